@@ -17,6 +17,52 @@ from ._optional import need
 from .errors import InputError, InputWarning
 
 
+class Nodes(NamedTuple):
+    """Names and positions of the nodes of another library's graph; None where it has none."""
+
+    names: list[str | int] | None
+    positions: ArrayLike | None
+
+
+def networkx_nodes(source: Any) -> Nodes:
+    """Return the names of a networkx graph's nodes, and their positions.
+
+    Positions are the attribute ``pos``, or ``x`` and ``y`` as osmnx has them. Nodes that are
+    already numbered from 0 have no names. Nodes that are neither text nor whole numbers, such as
+    tuples, are named by their text.
+    """
+    given = [data for _, data in source.nodes(data=True)]
+    pairs = [(data["x"], data["y"]) if {"x", "y"} <= data.keys() else None for data in given]
+    places = [data.get("pos", pair) for data, pair in zip(given, pairs, strict=True)]
+    return Nodes(_node_names(list(source.nodes)), _node_positions(places))
+
+
+def igraph_nodes(source: Any) -> Nodes:
+    """Return the names of an igraph graph's vertices (``name``) and positions (``x``, ``y``)."""
+    known = set(source.vs.attributes())
+    names = _node_names(list(source.vs["name"])) if "name" in known else None
+    pairs = zip(source.vs["x"], source.vs["y"], strict=True) if {"x", "y"} <= known else ()
+    places = [None if None in pair else pair for pair in pairs]
+    return Nodes(names, _node_positions(places))
+
+
+def _node_names(nodes: list[Any]) -> list[str | int] | None:
+    if nodes == list(range(len(nodes))):
+        return None
+    # NumPy's whole numbers are numbers; what is neither text nor a number is named by its text
+    plain = [node.item() if isinstance(node, np.integer) else node for node in nodes]
+    return [n if isinstance(n, str | int) and not isinstance(n, bool) else str(n) for n in plain]
+
+
+def _node_positions(places: list[Any]) -> ArrayLike | None:
+    """Return positions if every node has one; warn if only some have."""
+    missing = sum(place is None for place in places)
+    if 0 < missing < len(places):
+        message = f"{missing:,} of {len(places):,} nodes have no position: positions are not kept"
+        warnings.warn(message, InputWarning, stacklevel=5)
+    return None if missing or not places else [list(place) for place in places]
+
+
 class Ends(NamedTuple):
     """Arguments of `Graph.from_edges`, in its order."""
 

@@ -26,5 +26,10 @@ def need(module: str, extra: str) -> ModuleType:
         if error.name is None or error.name.partition(".")[0] != package:
             raise  # the module is installed; one of its own imports is missing
         raise WayfieldError(
-            f"this needs {package}, which is not installed: pip install 'wayfield[{extra}]'"
+            f"this needs {package}, which is not installed: run {how_to_install(extra)}"
         ) from error
+
+
+def how_to_install(extra: str) -> str:
+    """Return the command that installs an extra; from a clone, until there is a release."""
+    return f"pip install '.[{extra}]' in your clone of wayfield"

@@ -262,9 +262,9 @@ class Comparison:
         if not self.goal_labelled:
             return "The goal is not among the labels, so no field leads to it: label it."
         if self.factor < 0.0:
-            return "The labels fall away from the goal: are these rewards? Then negate them."
+            return "Labels decrease away from the goal. If they are rewards, negate them."
         if self.best is None:
-            late = "no other field was done in time"
+            late = "no other field was ready in time"
             why = late if self.scores[1:] else "there is nothing to compare it with"
             return f"Use the {PLAIN}: {why}."
         return self._by_labels(self.best) if self.own_world else self._by_world(self.best)
@@ -294,19 +294,19 @@ class Comparison:
         plain = self.scores[0]
         if plain.held_out is None:
             return (
-                f"Use the {PLAIN}: nothing beats it on the graph itself, and the labels are too "
-                "few to leave some out and see whether they know better."
+                f"Use the {PLAIN}: nothing beats it on the graph itself, and there are too few "
+                "labels to test whether they help."
             )
         distance = f"the {PLAIN} times {self.factor:.3g}"
         graphs = error_text(plain.label_error, plain.label_spread)
         if self.labels_pay:
             ours = error_text(best.label_error, best.label_spread)
             return (
-                f"Use {_called(best)}: it predicts labels left out within {ours}, {distance} "
-                f"within {graphs}."
+                f"Use {_called(best)}: its mean error at labels left out is {ours}; that of "
+                f"{distance} is {graphs}."
             )
         best_at_labels = "no field predicts labels left out clearly better"
-        return f"Use the {PLAIN}: {best_at_labels}; {distance} is within {graphs}."
+        return f"Use the {PLAIN}: {best_at_labels}; the mean error of {distance} is {graphs}."
 
     def _by_world(self, best: MethodScore) -> str:
         """Decide by walks in the world."""

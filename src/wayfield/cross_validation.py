@@ -69,8 +69,8 @@ class CrossValidation(KeepsReadOnly):
     >>> found.factor, found.distance_error
     (1.5, 0.0)
     >>> print(found.verdict)
-    4 labels left out in turn are predicted within 0.75 ± 0.75 from the others, within 0 by the
-    graph distance times 1.5: the graph distance does better
+    4 labels left out in turn: mean error 0.75 ± 0.75 predicted from the others, 0 by the graph
+    distance times 1.5; the graph distance does better
     """
 
     vertices: NDArray[np.int64]
@@ -113,8 +113,8 @@ class CrossValidation(KeepsReadOnly):
         ours = error_text(self.error, self.spread)
         graphs = error_text(self.distance_error, self.distance_spread)
         return (
-            f"{self.values.size:,} labels left out in turn are predicted within {ours} from the "
-            f"others, within {graphs} by the graph distance times {self.factor:.3g}"
+            f"{self.values.size:,} labels left out in turn: mean error {ours} predicted from the "
+            f"others, {graphs} by the graph distance times {self.factor:.3g}"
         )
 
     @property
@@ -122,7 +122,7 @@ class CrossValidation(KeepsReadOnly):
         """One sentence that says whether the labels help."""
         helps = self.labels_help
         said = "the labels help" if helps else "the graph distance does better"
-        return f"{self.errors}: {'not enough to tell the two apart' if helps is None else said}"
+        return f"{self.errors}; {'the difference is not significant' if helps is None else said}"
 
     def facts(self) -> dict[str, object]:
         """Return all figures by name."""

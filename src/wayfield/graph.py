@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -49,6 +50,7 @@ from .kernels.csr import (
     reverse_arcs,
     weak_components,
 )
+from .names import Names, canonical
 
 _FILE_KIND = "wayfield graph 1"
 
@@ -71,6 +73,8 @@ class Graph:
         Coordinates of the vertices, for drawing.
     loops_dropped, parallel_merged : int
         Number of self-loops in the input, and of edges parallel to a shorter one; both are dropped.
+    names : Names or None
+        Names of the vertices, if they have any: ``graph.names.index("Bern")`` is a vertex.
 
     Examples
     --------
@@ -88,6 +92,7 @@ class Graph:
     positions: FloatArray | None = None
     loops_dropped: int = 0
     parallel_merged: int = 0
+    names: Names | None = None
 
     def __post_init__(self) -> None:
         directed = as_flag(self.directed, "directed")
@@ -117,6 +122,8 @@ class Graph:
                 raise InputError(f"positions must be of shape ({n}, d), got {positions.shape}")
             refuse(~np.isfinite(positions), positions, "positions", "is not a finite number")
             positions = frozen(positions)
+        if self.names is not None and (not isinstance(self.names, Names) or len(self.names) != n):
+            raise InputError(f"names must be {n} different names, got {self.names!r}")
         checked = arcs._asdict() | {"directed": directed, "positions": positions}
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -155,7 +162,7 @@ class Graph:
         head = as_vertices(heads, "heads", dtype=np.int32)
         if tail.size != head.size:
             raise InputError(
-                f"tails and heads must be of one length, got {tail.size} and {head.size}"
+                f"tails and heads must have the same length, got {tail.size} and {head.size}"
             )
         largest, size = int(max(tail.max(initial=-1), head.max(initial=-1))), tail.size
         if num_vertices is not None:
@@ -230,17 +237,42 @@ class Graph:
         """Build a graph from a networkx graph; vertices are numbered in ``source.nodes`` order.
 
         Edges without the attribute `length` have length 1; ``length=None`` ignores attributes.
-        """
-        from ._interop import networkx_edges
+        Nodes keep their names and their positions: the attribute ``pos``, or ``x`` and ``y``.
 
-        return cls.from_edges(*networkx_edges(source, length), bool(source.is_directed()))
+        Examples
+        --------
+        >>> import networkx
+        >>> source = networkx.Graph()
+        >>> source.add_edge("Genève", "Lausanne", length=62.0)
+        >>> Graph.from_networkx(source).names
+        Names(2: 'Genève', 'Lausanne')
+        """
+        from ._interop import networkx_edges, networkx_nodes
+
+        graph = cls.from_edges(*networkx_edges(source, length), bool(source.is_directed()))
+        return graph._with_nodes(*networkx_nodes(source))
 
     @classmethod
     def from_igraph(cls, source: Any, length: str | None = "length") -> Self:
-        """Build a graph from an igraph graph; edges have length 1 unless they carry `length`."""
-        from ._interop import igraph_edges
+        """Build a graph from an igraph graph; edges have length 1 unless they carry `length`.
 
-        return cls.from_edges(*igraph_edges(source, length), bool(source.is_directed()))
+        Vertices keep their names and positions: the attributes ``name``, ``x`` and ``y``.
+        """
+        from ._interop import igraph_edges, igraph_nodes
+
+        graph = cls.from_edges(*igraph_edges(source, length), bool(source.is_directed()))
+        return graph._with_nodes(*igraph_nodes(source))
+
+    def _with_nodes(self, names: list[str | int] | None, positions: ArrayLike | None) -> Self:
+        """Return the graph with names and positions; names that are not distinct are left out."""
+        named = None
+        if names is not None:  # an empty name is shown as ''
+            named = Names(repr(name) if canonical(name) == "" else name for name in names)
+        if named is not None and len(named) != self.num_vertices:
+            message = "names of nodes are not distinct as text: they are not kept"
+            warnings.warn(message, InputWarning, stacklevel=3)
+            named = None
+        return replace(self, names=named, positions=positions)  # type: ignore[arg-type]
 
     @classmethod
     def from_distances(
@@ -310,7 +342,7 @@ class Graph:
         return np.repeat(np.arange(self.num_vertices, dtype=self.indices.dtype), self.degrees)
 
     def neighbours(self, vertex: int) -> IntArray:
-        """Heads of the arcs out of `vertex`."""
+        """Return the heads of the arcs out of `vertex`."""
         x = as_vertex(vertex, "vertex", self.num_vertices)
         return self.indices[self.indptr[x] : self.indptr[x + 1]]
 
@@ -333,7 +365,7 @@ class Graph:
         return frozen(np.argsort(np.argsort(lowest))[number].astype(np.int32))
 
     def to_scipy(self) -> sparse.csr_array[np.float64]:
-        """Matrix of lengths; entry ``(x, y)`` is the length of the arc ``x → y``."""
+        """Return the matrix of lengths; entry ``(x, y)`` is the length of the arc ``x → y``."""
         shape = (self.num_vertices, self.num_vertices)
         return sparse.csr_array((self.lengths, self.indices, self.indptr), shape=shape)
 
@@ -342,6 +374,17 @@ class Graph:
     def with_positions(self, positions: ArrayLike) -> Self:
         """Return the same graph with `positions`, an (n, d) array of vertex coordinates."""
         return replace(self, positions=positions)  # type: ignore[arg-type]
+
+    def with_names(self, names: Iterable[str | int]) -> Self:
+        """Return the same graph with `names`, one for each vertex, all different.
+
+        Examples
+        --------
+        >>> road = Graph.from_edges([0, 1], [1, 2]).with_names(["Genève", "Lausanne", "Bern"])
+        >>> road.names.index("Bern")
+        2
+        """
+        return replace(self, names=names if isinstance(names, Names) else Names(names))
 
     def subdivide(self, k: int) -> Self:
         """Replace each edge by k edges in series, each as long as the original edge.
@@ -413,6 +456,8 @@ class Graph:
             arrays["lengths"] = self.lengths
         if self.positions is not None:
             arrays["positions"] = self.positions
+        if self.names is not None:
+            arrays["names"] = np.array(self.names.as_numbers())
         return _npz.write(path, _FILE_KIND, arrays)
 
     @classmethod
@@ -424,7 +469,8 @@ class Graph:
             lengths = arrays["lengths"] if "lengths" in arrays else frozen(np.ones(indices.size))
             loops, merged = arrays["dropped"].tolist()
             positions = arrays.get("positions")
-            return cls(indptr, indices, lengths, directed.item(), positions, loops, merged)
+            names = Names(arrays["names"].tolist()) if "names" in arrays else None
+            return cls(indptr, indices, lengths, directed.item(), positions, loops, merged, names)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{path} is damaged: {error}") from error
 

@@ -30,8 +30,8 @@ def grid_graph(layout: Layout, refinement: int = 1) -> Graph:
 
     A teleport is an arc from each vertex of its entry to the vertex at the same place in its exit.
     It is as long as a step between the two cells would be. If a cell has several exits, a plan
-    chooses one, and it may also walk on. OGBench teleports the agent as soon as it enters, to a
-    random exit. The graph is an optimistic, deterministic model of that, and its costs are lower
+    chooses one. It may also ignore them. In OGBench, an agent that enters is teleported at once, to
+    a random exit. The graph is an optimistic, deterministic model of this. Its costs are lower
     bounds.
 
     Parameters

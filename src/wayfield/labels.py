@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,18 @@ class Labels:
 
     A vertex given twice with the same value counts once; with different values it is an error.
 
+    Parameters
+    ----------
+    vertices : (k,) array of int, sequence of names, or mapping
+        Labelled vertices. With a `graph` that has names, these are names. A mapping also holds the
+        values.
+    values : (k,) array, optional
+        Their values, unless `vertices` is a mapping.
+    error : float
+        Bound on ``|value - truth|``, 0 if the values are exact.
+    graph : Graph, optional
+        The graph whose names the vertices have; see `Graph.from_networkx` and `Graph.with_names`.
+
     Attributes
     ----------
     vertices : (k,) int64 array
@@ -35,14 +48,31 @@ class Labels:
     --------
     >>> Labels([4, 0], [3.0, 0.0])
     Labels(2 vertices, values 0 to 3)
+    >>> road = Graph.from_edges([0, 1], [1, 2]).with_names(["Genève", "Lausanne", "Bern"])
+    >>> Labels({"Bern": 0.0, "Genève": 162.0}, graph=road).vertices
+    array([0, 2])
     """
 
     vertices: NDArray[np.int64]
     values: FloatArray
     error: float = field(default=0.0)
 
-    def __init__(self, vertices: ArrayLike, values: ArrayLike, error: float = 0.0) -> None:
-        vertex = as_vertices(vertices, "label vertices")
+    def __init__(
+        self,
+        vertices: ArrayLike | Sequence[str] | Mapping[Any, float],
+        values: ArrayLike | None = None,
+        error: float = 0.0,
+        *,
+        graph: Graph | None = None,
+    ) -> None:
+        if isinstance(vertices, Mapping):
+            if values is not None:
+                raise InputError("values must not be given if vertices is a mapping: it holds them")
+            values = list(vertices.values())
+            vertices = list(vertices)
+        if values is None:
+            raise InputError("labels need values: pass vertices and values, or a mapping of both")
+        vertex = as_vertices(_indices(vertices, graph), "label vertices")
         value = as_finite(values, "label values", vertex.size)
         refuse(np.abs(value) > LARGEST, value, "label values", f"is beyond {LARGEST:g}")
         if vertex.size == 0:
@@ -84,7 +114,7 @@ class Labels:
         return self
 
     def mask(self, graph: Graph) -> BoolArray:
-        """(n,) array that is True at the labelled vertices."""
+        """Return an (n,) bool array that is True at the labelled vertices."""
         labelled = np.zeros(graph.num_vertices, dtype=bool)
         labelled[self.check(graph).vertices] = True
         return labelled
@@ -100,6 +130,19 @@ class Labels:
         count, low, high = len(self), self.values.min(), self.values.max()
         span = f"value {low:g}" if count == 1 else f"values {low:g} to {high:g}"
         return f"Labels({number_of(count, 'vertices', 'vertex')}, {span}{error})"
+
+
+def _indices(vertices: Any, graph: Graph | None) -> ArrayLike:
+    """Return vertices as indices, by the names of the graph if they are names."""
+    names = None if graph is None else check_graph(graph).names
+    if names is not None:
+        return names.index(list(vertices), "label vertex ")
+    listed = isinstance(vertices, list | tuple) and any(isinstance(x, str) for x in vertices)
+    if listed or (isinstance(vertices, np.ndarray) and vertices.dtype.kind in "US"):
+        why = "pass graph=" if graph is None else "the graph has none: use graph.with_names"
+        raise InputError(f"label vertices are names, and names need a graph: {why}")
+    indices: ArrayLike = vertices
+    return indices
 
 
 def check_labels(value: object, graph: Graph) -> Labels:

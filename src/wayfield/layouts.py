@@ -353,7 +353,7 @@ def read_maze_file(path: Path) -> str:
     with path.open("rb") as file:
         data = file.read(_LARGEST + 1)
     if len(data) > _LARGEST:
-        raise InputError(f"larger than a maze can be: at most {_LARGEST:,} bytes are allowed")
+        raise InputError(f"a maze file must have at most {_LARGEST:,} bytes, got more")
     return data.decode("utf-8-sig")
 
 

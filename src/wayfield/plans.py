@@ -77,7 +77,7 @@ class Outcome(StrEnum):
     REACHED = "reached"
     """At the goal."""
     LOOP = "loop"
-    """At a state seen before: the plan would circle for ever."""
+    """At a state seen before, so the plan would circle for ever."""
     DEAD_END = "dead end"
     """At a state with no arc to a finite value."""
     UNREACHABLE = "unreachable"
@@ -219,13 +219,13 @@ class Plan(KeepsReadOnly):
         return frozen(kinds[kind])
 
     def touches(self, labels: Labels) -> BoolArray:
-        """For each cycle, whether it touches the boundary, that is, holds a label."""
+        """Whether each cycle contains a labelled vertex; one entry per cycle."""
         labelled = labels.mask(self.graph)[self.cycle_members]
         begins = self.cycle_offsets[:-1]
         return np.logical_or.reduceat(labelled, begins) if begins.size else labelled
 
     def false_sinks(self, labels: Labels) -> NDArray[np.int64]:
-        """Labelled vertices other than the goal that have no arc to a strictly smaller value.
+        """Return the labelled vertices, without the goal, that have no arc to a smaller value.
 
         On an exact AMLE with cost fill every unlabelled vertex of finite value descends. If the
         result is empty, the slope rule is therefore proved to reach the goal from every such start.
@@ -347,7 +347,7 @@ def plan(
 
 
 def false_sinks(graph: Graph, values: FloatArray, labels: Labels, goal: int) -> NDArray[np.int64]:
-    """Labelled vertices other than the goal that have no arc to a strictly smaller value."""
+    """Return the labelled vertices, without the goal, that have no arc to a smaller value."""
     vertices = labels.check(graph).vertices
     candidates = vertices[vertices != goal]
     sinks: NDArray[np.int64] = candidates[sunk(graph.arcs, values, candidates)]

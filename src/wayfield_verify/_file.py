@@ -102,10 +102,10 @@ def sections_of(path: str | os.PathLike[str]) -> Sections:
     with Path(path).open("rb") as file:
         start = file.read(START)
         if not start.startswith(MAGIC):
-            raise Unreadable("it does not begin as a proof does")
+            raise Unreadable("it does not start with the mark of a proof")
         # before anything is kept in memory: a foreign file may be huge
         if hashlib.file_digest(file, "sha256").digest() != start[len(MAGIC) :]:
-            raise Unreadable("its bytes do not have the digest it states: it was changed or cut")
+            raise Unreadable("its digest does not match its content: it was changed or cut off")
         file.seek(START)
         return Sections(file.read())
 
@@ -124,17 +124,17 @@ def read_field(sections: Sections) -> Proof:
     require(not fill or p == math.inf, "only the AMLE fills")
     tails, heads = sections.indices("tail", num_edges), sections.indices("head", num_edges)
     edges = list(zip(tails, heads, strict=True))
-    require(all(x < n and y < n for x, y in edges), "an edge leads to no vertex")
+    require(all(x < n and y < n for x, y in edges), "an edge leads to a vertex that does not exist")
     require(all(a < b for a, b in pairwise(edges)), "edges are not in ascending order")
     if directed:
-        require(all(x != y for x, y in edges), "an arc leads to where it begins")
+        require(all(x != y for x, y in edges), "an arc is a self-loop")
     else:
         require(all(x < y for x, y in edges), "an edge does not begin at its lower end")
     lengths = sections.doubles("leng", num_edges) if sections.has("leng") else None
     require(all(0.0 < x < math.inf for x in lengths or ()), "a length is not positive")
     require(num_labels > 0, "it has no label")
     vertices = sections.indices("labv", num_labels)
-    require(all(x < n for x in vertices), "a label is at no vertex")
+    require(all(x < n for x in vertices), "a label is at a vertex that does not exist")
     require(all(x < y for x, y in pairwise(vertices)), "labels are not in ascending order")
     labels = dict(zip(vertices, finite(sections.doubles("laby", num_labels)), strict=True))
     prior, corrections = None, labels
@@ -172,12 +172,12 @@ class Sections:
         self.size = len(body)
 
     def _next(self) -> tuple[str, int]:
-        """Tag of the next section and its number of bytes; an empty tag at the end."""
+        """Return the tag of the next section and its number of bytes; an empty tag at the end."""
         left = len(self._body) - self._at
         if left == 0:
             return "", 0
         if left < 12:
-            raise Unreadable("it ends within the head of a section")
+            raise Unreadable("it ends within the header of a section")
         tag, size = struct.unpack_from("<4sQ", self._body, self._at)
         if size > left - 12:
             raise Unreadable(f"section {tag!r} is longer than the file")
@@ -232,7 +232,7 @@ class Sections:
 
     def finish(self) -> None:
         if tag := self._next()[0]:
-            raise Unreadable(f"section {tag!r} is not one that belongs here")
+            raise Unreadable(f"section {tag!r} does not belong here")
 
 
 def _unpacked(kind: str, payload: memoryview) -> array:  # type: ignore[type-arg]
@@ -275,10 +275,10 @@ def _rationals(payload: memoryview, count: int) -> Iterator[Fraction]:
     for _ in range(count):
         parts = []
         for _ in range(2):
-            require(at + 4 <= len(payload), "the exact values end early")
+            require(at + 4 <= len(payload), "the exact values are cut off")
             (size,) = struct.unpack_from("<I", payload, at)
             require(size <= LONGEST_WHOLE, "an exact value is too long")
-            require(at + 4 + size <= len(payload), "the exact values end early")
+            require(at + 4 + size <= len(payload), "the exact values are cut off")
             parts.append(bytes(payload[at + 4 : at + 4 + size]))
             at += 4 + size
         numerator = int.from_bytes(parts[0], "little", signed=True)
@@ -290,16 +290,16 @@ def _rationals(payload: memoryview, count: int) -> Iterator[Fraction]:
 
 def _plan(sections: Sections, n: int, unit: bool) -> Plan:
     goal, rule, tolerance = sections.unpack("goal", "<IBd")
-    require(goal < n, "the goal is no vertex")
+    require(goal < n, "the goal is not a vertex")
     require(rule < len(RULES), "its rule is unknown")
     require(0.0 <= tolerance < math.inf, "the tie tolerance is not a number of at least 0")
     successor = sections.indices("succ", n)
-    require(all(y < n for y in successor), "a move leads to no vertex")
+    require(all(y < n for y in successor), "a move leads to a vertex that does not exist")
     hops = sections.counts("hops", n)
     cost = None if unit else sections.doubles("cost", n)
     require(all(c >= 0.0 for c in cost or ()), "a cost is negative or not a number")
     lifted = sections.doubles("lift", n) if sections.has("lift") else None
-    require(all(u > -math.inf for u in lifted or ()), "a lifted value is no number, nor +inf")
+    require(all(u > -math.inf for u in lifted or ()), "a lifted value is neither a number nor +inf")
     error, optimal = None, [False] * n
     if sections.has("erro"):
         count = sections.width("erro", 8, (1, n))
@@ -318,7 +318,7 @@ def _plan(sections: Sections, n: int, unit: bool) -> Plan:
 
 
 def finite(numbers: array[float]) -> array[float]:
-    require(all(map(math.isfinite, numbers)), "a number is infinite or none")
+    require(all(map(math.isfinite, numbers)), "a number is infinite or NaN")
     return numbers
 
 

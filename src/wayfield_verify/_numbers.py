@@ -61,7 +61,7 @@ class Numbers:
         return scaled.numerator if scaled.denominator == 1 else scaled
 
     def arcs(self, proof: Proof) -> tuple[Arcs, Arcs]:
-        """Arcs out of every vertex, and into it; one list for both if the graph is undirected."""
+        """Return the arcs out of each vertex and into it; one list if the graph is undirected."""
         n, edges, unit = proof.num_vertices, proof.edges, self._length_places
         out: Arcs = [[] for _ in range(n)]
         into: Arcs = [[] for _ in range(n)] if proof.directed else out

@@ -54,14 +54,14 @@ def prove_plan(proof: Proof, plan: Plan, numbers: Numbers) -> list[str]:
     for x, y in enumerate(successor):
         if x == goal:
             if y != x:
-                raise NotProved(f"the goal, vertex {x}, is left again")
+                raise NotProved(f"the plan moves on from the goal, vertex {x}")
         elif y == x:
             if any(values[z] is not None for z, _ in out[x]):
-                raise NotProved(f"there is a move from vertex {x}, and the plan has none")
+                raise NotProved(f"vertex {x} has a move, but the plan takes none")
         else:
             length = next((length for z, length in out[x] if z == y), None)
             if length is None:
-                raise NotProved(f"the move from vertex {x} to {y} is along no arc")
+                raise NotProved(f"the move from vertex {x} to {y} follows no arc")
             if values[y] is None:
                 raise NotProved(f"the move from vertex {x} leads to {y}, which has no finite value")
             moves[x] = length

@@ -84,7 +84,7 @@ def sign_of_sum(terms: Sequence[tuple[int, int]]) -> int | None:
 
 
 def _total(terms: list[tuple[int, int]]) -> tuple[int, int]:
-    """Σ a / b as a numerator and a positive denominator: halves are added up first."""
+    """Return Σ a / b as numerator and positive denominator; the two halves are summed first."""
     if len(terms) <= 1:
         return terms[0] if terms else (0, 1)
     (a, b), (c, d) = _total(terms[::2]), _total(terms[1::2])
@@ -98,7 +98,7 @@ def _sign(number: int) -> int:
 def _sum_of_powers(
     slopes: Sequence[tuple[Fraction, int]], unit: Fraction, q: Fraction, bits: int
 ) -> tuple[int, int]:
-    """Whole numbers around 2^bits · Σ (s / unit)^q; no s exceeds the unit."""
+    """Return whole numbers around 2^bits · Σ (s / unit)^q; no s exceeds the unit."""
     least = most = 0
     for slope, count in slopes:
         lo, hi, e = power(slope / unit, q, bits)

@@ -182,12 +182,12 @@ def test_names_and_actions_are_written_and_named(tmp_path: Path) -> None:
         ("outc", bytes([3, 0]), "a choice has no outcome"),
         ("outc", bytes([2, 2]), "do not add up"),
         ("choi", bytes([1, 1, 1]), "do not add up"),
-        ("head", bytes([0, 1, 3]), "leads to no state"),
+        ("head", bytes([0, 1, 3]), "leads to a state that does not exist"),
         ("coun", np.array([1.0, 0.0, 1.0]).tobytes(), "count is not positive"),
         ("cost", np.array([-1.0]).tobytes(), "cost is negative"),
-        ("endv", bytes([3]), "at no state"),
-        ("plan", bytes([2, 1, 0]), "takes no choice"),
-        ("valu", np.array([np.nan, 1.0, 0.0]).tobytes(), "a value is no number"),
+        ("endv", bytes([3]), "at a state that does not exist"),
+        ("plan", bytes([2, 1, 0]), "takes an unknown choice"),
+        ("valu", np.array([np.nan, 1.0, 0.0]).tobytes(), "a value is neither a number nor"),
         ("clai", struct.pack("<Bd6h", 5, 1.0, *[1] * 6), "claim is unknown"),
         ("clai", struct.pack("<Bd6h", 0, -1.0, *[1] * 6), "giving up is negative"),
         ("clai", struct.pack("<Bd6h", 0, np.nan, *[1] * 6), "giving up is negative"),
@@ -334,7 +334,7 @@ def test_labels_of_a_file_are_its_own(tmp_path: Path) -> None:
     assert counts_of(file, "endv", 2) == [1, 2]
     assert process_of(file)[1] == {1: 4.0, 2: 0.0}
     file.put("endy", np.array([3.0, 0.0]))
-    with pytest.raises(NotProved, match="the value of state 1 is not its own"):
+    with pytest.raises(NotProved, match="state 1 ends walks, but has a move or another value"):
         verify(file.write(path))
 
 

@@ -162,7 +162,7 @@ def test_points_whose_sums_are_rounded_are_proved(
         ("oddl", np.array([0.1, 0.5, 0.3]).tobytes(), "in the wrong order"),
         ("oddl", np.array([0.2, 0.7, 0.2]).tobytes(), "exclude a sum of 1"),
         ("oddh", np.array([0.3, 0.5, 0.1]).tobytes(), "exclude a sum of 1"),
-        ("oddh", np.array([0.3, np.inf, 0.2]).tobytes(), "infinite or none"),
+        ("oddh", np.array([0.3, np.inf, 0.2]).tobytes(), "infinite or NaN"),
         ("oddh", None, "section 'oddh' is missing"),
         ("cost", np.array([0.0]).tobytes(), "cost is not positive, with odds in intervals"),
         ("clai", struct.pack("<Bd6h", 5, 9.0, *[1] * 6), "claim is unknown"),

@@ -11,12 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numba.core.event import trigger_event
 from rich.console import Console
 
 import wayfield as wf
 from shell import Answer, wayfield
+from wayfield import _warmup
 from wayfield.cli import _common
 from wayfield.extension import Extension
+from wayfield.kernels import _jit, csr
+from wayfield.kernels.csr import first_flaw
+from wayfield.kernels.shortest import dijkstra
 
 
 def summary(answer: Answer) -> dict[str, str]:
@@ -277,7 +282,7 @@ def test_extras_keep_their_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
     answer = wayfield("maze", "umaze", "--picture", "field.png")
-    assert "pip install 'wayfield[plots]'" in answer.err
+    assert "pip install '.[plots]'" in answer.err
 
 
 # ------------------------------------------------------------------ compare
@@ -352,7 +357,7 @@ def test_compare_on_labels_that_are_rewards(tmp_path: Path) -> None:
     answer = wayfield("compare", tmp_path / "edges.csv", tmp_path / "labels.csv", "--goal", "d")
     assert answer.code == 0, answer.err
     assert "graph distance" in answer.out
-    assert "fall away from the goal: are these rewards? Then negate them" in answer.out
+    assert "Labels decrease away from the goal. If they are rewards, negate them" in answer.out
 
 
 def test_compare_offers_a_unit(tmp_path: Path) -> None:
@@ -433,7 +438,7 @@ def test_doctor_for_programs_names_what_is_missing(monkeypatch: pytest.MonkeyPat
     answer = wayfield("doctor", "--json")
     assert answer.code == 0  # an extra is no illness
     findings = {finding["what"]: finding for finding in answer.json["findings"]}
-    assert "pip install 'wayfield[files]'" in findings["extra files"]["found"]
+    assert "pip install '.[files]'" in findings["extra files"]["found"]
     assert findings["extra files"]["well"] is None
     assert answer.json["well"]
 
@@ -503,6 +508,32 @@ def test_kernels_that_need_no_compiling_are_not_said_to_be(
         begun.set()
         time.sleep(0.5)
     assert console.file.getvalue() == "compiling\n"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_compiling_shows_what_is_compiled_and_how_long_it_may_take(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compiled(*_: object) -> None:
+        time.sleep(0.1)
+        for _turn in range(8):
+            with trigger_event("numba:compile", data={"dispatcher": first_flaw}):
+                time.sleep(0.05)
+        time.sleep(0.3)
+
+    monkeypatch.setattr(_common, "SLOW", 0.01)
+    monkeypatch.setattr(_warmup, "warm_up", compiled)
+    missing = (first_flaw, dijkstra) if not terminal else tuple(vars(csr).values())
+    absent = {id(each) for each in missing}
+    monkeypatch.setattr(_jit, "is_compiled", lambda each: id(each) not in absent)
+    console = Console(file=StringIO(), force_terminal=terminal, width=120)
+    _common.compile_kernels(console, [wf.AMLE()])
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    if terminal:
+        assert "csr.first_flaw" in shown
+        assert " left; once only" in shown
+    else:  # two kernels are missing: that is the estimate
+        assert "compiling the kernels of amle: about 2, usually in 1 to 2 s; once only …" in shown
 
 
 def test_quick_starts_are_not() -> None:

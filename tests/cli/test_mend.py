@@ -543,9 +543,9 @@ def test_a_speed_that_is_none() -> None:
     with pytest.raises(wf.InputError, match=r"row 4, column 'maxspeed': 'brisk' is not a speed"):
         read_edges("streets.csv", {"speed": "maxspeed"})
     write("streets.csv", "u,v,length,maxspeed\n1,2,5,\n")
-    with pytest.raises(wf.InputError, match="column 'maxspeed': no speed at all"):
+    with pytest.raises(wf.InputError, match="column 'maxspeed': no row has a speed"):
         read_edges("streets.csv", {"speed": "maxspeed"})
-    with pytest.raises(wf.InputError, match="a speed needs a length to divide"):
+    with pytest.raises(wf.InputError, match="a speed column needs a length column"):
         read_edges("streets.csv", {"speed": "maxspeed", "length": "none"})
 
 

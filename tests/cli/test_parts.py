@@ -107,12 +107,12 @@ def test_a_picture_says_and_shows_what_was_mended() -> None:
     labels = wf.Labels([0, 4, 5], [0.0, 4.0, 5.0])
     found = wf.solve(ring, labels, 0, mend=wf.LeastChange())
     for diagram in (True, False):
-        assert "costs more than believed" in legend(found, diagram=diagram)
+        assert "costs more than the graph says" in legend(found, diagram=diagram)
     axes = wf.plots.answer(found, "abcdefghij", ax=Figure().subplots())
     told = "Planned on the mended graph: 1 edge is probably false: a – f (+4)"
     assert " ".join(axes.get_title("left").split()) == told
     right = wf.solve(ring, wf.Labels([0, 5], [0.0, 1.0]), 0, mend=wf.LeastChange())
-    assert "costs more than believed" not in legend(right)
+    assert "costs more than the graph says" not in legend(right)
     axes = wf.plots.answer(right, ax=Figure().subplots())
     assert axes.get_title("left").startswith("Planned on the graph as it is")
 
@@ -130,7 +130,9 @@ def test_the_picture_of_a_mend_names_the_suspects_alone() -> None:
     assert {text.get_text() for text in axes.texts} == {"a", "f"}
     assert axes.get_title("left") == found.finding("abcdefghij")
     assert axes.figure.axes[-1].get_ylabel() == "added cost (minutes)"
-    assert "as believed, within 5 %" in [each.get_text() for each in axes.get_legend().get_texts()]
+    assert "within 5 % of the given cost" in [
+        each.get_text() for each in axes.get_legend().get_texts()
+    ]
 
 
 def test_legends_explain_what_occurs_and_nothing_else() -> None:
@@ -141,9 +143,9 @@ def test_legends_explain_what_occurs_and_nothing_else() -> None:
     only = wf.solve(PATH, wf.Labels([0], [0.0]), 0)
     assert legend(only) == ["goal", "next state"]
     noisy = wf.Labels([0, 2, 3], [0.0, 5.0, 1.0])
-    stuck = ["goal", "label", "next state", "no way down", "never arrives"]
+    stuck = ["goal", "label", "next state", "false sink", "never arrives"]
     assert legend(wf.solve(PATH, noisy, 0)) == stuck
-    raised = ["goal", "label", "next state", "no way down", "raised"]
+    raised = ["goal", "label", "next state", "false sink", "raised"]
     assert legend(wf.solve(PATH, noisy, 0, lift=True)) == raised
     two = wf.solve(wf.Graph.from_edges([0, 2], [1, 3]), wf.Labels([0, 1], [0.0, 1.0]), 0)
     assert legend(two) == ["goal", "label", "next state", "cannot reach the goal"]

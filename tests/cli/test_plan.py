@@ -532,7 +532,7 @@ def test_letters_are_no_header() -> None:
     found = planned("letters.csv", "ends.csv", "--goal", "d")
     assert found["graph"]["vertices"] == 4
     assert "no header" in found["input"]["edges"]["read_as"]
-    assert "every edge 1 long" in found["input"]["edges"]["read_as"]
+    assert "every edge of length 1" in found["input"]["edges"]["read_as"]
     cut = planned("letters.csv", "ends.csv", "--goal", "d", "--header", "--goal-value", 0)
     assert cut["graph"]["vertices"] == 3
 
@@ -783,8 +783,8 @@ def test_places_are_said_with_their_file() -> None:
 
 def test_help_says_which_files_the_options_are_for() -> None:
     help_text = " ".join(wayfield("plan", "--help").out.replace("│", " ").split())
-    assert help_text.count("Of EDGES and LABELS both.") == 2
-    assert "Of all files that are not UTF-8" in help_text
+    assert help_text.count("EDGES and LABELS") == 2
+    assert "Encoding of files that are not UTF-8" in help_text
 
 
 # ------------------------------------------------------------------ bad input
@@ -938,7 +938,7 @@ def test_goal_without_a_label_and_labels_without_a_goal() -> None:
     assert planned("roads.csv", "known.csv", "--goal", GOAL, "--goal-value", 0)
     complaint = refused("plan", "roads.csv", "known.csv")
     assert complaint.startswith("no goal given: pass --goal NAME (the smallest label is 0")
-    assert "no value at all" in refused_labels("node,v\nGenève,\nBern,\n")
+    assert "no row has a value" in refused_labels("node,v\nGenève,\nBern,\n")
 
 
 @pytest.mark.usefixtures("folder")
@@ -1060,7 +1060,9 @@ def test_missing_extras_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         without.setitem(sys.modules, "matplotlib", None)
         answer = wayfield("plan", "roads.csv", "known.csv", "--goal", GOAL)
     assert answer.code == 0
-    assert "no picture: this needs matplotlib, which is not installed: pip install" in answer.out
+    assert (
+        "no picture: this needs matplotlib, which is not installed: run pip install" in answer.out
+    )
     assert Path("wayfield-plan/values.csv").exists()
     pq.write_table(pa.table({"from": ["a"], "to": ["b"]}), "edges.parquet")
     for module in ("pyarrow", "pyarrow.compute", "pyarrow.parquet"):
@@ -1070,7 +1072,7 @@ def test_missing_extras_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no values.parquet: this needs pyarrow, which is not installed" in answer.out
     assert Path("plain/values.csv").exists()
     complaint = refused("plan", "edges.parquet", "known.csv", "--goal", GOAL)
-    assert "pip install 'wayfield[files]'" in complaint
+    assert "pip install '.[files]'" in complaint
 
 
 def test_margins_are_the_certificates(folder: Path) -> None:

@@ -155,7 +155,7 @@ def test_length_that_would_overflow(length: float) -> None:
         ([0, 3], r"heads\[1\] = 3 is out of range for 3 vertices"),
         ([0, 2**31], r"heads\[1\] = 2147483648 is too large for a vertex index"),
         ([0, 2**200], r"heads must be vertex indices, got object \(entry 1 is"),
-        ([0], r"tails and heads must be of one length, got 2 and 1"),
+        ([0], r"tails and heads must have the same length, got 2 and 1"),
         ([[0, 1]], r"heads must be one-dimensional, got shape \(1, 2\)"),
         ([[0], [1, 2]], "heads cannot be read as an array"),
         (["0", "1"], r"heads must be vertex indices, got <U1 \(entry 0 is"),

@@ -244,7 +244,7 @@ def test_numbers_may_be_headings_beside_a_word(text: str, header: bool, tmp_path
 def test_columns_left_without_a_length_are_told(tmp_path: Path) -> None:
     file = tmp_path / "edges.csv"
     file.write_text("from,to,kind\na,b,road\nb,c,path\n", encoding="utf-8")
-    told = f"{file}: no length found (columns left: 'kind'), so every edge is 1 long; "
+    told = f"{file}: no length found (columns left: 'kind'), so every edge has length 1; "
     assert read_edges(file).notes == (told + 'columns={"length": …} names one',)
     assert read_edges(file, {"length": "none"}).notes == (f"{file}: not used: 'kind'",)
     file.write_text("a b\nb c\n", encoding="utf-8")
@@ -499,10 +499,10 @@ def test_a_list_of_ways_is_as_the_one_way_among_them(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("word", ["maybe", "t", "2", "[yes, -1]", "[True, maybe]", "-"])
 def test_words_that_are_no_way(word: str, tmp_path: Path) -> None:
-    told = f"row 3, column 'oneway': {word!r} does not say which way an edge leads"
+    told = f"row 3, column 'oneway': {word!r} is not a direction"
     with pytest.raises(wf.InputError, match=re.escape(told)):
         ways(["yes", word], tmp_path)
-    with pytest.raises(wf.InputError, match="column 'oneway': 'f' does not say"):
+    with pytest.raises(wf.InputError, match="column 'oneway': 'f' is not a direction"):
         ways(["f", "T"], tmp_path)  # false and true, or from and to?
 
 

@@ -778,3 +778,83 @@ def test_damaged_sparse_matrices_are_refused() -> None:
     matrix.data, matrix.indices = np.ones(2), np.array([0, 1])
     with pytest.raises(InputError, match="matrix cannot be read"):
         Graph.from_scipy(matrix, directed=True)
+
+
+# -------------------------------------------------------------------- names and positions
+
+
+def test_networkx_keeps_names_and_positions() -> None:
+    source = nx.Graph()
+    for name, place in (("Bern", (7.4, 46.9)), ("Genève", (6.1, 46.2)), (12, (0.0, 1.0))):
+        source.add_node(name, pos=place)
+    source.add_edge("Bern", "Genève", length=162.0)
+    graph = Graph.from_networkx(source)
+    assert list(graph.names) == ["Bern", "Genève", 12]  # type: ignore[arg-type]
+    np.testing.assert_array_equal(graph.positions, [[7.4, 46.9], [6.1, 46.2], [0.0, 1.0]])
+
+
+def test_networkx_nodes_by_number_have_no_names() -> None:
+    graph = Graph.from_networkx(nx.path_graph(3))
+    assert graph.names is None
+    assert graph.positions is None
+
+
+def test_networkx_positions_of_osmnx() -> None:
+    source = nx.MultiDiGraph()
+    source.add_node(60127, x=24.9, y=60.1)
+    source.add_node(60128, x=25.0, y=60.2)
+    source.add_edge(60127, 60128, length=12.0)
+    graph = Graph.from_networkx(source)
+    np.testing.assert_array_equal(graph.positions, [[24.9, 60.1], [25.0, 60.2]])
+    assert graph.names is not None
+    assert graph.names.index(60128) == 1
+
+
+def test_some_positions_are_not_kept_and_that_is_said() -> None:
+    source = nx.Graph()
+    source.add_node("a", pos=(0, 0))
+    source.add_edge("a", "b")
+    with pytest.warns(InputWarning, match="1 of 2 nodes have no position"):
+        assert Graph.from_networkx(source).positions is None
+
+
+def test_names_that_are_not_distinct_are_not_kept_and_that_is_said() -> None:
+    source = nx.Graph([("a", " a")])
+    with pytest.warns(InputWarning, match="names of nodes are not distinct"):
+        assert Graph.from_networkx(source).names is None
+
+
+def test_odd_names_are_their_text() -> None:
+    graph = Graph.from_networkx(nx.Graph([((0, 1), ""), ("", 2.5)]))
+    assert list(graph.names) == ["(0, 1)", "''", "2.5"]  # type: ignore[arg-type]
+
+
+def test_igraph_keeps_names_and_positions() -> None:
+    source = igraph.Graph(2, [(0, 1)])
+    assert Graph.from_igraph(source).names is None
+    source.vs["name"], source.vs["x"], source.vs["y"] = ["p", "q"], [0.0, 1.0], [2.0, 3.0]
+    graph = Graph.from_igraph(source)
+    assert list(graph.names) == ["p", "q"]  # type: ignore[arg-type]
+    np.testing.assert_array_equal(graph.positions, [[0.0, 2.0], [1.0, 3.0]])
+
+
+def test_names_stay_in_copies_and_files(tmp_path: Path) -> None:
+    graph = Graph.from_edges([0, 1], [1, 2], directed=True).with_names(["a", "b", "c"])
+    kept = [
+        pickle.loads(pickle.dumps(graph)),
+        copy.deepcopy(graph),
+        graph.symmetrised(),
+        graph.with_positions(np.zeros((3, 2))),
+        Graph.load(graph.save(tmp_path / "named")),
+    ]
+    for each in kept:
+        assert list(each.names) == ["a", "b", "c"]
+    assert graph.subdivide(2).names is None  # the new vertices have none
+    numbers = Graph.from_edges([0], [1]).with_names([70, 80])
+    assert list(Graph.load(numbers.save(tmp_path / "numbers")).names) == [70, 80]
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "a"], ["a", "b", "c"]])
+def test_names_must_be_one_for_each_vertex(names: list[str]) -> None:
+    with pytest.raises(InputError, match="names must be 2 different names"):
+        Graph.from_edges([0], [1]).with_names(names)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import wayfield as wf
 from wayfield.errors import InputError
 from wayfield.graph import Graph
 from wayfield.labels import Labels, label_distance, nearest_label
@@ -118,3 +119,40 @@ def test_what_is_no_labels_is_refused(labels: object) -> None:
 def test_what_is_no_graph_is_refused(graph: object) -> None:
     with pytest.raises(InputError, match=r"graph must be a wayfield\.Graph"):
         label_distance(graph, Labels([0], [0.0]))  # type: ignore[arg-type]
+
+
+def test_labels_by_names_and_by_a_mapping() -> None:
+    road = wf.Graph.from_edges([0, 1], [1, 2]).with_names(["Genève", "Lausanne", "Bern"])
+    for labels in (
+        wf.Labels({"Bern": 0.0, "Genève": 162.0}, graph=road),
+        wf.Labels(["Bern", "Genève"], [0.0, 162.0], graph=road),
+        wf.Labels(np.array(["Bern", "Genève"]), [0.0, 162.0], graph=road),
+        wf.Labels({2: 0.0, 0: 162.0}),
+        wf.Labels([2, 0], [0.0, 162.0], graph=wf.Graph.from_edges([0, 1], [1, 2])),
+    ):
+        assert labels.vertices.tolist() == [0, 2]
+        assert labels.values.tolist() == [162.0, 0.0]
+
+
+def test_names_that_are_whole_numbers_are_names() -> None:
+    graph = wf.Graph.from_edges([0], [1]).with_names([70, 80])
+    assert wf.Labels({80: 0.0}, graph=graph).vertices.tolist() == [1]
+    with pytest.raises(wf.InputError, match="label vertex 1 is not a vertex"):
+        wf.Labels({1: 0.0}, graph=graph)
+
+
+def test_names_without_a_graph_that_has_them() -> None:
+    with pytest.raises(wf.InputError, match="names need a graph: pass graph="):
+        wf.Labels(["Bern"], [0.0])
+    with pytest.raises(wf.InputError, match=r"the graph has none: use graph\.with_names"):
+        wf.Labels({"Bern": 0.0}, graph=wf.Graph.from_edges([0], [1]))
+    road = wf.Graph.from_edges([0], [1]).with_names(["Genève", "Bern"])
+    with pytest.raises(wf.InputError, match=r"label vertex 'Geneve' .* did you mean 'Genève'"):
+        wf.Labels({"Geneve": 0.0}, graph=road)
+
+
+def test_a_mapping_holds_its_values() -> None:
+    with pytest.raises(wf.InputError, match="values must not be given"):
+        wf.Labels({0: 0.0}, [0.0])
+    with pytest.raises(wf.InputError, match="labels need values"):
+        wf.Labels([0, 1])

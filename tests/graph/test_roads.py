@@ -113,7 +113,7 @@ def test_many_speeds_at_once() -> None:
 
 @pytest.mark.skipif(INSTALLED, reason="pyrosm is installed")
 def test_without_pyrosm_the_extra_is_named() -> None:
-    with pytest.raises(WayfieldError, match=r"wayfield\[roads\]"):
+    with pytest.raises(WayfieldError, match=r"pip install '\.\[roads\]'"):
         helsinki()
 
 

@@ -36,7 +36,7 @@ def test_on_the_graph_itself_nothing_beats_its_distance(maze: wf.Graph) -> None:
     assert not found.labels_pay
     assert found.choice is plain
     told = "Use the graph distance: no field predicts labels left out clearly better"
-    assert found.verdict == f"{told}; the graph distance times 1 is within 0."
+    assert found.verdict == f"{told}; the mean error of the graph distance times 1 is 0."
     assert found.scores[0].label_error == 0.0
     assert all(score.held_out is not None for score in found.scores)
     by_name = {score.name: score for score in found.scores}
@@ -165,9 +165,7 @@ def test_labels_that_are_rewards_still_make_a_table(maze: wf.Graph) -> None:
     assert found.scores[1].success == 0.0
     assert np.isnan(found.scores[1].cost_ratio)
     assert not found.labels_pay
-    assert (
-        found.verdict == "The labels fall away from the goal: are these rewards? Then negate them."
-    )
+    assert found.verdict == "Labels decrease away from the goal. If they are rewards, negate them."
 
 
 def test_units_that_differ_are_remarked_on(maze: wf.Graph) -> None:
@@ -192,7 +190,7 @@ def test_measured_labels_show_that_they_know_better() -> None:
     found = wf.compare(ring, labels, 0, [wf.AMLE(), wf.NearestLabel()])
     assert found.labels_pay
     assert found.choice.name == "AMLE()"
-    assert found.verdict.startswith("Use AMLE(): it predicts labels left out within ")
+    assert found.verdict.startswith("Use AMLE(): its mean error at labels left out is ")
     amle, plain = found.scores[1], found.scores[0]
     assert amle.label_error < plain.label_error
     same = wf.cross_validate(ring, labels, 0)
@@ -296,7 +294,7 @@ def test_if_nothing_is_done_in_time_the_graph_distance_is_left(maze: wf.Graph) -
     found = wf.compare(maze, labels, 5, [wf.Harmonic()], time_limit=0.0)
     assert found.best is None
     assert not found.labels_pay
-    assert found.verdict == "Use the graph distance: no other field was done in time."
+    assert found.verdict == "Use the graph distance: no other field was ready in time."
 
 
 def test_labels_are_left_out_as_long_as_there_is_time(
@@ -345,7 +343,7 @@ def test_the_mended_graph_wins_where_edges_are_false(maze: wf.Graph) -> None:
     assert mended.held_out is not None
     assert mended.label_error < plain.label_error / 2
     assert found.choice is mended
-    assert found.verdict.startswith("Use the mended graph: it predicts labels left out within")
+    assert found.verdict.startswith("Use the mended graph: its mean error at labels left out is")
     assert found.remarks == ()
     walked = wf.compare(graph, labels, 0, [wf.Best()], world=maze)
     assert walked.scores[1].success > walked.scores[0].success
@@ -370,7 +368,7 @@ def test_a_mended_graph_that_took_long_is_judged_by_its_own_referee(maze: wf.Gra
     late = replace(mended, held_out=None, own_error=0.5)
     found = replace(found, scores=(plain, late))
     assert found.choice is late
-    assert found.verdict.startswith("Use the mended graph: it predicts labels left out within 0.5,")
+    assert "mended graph: its mean error at labels left out is 0.5;" in found.verdict
     assert left_out_text(late) == "0.5"
 
 

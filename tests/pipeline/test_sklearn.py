@@ -185,7 +185,7 @@ def test_bad_settings_are_refused(setting: dict[str, Any], message: str) -> None
     ("X", "y", "message"),
     [
         ([[0.0], [1.0]], None, "y"),
-        ([[0.0], [1.0]], [1.0], "of one length, got 2 and 1"),
+        ([[0.0], [1.0]], [1.0], "the same length, got 2 and 1"),
         ([[0.0], [1.0]], [np.nan, np.nan], "at least one known target, got only NaN"),
         ([[0.0], [1.0]], [1.0, np.inf], r"inf is not a finite number"),
         ([[0.0], [np.nan]], [1.0, 2.0], "NaN"),

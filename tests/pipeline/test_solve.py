@@ -164,7 +164,7 @@ def test_the_summary_of_a_good_field() -> None:
     lines = ["graph", "labels", "method", "plan", "proved", "margin", "bound", "route", "advice"]
     assert list(told) == lines
     assert told["proved"].startswith("4 moves and 4 routes are optimal, if labels are right")
-    assert told["bound"] == "values are the true cost-to-go, if graph and labels are right"
+    assert told["bound"] == "the field is the true cost-to-go, if graph and labels are right"
     assert told["labels"] == "2 (40 % of the vertices), values 0 to 4; goal home"
     assert told["margin"].startswith(
         "every route tolerates errors of the values below 1; weakest at"
@@ -219,7 +219,7 @@ def margin_line(lengths: list[float], labels: wf.Labels) -> str:
 
 def test_margins_in_words() -> None:
     alone = wf.solve(wf.Graph.from_edges([0], [1]), wf.Labels([0, 1], [0.0, 1.0]), 0)
-    assert said(alone)["margin"].startswith("there is no other move on any route")
+    assert said(alone)["margin"].startswith("no route has a choice of moves")
     tie = margin_line([1.0] * 4, wf.Labels([0, 2], [0.0, 2.0]))
     assert tie.startswith("some routes tolerate no error: another move looks as cheap")
     # the slope rule takes the steeper arc, though the other is cheaper by ℓ + u
@@ -233,7 +233,7 @@ def test_a_route_beside_an_unknown_value_bears_nothing() -> None:
     square = wf.Graph.from_edges([1, 2, 1, 3], [0, 1, 3, 0], directed=True)
     prior = [0.0, 1.0, 2.0, inf]
     answer = wf.solve(square, wf.Labels([0, 1], [0.0, 1.0]), 0, prior=prior)
-    assert said(answer)["margin"].startswith("some routes pass beside a state of unknown value")
+    assert said(answer)["margin"].startswith("some routes pass next to a state of unknown value")
     assert "weakest at 1 (unknown, 2 routes)" in said(answer)["margin"]
     assert said(answer, starts=[2])["route"].endswith("tolerates no error, weakest at 1")
 
@@ -266,7 +266,7 @@ def test_advice_follows_from_what_was_found() -> None:
     assert advice(GOOD).endswith("answer.route(start) shows its route")
     assert "the same unit" in advice(wf.Labels([0, 4], [0.0, 4000.0]))
     assert "try AMLE(), or lift it (lift=True)" in advice(SINK, wf.Harmonic())
-    assert "are these rewards? Then negate them" in advice(wf.Labels([0, 2, 4], [0.0, -2.0, -4.0]))
+    assert "if they are rewards, negate them" in advice(wf.Labels([0, 2, 4], [0.0, -2.0, -4.0]))
     assert "the goal has no label" in advice(wf.Labels([1, 4], [1.0, 4.0]))
     told = said(wf.solve(PATH, GOOD, 0), starts=[4])["advice"]
     assert told.startswith("compare(graph, labels, goal) shows whether")
@@ -279,14 +279,14 @@ def test_advice_never_recommends_what_was_just_tried() -> None:
     assert "lift=True" not in advice(SINK, lift=True)
     plain = wf.solve(PATH, GOOD, 0)
     missed = replace(plain, field=replace(plain.field, status=wf.Status.UNVERIFIED))
-    assert said(missed)["advice"].endswith("the values may be right, but nothing proves it")
+    assert said(missed)["advice"].endswith("the values may be right, but this is not proved")
 
 
 def test_advice_on_labels_that_say_nothing() -> None:
     same, only = wf.Labels([0, 4], [2.0, 2.0]), wf.Labels([0], [0.0])
-    nothing = "the field says nothing about distance"
-    assert advice(same).startswith(f"the labels are all equal: {nothing}")
-    assert advice(only).startswith(f"only the goal is labelled: {nothing}")
+    nothing = "the field is constant: label states with different values"
+    assert advice(same).startswith(f"the labels are all equal, so {nothing}")
+    assert advice(only).startswith(f"only the goal is labelled, so {nothing}")
     rising = advice(only, wf.AMLE(fill="cost"))  # there the field rises with the lengths
     assert nothing not in rising
 
@@ -366,7 +366,7 @@ def test_states_behind_labels_are_said() -> None:
     for method in (wf.AMLE(), wf.Harmonic(), wf.PLaplacian(8), wf.NearestLabel()):
         answer = wf.solve(path, labels, 0, method)
         assert answer.behind_labels.tolist() == [4, 5], method
-        assert "flat      2 states lie behind labels and just have their values: 4, 5" in (
+        assert "flat      2 states lie behind labels and have the same values: 4, 5" in (
             answer.summary()
         )
     assert 'AMLE(fill="cost") adds the cost from there' in answer.summary()
@@ -381,7 +381,7 @@ def test_states_behind_labels_are_said() -> None:
 def test_one_state_behind_a_label() -> None:
     path = wf.Graph.from_edges(range(40), range(1, 41))
     answer = wf.solve(path, wf.Labels([0, 39], [0.0, 39.0]), 0)
-    assert "flat      1 state lies behind a label and just has its value: 40" in answer.summary()
+    assert "flat      1 state lies behind a label and has the same value: 40" in answer.summary()
     assert "adds the cost" not in answer.summary()  # one of 41 is not worth it
 
 
@@ -402,11 +402,11 @@ def test_rewards_have_no_bound_on_their_distance_from_costs() -> None:
     path = wf.Graph.from_edges(range(9), range(1, 10))
     every_second = np.arange(0, 10, 2)
     costs = wf.Labels(every_second, every_second.astype(float))
-    assert "of the true cost-to-go" in wf.solve(path, costs, 0).summary()
+    assert "the true cost-to-go is within" in wf.solve(path, costs, 0).summary()
     rewards = wf.Labels(every_second, -every_second.astype(float))
     told = wf.solve(path, rewards, 0).summary()
-    assert "of the true cost-to-go" not in told
-    assert "are these rewards?" in told
+    assert "the true cost-to-go is within" not in told
+    assert "if they are rewards" in told
 
 
 def test_copies_are_read_only_too() -> None:
@@ -502,3 +502,12 @@ def test_lifting_needs_a_label_that_stays() -> None:
 )
 def test_a_margin_of_rounding_tolerates_nothing(margin: float | None, text: str) -> None:
     assert text in _tolerates(margin)
+
+
+def test_the_graph_s_own_names_are_used() -> None:
+    road = wf.Graph.from_edges([0, 1], [1, 2]).with_names(["Genève", "Lausanne", "Bern"])
+    labels = wf.Labels({"Bern": 0.0, "Genève": 2.0}, graph=road)
+    answer = wf.solve(road, labels, 2)
+    assert "goal Bern" in answer.summary()
+    assert answer.facts(starts=[0])["routes"][0]["path"] == ["Genève", "Lausanne", "Bern"]
+    assert "goal c" in answer.summary("abc")

@@ -21,7 +21,7 @@ from scipy.spatial import cKDTree
 import wayfield as wf
 from wayfield import plots
 from wayfield._optional import need
-from wayfield.plots import _field, _marks
+from wayfield.plots import _answer, _field, _marks
 from wayfield.plots._places import spread
 from worlds import layouts, maze_problem
 
@@ -346,7 +346,7 @@ def test_missing_matplotlib_is_explained(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     graph, _ = maze_problem()
-    with pytest.raises(wf.WayfieldError, match=r"pip install 'wayfield\[plots\]'"):
+    with pytest.raises(wf.WayfieldError, match=r"pip install '\.\[plots\]'"):
         plots.field(graph, np.zeros(graph.num_vertices))
 
 
@@ -385,3 +385,34 @@ def test_larger_graphs_without_positions_are_given_places(name: str) -> None:
     truth = wf.cost_to_go(graph, 0)[largest]
     drawn = np.hypot(*(points[largest] - points[0]).T)
     assert np.corrcoef(truth, drawn)[0, 1] > 0.8
+
+
+def test_colour_bars_say_what_they_show() -> None:
+    graph = wf.grid_graph(wf.load_layout("umaze"), 2)
+    truth = wf.cost_to_go(graph, 0)
+    assert render(graph, truth).axes[-1].get_ylabel() == "cost-to-go"
+    found = wf.solve(graph, wf.sample_labels(graph, 0, 0.2), 0)
+    figure = Figure()
+    plots.answer(found, ax=figure.subplots(), diagram=True)
+    assert figure.axes[-1].get_ylabel() == "cost-to-go"
+
+
+def test_no_loop_has_the_tint_of_a_route() -> None:
+    route = mpl.colors.to_rgb(_answer._ROUTE)
+    for colour in _marks.CYCLE_COLOURS:
+        away = np.abs(np.subtract(mpl.colors.to_rgb(colour), route)).max()
+        assert away > 0.15, colour
+    page = (Path(plots.__file__).parents[1] / "web/page/palette.js").read_text(encoding="utf-8")
+    listed = ", ".join(f'"{colour}"' for colour in _marks.CYCLE_COLOURS)
+    assert f"LOOPS = [{listed}]" in page  # the explorer has the same tints
+
+
+def test_a_factor_that_all_edges_share_is_taken_out_of_the_colours() -> None:
+    ring = wf.Graph.from_edges(range(10), [*range(1, 10), 0])
+    slow = np.where(ring.tails + ring.indices == 5, 4.0, 2.0)
+    found = wf.mend(ring, wf.Labels([0, 5], [0.0, 5.0]), 0, wf.LeastChange())
+    figure = Figure()
+    plots.mended(replace(found, graph=replace(ring, lengths=slow)), ax=figure.subplots())
+    assert figure.axes[-1].get_ylabel() == "added cost beyond 2 times the given cost"
+    coloured = [each for each in figure.axes[0].collections if each.get_array() is not None]
+    assert coloured[0].get_array().tolist() == [2.0]  # one edge alone, by what it costs beyond

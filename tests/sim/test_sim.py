@@ -398,7 +398,9 @@ def test_wanderings_that_are_none(words: dict[str, Any], why: str) -> None:
 
 def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(wf.WayfieldError, match=r"pip install 'wayfield\[sim\]'$"):
+    with pytest.raises(
+        wf.WayfieldError, match=r"pip install '\.\[sim\]' in your clone of wayfield$"
+    ):
         wf.sim.make("antmaze-medium")
 
 

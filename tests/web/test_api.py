@@ -155,8 +155,9 @@ def test_words_and_verdict_are_those_of_solve_and_compare() -> None:
     told = {line["word"]: line["text"] for line in ask("words", scene)["lines"]}
     for line in lines:
         word, _, text = line.partition(" ")
-        if word not in ("method", "loops"):  # seconds differ; there may be several loops
+        if word not in ("method", "loops", "advice"):  # seconds differ; several loops; buttons
             assert told[word] == text.strip()
+    assert told["advice"].endswith("the tool “Walk” shows its route")
     expected = wf.compare(graph, labels, 5, [wf.Harmonic()])
     answer = ask("verdict", scene)
     assert answer["verdict"] == expected.verdict
@@ -173,6 +174,8 @@ def test_contradictions_mend_and_false_sinks_are_the_library_s() -> None:
     assert told["finding"] == "2 of 7 labels exceed the graph's shortest paths, by up to 4."
     mended = wf.mend(ring, labels, 0)
     told = ask("mend", scene)
+    false = {frozenset((row["from"], row["to"])) for row in mended.facts()["false"]}
+    assert told["unreal"] == [frozenset(map(str, edge)) in false for edge in told["edges"]]
     assert told["finding"].lower() == f"{mended.finding()}.".lower()
     assert told["unchanged"] is mended.unchanged
     noisy = small()
@@ -266,6 +269,13 @@ def test_python_of_a_large_graph_reads_the_exported_file(
     np.testing.assert_array_equal(
         scope["answer"].values, array(ask("picture", scene)["values"], "<f8")
     )
+    assert "# needs wayfield-scene.json beside this program" in code
+
+
+def test_the_python_that_is_exported_keeps_names(capsys: pytest.CaptureFixture[str]) -> None:
+    code = ask("python", road_scene().to_json())["code"]
+    exec(code, {})
+    assert "goal Bern" in capsys.readouterr().out
 
 
 def test_the_first_visit_shows_loops_that_the_amle_does_not_have() -> None:
@@ -491,6 +501,7 @@ def test_a_widget_answers_as_the_server_does_and_leaves_a_still_picture() -> Non
     graph = wf.grid_graph(SQUARE, 2)
     view = wf.explore(graph, wf.sample_labels(graph, 5, 0.2, seed=1), goal=5, method="harmonic")
     assert view.scene["panels"] == [Settings("harmonic").to_json()]
+    assert "run `wayfield explore`" in repr(view)  # where there is no notebook
     sent: list[dict[str, Any]] = []
     view.send = sent.append
     view._answer(view, {"id": 3, "name": "start", "body": "{}"}, [])

@@ -26,9 +26,9 @@ computed h, then h ∓ ε'(v - m) with ε' = δ' / (1 - δ) are a sub- and a sup
 barrier.
 
 **Free choices.** Where C = 0 the ratios say nothing. Let b ≥ 0 be a field whose mean falls at free
-choices, and C̃ = C plus what its mean falls. If C̃ > 0, all of the above holds with C̃ in place of C,
-and v - m + b in place of v - m. For a policy, b is its expected number of moves (`relieved`); for
-all choices, see `chance._free`.
+choices, and C̃ = C plus what its mean falls. If C̃ > 0, all of the above holds with C̃ in place of
+C, and v - m + b in place of v - m. For a policy, b is its expected number of moves (`relieved`);
+for all choices, see `chance._free`.
 """
 
 from __future__ import annotations
@@ -195,10 +195,10 @@ class Improvement:
 
         d(s) = min( g - v(s), min_k gap_k + Σ_y P_k(y) d(y) ),
 
-    and d is small. So what doubles lose is small too, and ties that v cannot tell apart are told
-    by the gaps, which are measured in double-doubles. Each round evaluates the policy by a linear
-    system, roughly, and then sweeps: a front of near-ties moves by one state with an evaluation,
-    and by many with a sweep.
+    and d is small. So what doubles lose is small too. The gaps are measured in double-doubles, so
+    they also decide ties that v itself is too coarse for. Each round evaluates the policy by a
+    linear system, roughly, and then sweeps: a front of near-ties moves by one state with an
+    evaluation, and by many with a sweep.
     """
 
     def __init__(

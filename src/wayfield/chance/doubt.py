@@ -1,6 +1,6 @@
 """How far a plan's cost and reach may be off because the odds rest on counts.
 
-Three things are not known to somebody who has counts, and each has its part here.
+Counts leave three things unknown. Each has its part here.
 
 **Few samples.** A choice with the posterior weights w_y (counts and prior), of total A, has
 Dirichlet odds. The mean of a field f over its outcomes then has the variance

@@ -146,7 +146,7 @@ def _known(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reasons
         rest = np.where(finite, (high - values) + low, 0.0)
 
     def errors(low: FloatArray) -> tuple[float, float]:
-        """Relative errors below and above of the values with these low parts."""
+        """Return the relative errors, below and above, of the values with these low parts."""
         pair = _normalised(known, low)
         below = worst_ratio(process, about, pair, 1.0, -1.0, all_relief)
         above = worst_ratio(process, chosen, pair, 1.0, 1.0, plan_relief)
@@ -239,7 +239,7 @@ def _between(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reaso
     moving, every = policy[policy >= 0], np.flatnonzero(usable & ~boundary.fixed[process.owner])
 
     def off_by(field: FloatArray, costs: float, side: float, of: IntArray) -> tuple[float, float]:
-        """Largest shares by which the extremes of these choices may exceed 0, and fall short."""
+        """Return the largest shares by which these extremes exceed 0, and fall short of it."""
         found, error = extremes(*shape, costs * process.costs, field, side, scratch)
         above = float(((found + error) / least)[of].max(initial=0.0))
         return above, float(((error - found) / least)[of].max(initial=0.0))

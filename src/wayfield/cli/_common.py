@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -13,15 +15,22 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 
+from .._text import seconds_text
 from ..errors import InputError, Message, Option, WayfieldError
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from ..extension import Method
     from ..layouts import Layout
     from ..mending import MendMethod
 
 SLOW = 1.5
 """Seconds after which a command shows what it is doing."""
+KERNELS = {"amle": 80, "harmonic": 40, "p": 83, "mend": 50, "directed": 13}
+"""Kernels that a first use compiles, by method and kind of job, as measured; others take 40."""
+SECONDS_PER_KERNEL = (0.4, 1.2)
+"""Time to compile a kernel, on average, on a fast machine and on a slow or busy one."""
 
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]")
 """Characters that control a terminal, including those that reverse the direction of text."""
@@ -80,26 +89,60 @@ def compile_kernels(
 
     A message appears if compiling takes long, and if compiled kernels cannot be cached.
     """
+    from rich.progress import BarColumn, Progress, TextColumn
+
     from .._warmup import COMMON, warm_up, warm_up_mend
     from ..extension._names import method_word
-    from ..kernels._jit import shortfall
+    from ..kernels._jit import is_compiled, shortfall
 
     event: Any = import_module("numba.core.event")
     begun = threading.Event()
-
-    class Watch(event.Listener):  # type: ignore[misc]
-        def on_start(self, _: object) -> None:
-            begun.set()
-
-        def on_end(self, _: object) -> None:
-            pass
-
     what = f"the kernels of {method_word(methods[0])}" if len(methods) == 1 else "the kernels"
     what += "" if mend is None else " and those of mending" if methods else " of mending"
-    half = "half " if len(methods) == 1 and mend is None else ""
     kept = "" if shortfall() else "; once only"
-    message = f"compiling {what}, about {half}a minute{kept} …"
-    with event.install_listener("numba:compile", Watch()), explained(console, message, begun):
+
+    # about how many kernels: as measured for such a job, but not more than are missing
+    words = {method_word(method).partition("=")[0] for method in methods or COMMON}
+    usual = max((KERNELS.get(word, 40) for word in words), default=0) if methods or not mend else 0
+    usual += 0 if mend is None else KERNELS["mend"]
+    usual += KERNELS["directed"] if directed else 0
+    modules = [m for name, m in list(sys.modules.items()) if name.startswith("wayfield.kernels.")]
+    known = {id(each): each for module in modules for each in vars(module).values()}
+    total = max(1, min(usual, sum(not is_compiled(each) for each in known.values())))
+    low, high = (round(total * seconds) for seconds in SECONDS_PER_KERNEL)
+    message = f"compiling {what}: about {total}, usually in {low} to {high} s{kept} …"
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[left]}", markup=False),
+        console=console,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    task = bar.add_task(f"compiling {what}", total=total, left=f"{low} to {high} s{kept}")
+
+    class Watch(event.Listener):  # type: ignore[misc]
+        done, since = 0, 0.0
+
+        def on_start(self, happening: Any) -> None:
+            if not begun.is_set():
+                self.since = time.monotonic()
+            begun.set()
+            if name := _own_kernel(happening):
+                bar.update(task, description=f"compiling {name}")
+
+        def on_end(self, happening: Any) -> None:
+            self.done += bool(_own_kernel(happening))
+            done = min(self.done, total - 1)  # a rough total: never full before the end
+            left = f"{low} to {high} s{kept}"
+            if done >= 5:
+                pace = (time.monotonic() - self.since) / done
+                left = f"about {seconds_text(pace * (total - done))} left{kept}"
+            bar.update(task, completed=done, left=left)
+
+    watching = event.install_listener("numba:compile", Watch())
+    with watching, explained(console, message, begun, bar):
         if mend is not None:
             warm_up_mend(mend, directed)
         if methods or mend is None:
@@ -110,15 +153,27 @@ def compile_kernels(
         say(console, f"{shortfall()}; NUMBA_CACHE_DIR=FOLDER names a place for them")
 
 
+def _own_kernel(happening: Any) -> str:
+    """Return the name of a kernel of wayfield that is compiled; empty for Numba's own functions."""
+    kernel: Any = (happening.data or {}).get("dispatcher")
+    home = getattr(getattr(kernel, "py_func", None), "__module__", "")
+    return f"{home.rpartition('.')[2]}.{kernel.__name__}" if home.startswith("wayfield") else ""
+
+
 @contextmanager
 def explained(
-    console: Console, message: str, begun: threading.Event | None = None
+    console: Console,
+    message: str,
+    begun: threading.Event | None = None,
+    display: Progress | None = None,
 ) -> Iterator[None]:
     """Show the message while the block runs, once it has taken longer than a moment.
 
-    If there is something to wait for, the message appears only after it has begun.
+    If there is something to wait for, the message appears only after it has begun. On a terminal
+    the `display`, if any, is shown in its place.
     """
-    status, over = console.status(message), threading.Event()
+    status = display or console.status(message)
+    over = threading.Event()
 
     def watch() -> None:
         if over.wait(SLOW):
@@ -138,7 +193,8 @@ def explained(
     finally:
         over.set()
         watcher.join()
-        status.stop()
+        if console.is_terminal:  # a bar that was never started prints a blank line elsewhere
+            status.stop()
 
 
 class Stages:

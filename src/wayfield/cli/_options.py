@@ -111,14 +111,14 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 EdgeFile = Annotated[
     Path, typer.Argument(metavar="EDGES", help="Edges: from, to, length.", show_default=False)
 ]
-Goal = Annotated[str | None, typer.Option("--goal", "-g", metavar="NAME", help="Where to go.")]
+Goal = Annotated[str | None, typer.Option("--goal", "-g", metavar="NAME", help="Name of the goal.")]
 GoalValue = Annotated[
     float | None,
-    typer.Option(metavar="V", help="Label of the goal, where LABELS has none."),
+    typer.Option(metavar="V", help="Value of the goal, if LABELS has none."),
 ]
 Places = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Where the vertices are, for the picture: name, x, y."),
+    typer.Option(metavar="FILE", help="Positions for the picture: name, x, y."),
 ]
 Directed = Annotated[bool, typer.Option("--directed", help="Edges are arcs, from → to.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that wayfield did not write.")]
@@ -139,7 +139,7 @@ NumFolds = Annotated[
         metavar="N",
         min=0,
         callback=_folds,
-        help="Leave out one Nth of the labels in turn, and predict them; 0 for none.",
+        help="Cross-validate with N folds: leave out one fold of the labels at a time; 0 for none.",
     ),
 ]
 
@@ -161,17 +161,17 @@ class Reading:
     directed: Directed = False
     length_unit: Annotated[
         float,
-        typer.Option(metavar="X", help="One unit of length is X units of the labels."),
+        typer.Option(metavar="X", help="One unit of length is X units of the labels' values."),
     ] = 1.0
     tail: Annotated[
         str | None, column_option("--tail", "EDGES: from. Its heading, or its number.")
     ] = None
     head: Annotated[str | None, column_option("--head", "EDGES: to.")] = None
     length: Annotated[
-        str | None, column_option("--length", "EDGES: length; none: every edge 1 long.")
+        str | None, column_option("--length", "EDGES: length; none: every edge has length 1.")
     ] = None
     oneway: Annotated[
-        str | None, column_option("--oneway", "EDGES: which way an edge leads: yes, no, -1 …")
+        str | None, column_option("--oneway", "EDGES: direction of an edge: yes, no, -1 …")
     ] = None
     no_oneway: Annotated[
         bool,
@@ -180,32 +180,32 @@ class Reading:
     speed: Annotated[
         str | None,
         column_option(
-            "--speed", "EDGES: speed in km/h; an edge costs its length in metres over it."
+            "--speed", "EDGES: speed in km/h; the cost is the length in metres divided by it."
         ),
     ] = None
     vertex: Annotated[str | None, column_option("--vertex", "LABELS: vertex.")] = None
     value: Annotated[str | None, column_option("--value", "LABELS: value.")] = None
     delimiter: Annotated[
         str | None,
-        _about_text("CHAR", "Between columns; also: tab, space. Of EDGES and LABELS both."),
+        _about_text("CHAR", "Delimiter of EDGES and LABELS; also: tab, space."),
     ] = None
     header: Annotated[
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="First row is a header. Of EDGES and LABELS both.",
+            help="Whether EDGES and LABELS have a header.",
             rich_help_panel=_FILES,
         ),
     ] = None
     encoding: Annotated[
-        str | None, _about_text("NAME", "Of all files that are not UTF-8: latin-1 …")
+        str | None, _about_text("NAME", "Encoding of files that are not UTF-8: latin-1 …")
     ] = None
     decimal: Annotated[
-        str | None, _about_text("MARK", "Decimal mark: point or comma. Of all files.")
+        str | None, _about_text("MARK", "Decimal mark in all files: point or comma.")
     ] = None
     thousands: Annotated[
         str | None,
-        _about_text("MARK", "Between thousands: point, comma, space, apostrophe. Of all files."),
+        _about_text("MARK", "Thousands separator in all files: point, comma, space, apostrophe."),
     ] = None
 
     def __post_init__(self) -> None:
@@ -255,7 +255,7 @@ class Solving:
 
     lift: Annotated[
         bool,
-        typer.Option("--lift", help="Lift the field where walks get stuck, as little as will do."),
+        typer.Option("--lift", help="Raise values just enough that no walk gets stuck."),
     ] = False
     drop_false_sinks: Annotated[
         bool,
@@ -265,9 +265,7 @@ class Solving:
     ] = False
     error: Annotated[
         float,
-        typer.Option(
-            metavar="E", help="How far values may be off: which moves are optimal all the same?"
-        ),
+        typer.Option(metavar="E", help="Error bound of the values: which moves are still optimal?"),
     ] = 0.0
     folds: NumFolds = 5
 

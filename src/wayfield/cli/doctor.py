@@ -21,6 +21,7 @@ import typer
 from rich.console import Console
 
 from .. import __version__
+from .._optional import how_to_install
 from .._text import number_of
 from ._common import compile_kernels, notes
 from ._options import Json
@@ -100,7 +101,7 @@ def _diagnoses() -> Iterator[Diagnosis]:
             wanted.setdefault(found[2], {})[found[1]] = version
     for extra, packages in wanted.items():
         missing = [package for package, version in packages.items() if version is None]
-        lacks = f"missing {', '.join(missing)}: pip install 'wayfield[{extra}]'"
+        lacks = f"missing {', '.join(missing)}: run {how_to_install(extra)}"
         there = ", ".join(f"{package} {version}" for package, version in packages.items())
         yield Diagnosis(f"extra {extra}", None if missing else True, lacks if missing else there)
 

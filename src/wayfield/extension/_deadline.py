@@ -39,8 +39,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     Once it has passed, the running solve raises `OutOfTime`, a `NotConverged`. `Harmonic` and
     `PLaplacian` check the clock between factorisations and every few hundred steps of an iteration,
     `AMLE` every few passes over the graph, `extend_many` before each batch, `drop_false_sinks`
-    between its rounds. Code that does not check runs to its end. Of nested limits, the first to
-    pass counts.
+    between its rounds. Other code runs to its end. If limits are nested, the earliest one counts.
 
     Examples
     --------

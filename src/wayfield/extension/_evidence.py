@@ -26,7 +26,7 @@ class Enclosed:
     above: Pair
 
     def proof(self, problem: Problem) -> Proof | None:
-        """Return the two as they are; None if labels are too far apart to be held beside them."""
+        """Return both solutions unchanged; None if the labels are too far apart to store."""
         scaled = Scaled.centred(problem)
         if not scaled.keeps_labels:
             return None

@@ -6,21 +6,21 @@ hence rationals, and so are the values: on a walk of length L that falls from b 
 distance d from its lower end is a + d (b − a) / L. Unit lengths and whole-number labels keep the
 numbers small.
 
-**Candidate.** `rational_amle` retraces the order of fixing as `kernels.amle.retrace` does,
-and takes for s(x) the slope of the walk through x. A walk that exactly is level was taken for a
-descent by rounding: its vertices are left unfixed.
+**Candidate.** `rational_amle` repeats the order of fixing, as `kernels.amle.retrace` does. s(x) is
+the slope of the walk through x. If a walk turns out to be exactly level, only rounding made it look
+like a descent: its vertices are left unfixed.
 
-**Proof.** Nothing of this is believed. Let K be the fixed vertices. At every unlabelled x in K it
+**Proof.** The candidate is not trusted. Let K be the fixed vertices. At every unlabelled x in K it
 is checked in rationals that s(x) > 0 and that, among the arcs y → z inside K,
 
     v(y) − v(z) ≤ s(x) ℓ   on those into x, with equality on one, and on those out of x likewise.
 
-This is the vertex condition S⁺ = S⁻ = s on K, nowhere level. If moreover no walk through unfixed
-vertices descends, v is the AMLE and K its fixed set (Theorem 1). That last condition only asks
-which values are smaller than which: `Rational.rank` says so exactly, and the caller looks it up.
+This is the vertex condition S⁺ = S⁻ = s on K, nowhere level. If also no walk through unfixed
+vertices descends, v is the AMLE and K its fixed set (Theorem 1). This last condition depends only
+on the order of the values. `Rational.rank` holds that order exactly, and the caller checks it.
 
-An arc is compared in doubles first, with a margin for rounding, and in rationals only if that is
-too close: on the walks themselves and where slopes tie.
+An arc is compared in doubles first, with a margin for rounding. Rationals are used only where that
+is too close: on the walks themselves and where slopes tie.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from ..kernels.csr import Arcs
 from ._base import Problem
 
 MOST_VERTICES = 2**16
-"""Larger problems are left alone: rationals cost 20 to 40 microseconds a vertex."""
+"""Larger problems are not tried: rationals take 20 to 40 microseconds per vertex."""
 MOST_BITS = 2000
-"""Where a numerator or denominator grows beyond this, the retracing is given up."""
+"""The attempt ends if a numerator or denominator has more bits than this."""
 
 
 class Rational(NamedTuple):
@@ -59,7 +59,7 @@ class Rational(NamedTuple):
 
 
 def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
-    """Solve the vertex condition on the fixed vertices exactly; None if that came to nothing."""
+    """Solve the vertex condition on the fixed vertices exactly; None if that fails."""
     if fixing.order.size + problem.labels.vertices.size > MOST_VERTICES:
         return None
     values, slopes = _retraced(problem, fixing)
@@ -69,7 +69,7 @@ def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
 
 
 def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-    """Values and slopes by vertex, walk by walk; none at all if the numbers grow too long."""
+    """Return values and slopes by vertex, walk by walk; empty if the numbers grow too long."""
     given, graph = problem.labels, problem.graph
     values = dict(zip(given.vertices.tolist(), map(Fraction, given.values.tolist()), strict=True))
     slopes: dict[int, Fraction] = {}
@@ -77,7 +77,7 @@ def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], di
     batch, rough = fixing.batch.tolist(), fixing.values.tolist()
 
     def walk(arcs: Arcs, x: int, sign: float) -> tuple[list[int], list[float]]:
-        """Follow the steepest arcs, up or down, to a vertex with a value or for want of a way on.
+        """Follow the steepest arcs, up or down, to a vertex with a value or until none is left.
 
         Returns the vertices met, x first, and the steps between them. The doubles change strictly
         along the walk, so it ends.
@@ -122,7 +122,7 @@ def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], di
 def _is_balanced(
     problem: Problem, values: dict[int, Fraction], slopes: dict[int, Fraction]
 ) -> bool:
-    """Whether at every vertex with a slope this is the steepest, of arcs in and of arcs out."""
+    """Whether the slope of every vertex is the steepest of its arcs in and of its arcs out."""
     indptr, heads, lengths = problem.graph.arcs
     n = indptr.size - 1
     tails = np.repeat(np.arange(n), np.diff(indptr))
@@ -149,7 +149,7 @@ def _excess(above: Fraction, below: Fraction, slope: Fraction, length: float) ->
 
 
 def _as_doubles(numbers: dict[int, Fraction], n: int) -> FloatArray:
-    """Nearest doubles by vertex, NaN where there is no number."""
+    """Return the nearest double by vertex; NaN where there is no number."""
     rough = np.full(n, np.nan)
     rough[list(numbers)] = [float(number) for number in numbers.values()]
     return rough
@@ -158,7 +158,7 @@ def _as_doubles(numbers: dict[int, Fraction], n: int) -> FloatArray:
 def _too_close(
     above: FloatArray, below: FloatArray, slope: FloatArray, lengths: FloatArray
 ) -> list[int]:
-    """Arcs on which all is known, but doubles cannot say that above − below < slope · length."""
+    """Return the arcs on which doubles cannot prove that above − below < slope · length."""
     info, bound = np.finfo(np.float64), slope * lengths
     rounding = 8.0 * info.eps * (np.abs(above) + np.abs(below) + bound) + info.tiny
     unclear = ~((above - below) - bound < -rounding)

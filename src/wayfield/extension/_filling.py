@@ -1,8 +1,8 @@
-"""Vertices through which no walk descends: which they are, for certain, and what they take.
+"""Filling: values for the vertices that the equation of the AMLE leaves open.
 
-The AMLE leaves them a choice. `fill` continues the fixed field over them by one of three rules;
-`certainly_filled` says whether bounds on the fixed values prove that it is these vertices and no
-others which the equation leaves open.
+These are the vertices through which no walk descends. `fill` continues the fixed field over them by
+one of three rules. `certainly_filled` tests whether bounds on the fixed values prove that exactly
+these vertices are open.
 """
 
 from __future__ import annotations
@@ -38,15 +38,16 @@ def certainly_filled(
 ) -> bool:
     """Whether no descent leads through the unfixed vertices, and one through every fixed one.
 
-    Then the fixed vertices are exactly those of positive slope: a field that agrees with the
-    fixed ones, filled flat, satisfies the equation everywhere, and two solutions of the equation
-    agree wherever one of them has a slope. Only the order of the values matters, so ranks do.
+    Then the fixed vertices are exactly those of positive slope: the fixed values, filled flat,
+    satisfy the equation everywhere, and two solutions of the equation agree wherever one of them
+    has a slope. Only the order of the values matters, so ranks may be passed instead of values.
     """
     out, into = problem.graph.arcs, problem.graph.reverse_arcs
     if not kernels.all_descend(out, fixed, problem.labelled, lower, upper):
         return False
-    # A descent through x would lead from the most that can come to x to the least x can reach.
-    # If both are the same vertex, a walk needs another at one of its ends.
+    # The steepest descent through x would lead from the largest value that leads to x to the least
+    # value that x can reach. If both belong to the same vertex, a walk needs another one at one of
+    # its ends.
     low, low_owner, next_low = _two_least(into, fixed, lower)
     high, high_owner, next_high = _two_least(out, fixed, -upper)
     same = (low_owner == high_owner) & (low_owner >= 0)

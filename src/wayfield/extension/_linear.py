@@ -1,19 +1,19 @@
 """Sparse linear systems on the free vertices: pattern, assembly, and two solvers.
 
-- *Direct*: SuperLU with a minimum-degree ordering and diagonal pivots, which suits the M-matrices
-  here (weakly diagonally dominant, symmetric pattern). Where many matrices share a pattern whose
-  order is known and the factors stay thin, as on mazes and roads, they are factored row by row on a
-  pattern found once (*Thin*): SuperLU finds it anew each time.
+- *Direct*: SuperLU with a minimum-degree ordering and diagonal pivots. This suits the M-matrices
+  here (weakly diagonally dominant, symmetric pattern). SuperLU finds the pattern of the factors
+  anew for each matrix. Where many matrices share a pattern and the factors stay thin, as on mazes
+  and roads, they are factored row by row on a pattern found once (*Thin*).
 - *Krylov*: conjugate gradients preconditioned by the diagonal, for graphs without small separators
   (grids in space, random graphs, nearest neighbours in many dimensions). Their factors fill in, but
   they have no long paths either, so the iteration takes some dozens to some hundreds of steps.
 
-The cheaper one is predicted beforehand. Eliminating level after level of a breadth-first search
+The cheaper solver is predicted beforehand. Eliminating level after level of a breadth-first search
 takes Σ w³ operations for levels of w vertices; dead ends do not count, since they cause no fill. A
 better order takes less, but not by much where it matters. The cost of an iteration also depends on
-labels and lengths, so it is measured: one rough solve counts the steps to one digit, and stops as
-soon as the factors are known to win. This bounds memory too: matrices that would fill in more are
-not factored.
+labels and lengths, so it is measured: one rough solve counts the steps to one digit. It stops as
+soon as factoring is known to be faster. This bounds memory too: matrices that would fill in more
+are not factored.
 
 Neither result is trusted: callers refine the solution with their own residuals.
 """
@@ -355,7 +355,7 @@ class Krylov:
 
 
 def symmetric_solver(interior: Interior) -> LinearSolver:
-    """Solver for the interior Laplacian."""
+    """Return a solver for the interior Laplacian."""
     if interior.fills_in:
         return Krylov(interior, interior.laplacian.data, symmetric=True, rtol=FINE)
     if interior.has_hub:
@@ -364,7 +364,7 @@ def symmetric_solver(interior: Interior) -> LinearSolver:
 
 
 def general_solver(interior: Interior, data: FloatArray) -> LinearSolver:
-    """Return a solver for an M-matrix; iterations are only as exact as Newton needs."""
+    """Return a solver for an M-matrix; iterations are only as accurate as Newton needs."""
     if interior.fills_in:
         return Krylov(interior, data, symmetric=False, rtol=1e-4)
     if interior.has_hub:

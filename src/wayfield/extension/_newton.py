@@ -28,11 +28,11 @@ from ._deadline import check_time
 from ._linear import Interior, LinearSolver, general_solver
 
 ROUNDING = 2.0**-50
-"""F is accurate to no less than this share of the sums it is the difference of."""
+"""Rounding error of F is at most this share of the two sums that F subtracts."""
 MARGIN = 2.0**-47
-"""Share of those sums above which the sign of F is certain."""
+"""The sign of F is certain if F exceeds this share of the two sums."""
 START_NOISE = 2.0**-48
-"""Noise in the differences of a start held in doubles, relative to the label range."""
+"""Noise in the differences of a starting field in doubles, relative to the label range."""
 STEP_NOISE = 2.0**-44
 """Noise in the differences that a step leaves behind, relative to its largest entry."""
 FAINT = 2.0**-80
@@ -75,7 +75,7 @@ class Equation:
 
     @cached_property
     def gentle(self) -> float:
-        """Slope of a fall by the label range along the longest edge."""
+        """Slope of a drop by the label range along the longest edge."""
         return self.span / float(self.interior.graph.lengths.max())
 
     @cached_property
@@ -136,7 +136,7 @@ class Equation:
         return Pair(high, np.where(outside, 0.0, u.low))
 
     def swept(self, u: Pair) -> Pair:
-        """Return u after a nonlinear Gauss–Seidel sweep there and back."""
+        """Return u after a symmetric nonlinear Gauss–Seidel sweep, forward and backward."""
         u = Pair(u.high.copy(), u.low.copy())
         arcs, vertices = self.interior.graph.arcs, self.interior.vertices
         sweep(arcs, vertices, u, self.q, CLOSE * self.span)
@@ -189,7 +189,7 @@ class Iterate:
         return float(np.abs(self.relative).max())
 
     def imbalance(self, faint: FloatArray) -> float:
-        """Largest residual relative to its size alone, short of noise."""
+        """Return the largest residual relative to its size alone, above noise."""
         return float((np.abs(self.residual) / (self.size + faint)).max())
 
 

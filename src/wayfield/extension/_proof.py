@@ -1,8 +1,8 @@
 """Proofs of brackets: the solver keeps its evidence, and a proof is made from it on request.
 
-A solver passes on its `Evidence` in its own units, which costs no time. `Extension.proof` turns it
-into a `Proof`, with all that `wayfield_verify` needs to prove the bracket again: the equation, the
-set of vertices where it holds, and there either
+A solver passes on its `Evidence` in its own units, which takes no time. `Extension.proof` turns it
+into a `Proof`: all that `wayfield_verify` needs to prove the bracket again. It holds the equation,
+the set of vertices where it holds, and there either
 
 - **barriers**: a sub- and a supersolution with the labels between them, each an unevaluated sum
   offset + 2^exponent · (base + high + low). The exact field lies between them, by comparison;
@@ -72,7 +72,7 @@ class Proof:
 
 
 class Evidence(Protocol):
-    """What a solver keeps of its bracket, in its own units."""
+    """What a solver keeps for the proof of its bracket, in its own units."""
 
     def proof(self, problem: Problem) -> Proof | None:
         """Return the proof of the bracket of this problem; None if it cannot be written down."""

@@ -117,7 +117,7 @@ class Scaled:
     def enclosed(
         self, field: Pair, below: FloatArray, above: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Values, and as tight bounds on field − below and field + above as doubles allow."""
+        """Return values, and the tightest doubles around field − below and field + above."""
         size = field.high.size
         result = np.empty(size), np.empty(size), np.empty(size)
         enclose(field, below, above, self.scale, self.offset, result)
@@ -166,5 +166,5 @@ def _moved(problem: Problem, offset: float) -> Pair:
 
 
 def midrange(labels: Labels) -> float:
-    """Middle between the least and the largest label."""
+    """Return the middle between the least and the largest label."""
     return 0.5 * float(labels.values.min()) + 0.5 * float(labels.values.max())

@@ -73,11 +73,11 @@ class AMLE:
         Compute the rigorous bracket. Without it `values` come straight from the solver, accurate
         to rounding but not proved to be.
     fill : {"cost", "flat", "lower"}, optional
-        Where no walk descends from label to label: continue at the cost of walking on to the
-        nearest fixed vertex ("cost", the default on directed graphs), or take the least value
-        within reach ("flat", the default on undirected graphs, where it is the classical AMLE:
-        constant behind the last label), or the largest value that leads here ("lower"; where
-        nothing does, the least value within reach).
+        Values of the vertices through which no walk descends from label to label. "cost", the
+        default on directed graphs, adds the cost of the path to the nearest fixed vertex. "flat",
+        the default on undirected graphs, is the least value within reach: the classical AMLE,
+        constant behind the last label. "lower" is the largest value that leads here or, if
+        nothing does, the least value within reach.
 
     Notes
     -----
@@ -86,11 +86,11 @@ class AMLE:
     ``details["rounds"]`` the rounds of the iteration, 0 if the divide and conquer answered.
 
     Where lengths differ by more than about eight orders of magnitude, double-double can be too
-    coarse for the proof: the bracket is then wide, and from a thousandth of the label range on
-    the status is `UNVERIFIED`; so it is where values halve from vertex to vertex, hundreds of
-    times, as around the rim of a long wheel. The values (``extend(…, check=False)``) are then
-    mostly accurate to rounding all the same, but `Extension.residual` should be looked at: over
-    twenty orders they need not be.
+    coarse for the proof. The bracket is then wide. If it is wider than a thousandth of the label
+    range, the status is `UNVERIFIED`. The same happens where values halve from vertex to vertex,
+    hundreds of times, as around the rim of a long wheel. The values (``extend(…, check=False)``)
+    are then mostly still accurate to rounding. Check `Extension.residual`: if lengths differ by
+    twenty orders of magnitude, they need not be.
 
     Examples
     --------
@@ -139,7 +139,10 @@ class AMLE:
         return rule if graph.directed or rule != "flat" else None
 
     def _fixed_and_proved(self, problem: Problem, leave_flat: bool) -> tuple[Fixing, _Outcome]:
-        """Fix what can be, and prove what is wanted; slopes are in the units of the labels."""
+        """Fix the vertices that the equation determines, and compute the bracket if requested.
+
+        Slopes are in the units of the labels.
+        """
         scaled = Scaled.in_doubles(problem)
         graph = problem.graph
         arcs = graph.arcs, graph.reverse_arcs
@@ -166,7 +169,7 @@ class AMLE:
 
 
 class _Outcome(NamedTuple):
-    """A field on the fixed vertices and its bracket; what the others hold is not looked at."""
+    """A field on the fixed vertices and its bracket; entries of other vertices are not used."""
 
     status: Status
     fixed: BoolArray
@@ -174,17 +177,17 @@ class _Outcome(NamedTuple):
     lower: FloatArray | None = None
     upper: FloatArray | None = None
     kept: Retraced | list[Fraction] | None = None
-    """What the bracket can be proved from again."""
+    """What a proof of the bracket can be made from."""
 
 
 def _unproved(scaled: Scaled, fixing: Fixing, status: Status) -> _Outcome:
-    """Take the field as the divide and conquer left it."""
+    """Return the field of the divide and conquer unchanged, without a bracket."""
     plain = Pair(fixing.values, np.zeros(fixing.values.size))
     return _Outcome(status, fixing.fixed, scaled.values(plain))
 
 
 def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
-    """Take the field with more digits, and its bracket."""
+    """Return the field with more digits, and its bracket."""
     if not scaled.exact:  # what was proved was proved for other labels
         return _unproved(scaled, fixing, Status.UNVERIFIED)
     values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above)
@@ -197,7 +200,7 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
 
 
 def _decided(problem: Problem, result: _Outcome, fixing: Fixing) -> _Outcome:
-    """Keep the bounds if they say for certain which vertices to fill; else decide in rationals."""
+    """Keep the bounds if they prove which vertices to fill; else decide in rationals."""
     status, fixed, values, lower, upper, _ = result
     if (
         status is Status.CONVERGED

@@ -1,4 +1,4 @@
-"""Extensions that read only labels and distances: nearest label and Lipschitz envelopes.
+"""Extensions that use only labels and distances: nearest label and Lipschitz envelopes.
 
 Equations, with ``Y(z)`` the label of ``z`` and ``d`` the shortest-path distance::
 
@@ -154,7 +154,7 @@ def _envelope(problem: Problem, lipschitz: float | None, sign: float) -> Solutio
 
 
 def lipschitz_constant(graph: Graph, labels: Labels) -> tuple[float, int]:
-    """Steepest slope between two labels of an undirected graph, and the Dijkstra passes it took."""
+    """Return the steepest slope between two labels of an undirected graph, and the passes used."""
     sources, heights = labels.vertices, labels.values
     height = np.zeros(graph.num_vertices)
     height[sources] = heights
@@ -184,7 +184,7 @@ def lipschitz_constant(graph: Graph, labels: Labels) -> tuple[float, int]:
 
 
 def _rounding(graph: Graph, labels: Labels) -> float:
-    """Bound on the rounding of ``Y + L d`` along a shortest path that ends near another label."""
+    """Return a bound on the rounding of ``Y + L d`` along a shortest path to another label."""
     eps = float(np.finfo(np.float64).eps)
     return graph.num_vertices * eps * float(np.abs(labels.values).max())
 

@@ -150,13 +150,13 @@ class System:
             _ = self.hitting_time
 
     def residual(self, field: Pair, pinned: IntArray) -> tuple[FloatArray, float]:
-        """Σ (v_y − v_x)/ℓ by rows, and a bound on the update residual."""
+        """Return Σ (v_y − v_x)/ℓ by rows, and a bound on the update residual."""
         residual, bound = balance(self.interior.graph.arcs, self.interior.vertices, *field)
         residual[pinned] = bound[pinned] = 0.0
         return residual, float(((np.abs(residual) + bound) / self.degree).max(initial=0.0))
 
     def plain_residual(self, values: FloatArray, pinned: IntArray) -> FloatArray:
-        """Σ (v_y − v_x)/ℓ by rows, in plain doubles."""
+        """Return Σ (v_y − v_x)/ℓ by rows, in plain doubles."""
         residual: FloatArray = plain_balance(
             self.interior.graph.arcs, self.interior.vertices, values
         )
@@ -239,7 +239,7 @@ def refine(system: System, tasks: Sequence[Task], bracket: bool) -> None:
 
 
 def green_columns(system: System, tasks: Sequence[Task]) -> list[FloatArray]:
-    """Green's columns L⁻¹ e at each task's pinned rows, (m, k) each."""
+    """Return Green's columns L⁻¹ e at each task's pinned rows, (m, k) each."""
     counts = [task.pinned.size for task in tasks]
     units = np.zeros((system.interior.size, sum(counts)), order="F")
     if units.size == 0:

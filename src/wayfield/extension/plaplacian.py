@@ -190,7 +190,7 @@ class PLaplacian:
         return Solution(values, lower, upper, status, update, solved.steps, details, evidence)
 
     def _newton(self, equation: Equation, system: System, scaled: Scaled) -> Iterate:
-        """Solve from between the ends of the family; if that stalls, from the harmonic end."""
+        """Solve from a start between harmonic and AMLE; if that stalls, from the harmonic one."""
         problem = scaled.rounded_problem()
         harmonic = solve_block(system, [problem], bracket=False)[0].values
         amle = AMLE(bracket=False).solve(problem).values
@@ -241,7 +241,7 @@ def verified_bracket(
 
 
 def ordered_interior(system: System, problem: Problem) -> Interior:
-    """Free vertices of the problem in the order in which the system's factorisation eliminates."""
+    """Return the problem's free vertices in the elimination order of the system's factorisation."""
     vertices, ordered = system.interior.vertices, isinstance(system.solver, Direct)
     if isinstance(system.solver, Direct):
         vertices = vertices[system.solver.order]

@@ -2,9 +2,10 @@
 
 >>> from wayfield.files import read_edges, read_labels, read_positions, read_trips
 
-A file is recognised by what it holds: text with any common delimiter (plain, or packed by gzip,
-bzip2 or xz), Parquet (which needs the extra ``files``), or the arrays of an npz. Headings are
-guessed, and said. What cannot be read raises `InputError` with the file, the row and the column.
+A file is recognised by its content: text with any common delimiter (plain, or compressed by gzip,
+bzip2 or xz), Parquet (which needs the extra ``files``), or the arrays of an npz. The roles of
+columns are guessed, and the guess is reported. A file that cannot be read raises `InputError` with
+the file, the row and the column.
 """
 
 from ._dialect import Style

@@ -1,6 +1,6 @@
-"""Cells of a column as names, as ways of an edge, and as speeds.
+"""Cells of a column as names, as directions of an edge, and as speeds.
 
-**Ways**: which way an edge may be taken, as OpenStreetMap's ``oneway`` says it.
+**Ways**: in which direction an edge may be used, as in OpenStreetMap's ``oneway``.
 
 | cell                                   | ways                                     |
 |----------------------------------------|------------------------------------------|
@@ -46,7 +46,7 @@ _WAYS = (
     | dict.fromkeys(("no", "false", "0", "0.0", "", "none", "nan", "both", *_AT_TIMES), BOTH)
 )
 _LETTERS = {"f": FORWARD, "t": BACKWARD, "b": BOTH, "": BOTH}
-"""Another habit; without a ``B`` its letters may as well be false and true."""
+"""Another convention; without a ``B`` its letters might also mean false and true."""
 
 MPH, KNOT = 1.609344, 1.852
 _MOST_NAMED = 6
@@ -57,7 +57,7 @@ _ZONES = {
     "walk": 5.0, "pedestrian_zone": 5.0, "living_street": 20.0, "bicycle_road": 30.0,
     "school": 30.0, "urban": 50.0, "rural": 80.0, "trunk": 100.0, "motorway": 120.0,
 }  # fmt: skip
-"""Usual limits of a kind of place."""
+"""Usual speed limits by kind of place."""
 _LAWS = {
     "at:rural": 100.0, "at:motorway": 130.0, "au:rural": 100.0, "cz:rural": 90.0,
     "cz:motorway": 130.0, "de:living_street": 7.0, "de:rural": 100.0, "dk:motorway": 130.0,
@@ -68,7 +68,7 @@ _LAWS = {
     "ru:urban": 60.0, "ru:rural": 90.0, "ru:motorway": 110.0, "se:rural": 70.0,
     "se:motorway": 110.0,
 }  # fmt: skip
-"""Limits that differ from those of `_ZONES`."""
+"""Speed limits of single countries that differ from `_ZONES`."""
 
 Meaning = TypeVar("Meaning")
 
@@ -76,7 +76,7 @@ Meaning = TypeVar("Meaning")
 def as_names(sheet: Sheet, index: int, piece: Piece, row: int) -> Sequence[str]:
     """Return some rows of a column, the first of them `row`, as names of vertices.
 
-    Whole numbers are written as such; a name is never empty, and stands on one line.
+    Whole numbers are written without a decimal point. A name is never empty, and has one line.
     """
     names: Sequence[str]
     if not isinstance(piece, np.ma.MaskedArray):
@@ -146,11 +146,11 @@ class WordColumn:
         self._pieces.append(self._words.number([self._spelt(word) for word in words]))
 
     def _spelt(self, word: str) -> str:
-        """How a word is kept."""
+        """Return the form in which a word is kept."""
         return word
 
     def _read(self) -> tuple[list[str], NDArray[np.int32]]:
-        """Return the words, and which one each row has."""
+        """Return the distinct words, and the number of each row's word."""
         return [str(word) for word in self._words], np.concatenate(self._pieces)
 
     def _meanings(
@@ -160,7 +160,7 @@ class WordColumn:
         meaning: Callable[[str], Meaning | None],
         *missing: str | Option,
     ) -> list[Meaning]:
-        """Return what every word means; an `InputError` names the first row whose word has none."""
+        """Return the meaning of every word; the `InputError` names the first row that has none."""
         meanings = []
         for i, word in enumerate(words):
             found = meaning(word)
@@ -173,7 +173,7 @@ class WordColumn:
 
 
 def ways_of(cells: Sequence[object]) -> NDArray[np.int8]:
-    """Return the ways of many cells; one that says nothing is both ways.
+    """Return the ways of many cells; a cell without a meaning counts as both ways.
 
     Examples
     --------
@@ -191,19 +191,19 @@ class WayColumn(WordColumn):
         return word.lower()
 
     def ways(self) -> NDArray[np.int8]:
-        """Return the way of every row, or raise `InputError` at the first that says nothing."""
+        """Return the way of every row; raise `InputError` at the first without a meaning."""
         words, number = self._read()
         meaning = _LETTERS if "b" in words and set(words) <= set(_LETTERS) else _WAYS
 
         def way(word: str) -> int | None:
-            """Return what a word says, or a list of words: None if nothing, or both one ways."""
+            """Return the way of a word or a list of words; None if unknown or contradictory."""
             if not word.startswith("["):
                 return meaning.get(word)
             parts = (part.strip(" '\"") for part in word.strip("[]").split(","))
             found = {meaning.get(part) for part in parts} - {BOTH}
             return (found or {BOTH}).pop() if len(found) < 2 else None
 
-        ignored, why = Option("oneway", "none", "columns"), "does not say which way an edge leads"
+        ignored, why = Option("oneway", "none", "columns"), "is not a direction"
         meanings = self._meanings(
             words, number, way, f"{why} (yes, no, -1 …); ", ignored, " ignores it"
         )
@@ -226,7 +226,7 @@ class WayColumn(WordColumn):
 
 
 def kmh(cell: str) -> float | None:
-    """Return the speed that a cell says, NaN if it says that none is known, None if it is no speed.
+    """Return the speed of a cell; NaN if it says "unknown", None if it is not a speed.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def kmh(cell: str) -> float | None:
 
 
 def speeds(cells: Sequence[object]) -> FloatArray:
-    """Return the speeds of many cells, NaN where none is known or a cell is no speed.
+    """Return the speeds of many cells; NaN where none is known or the cell is not a speed.
 
     Examples
     --------
@@ -274,7 +274,7 @@ class SpeedColumn(WordColumn):
         Raises
         ------
         InputError
-            At the first cell that is no speed, or if no row has any.
+            At the first cell that is not a speed, or if no row has one.
         """
         words, number = self._read()
         meanings = self._meanings(words, number, kmh, "is not a speed (30, 30 mph, FI:urban …)")
@@ -282,7 +282,7 @@ class SpeedColumn(WordColumn):
         unknown = np.isnan(speed)
         if unknown.all():
             where = f"{self.sheet.path}, column {self.sheet.called(self.index)}"
-            raise InputError(f"{where}: no speed at all")
+            raise InputError(f"{where}: no row has a speed")
         middle = float(np.median(speed[~unknown]))
         path = self.sheet.path
         meant = [

@@ -1,6 +1,6 @@
 """Which column is which: named by the user, by the words of the header, or by its place.
 
-What else a column might have been, and which columns have no role, is said in notes.
+Notes report other possible roles of a column, and columns without a role.
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ WORDS: dict[str, tuple[str, ...]] = {
     "x": ("x", "lon", "lng", "long", "longitude", "easting", "px", "posx", "xcoord"),
     "y": ("y", "lat", "latitude", "northing", "py", "posy", "ycoord"),
 }  # fmt: skip
-"""Words of a header that tell what a column is, the likeliest first."""
+"""Words of a header that show what a column is, the likeliest first."""
 
 NUMBERS = ("length", "cost", "value", "x", "y")
 """Roles of columns that hold numbers."""
 
 _MOST_NAMED = 50
-"""Columns beyond this many are not all named."""
+"""Largest number of columns that are all named in a message."""
 
 _CHOSEN = ("from", "to", "length", "oneway", "speed", "vertex", "value", "start", "end", "cost")
 """Roles for which a user may name a column."""
 
 
 def tokens(heading: str) -> list[str]:
-    """Words of a heading: ``FromNodeId`` and ``from_node (id)`` are from, node, id."""
+    """Return the words of a heading: ``FromNodeId`` and ``from_node (id)`` are from, node, id."""
     apart = re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", " ", heading)
     return re.findall(r"[^\W_]+", apart.lower())
 
@@ -71,7 +71,7 @@ def tokens(heading: str) -> list[str]:
 def looks_like_header(rows: Sequence[Sequence[str]], roles: Sequence[str]) -> bool:
     """Whether the first row has words expected in a header: two, or one above numbers.
 
-    Neither counts if it comes again below: then it is a name.
+    A word that occurs again below does not count: it is a name.
     """
     first = rows[0]
     below = {cell for row in rows[1:] for cell in row if cell.strip()}
@@ -87,20 +87,20 @@ def looks_like_header(rows: Sequence[Sequence[str]], roles: Sequence[str]) -> bo
 
 
 def oneway_columns(header: Sequence[str] | None) -> list[int]:
-    """Columns whose headings say that they tell which way an edge may be taken."""
+    """Return the columns with a heading about the direction of edges."""
     headings = ["".join(tokens(heading)) for heading in header or ()]
     return [i for i, word in enumerate(headings) if word in ("oneway", "isoneway")]
 
 
 def unnamed_last(columns: Sequence[int], header: Sequence[str] | None) -> list[int]:
-    """Return columns, those without a heading last: as a rule they are numbers of rows."""
+    """Return columns, those without a heading last: these are usually row numbers."""
     return sorted(columns, key=lambda i: header is not None and header[i][:7] in ("", "Unnamed"))
 
 
 def matching_columns(role: str, header: Sequence[str] | None) -> list[int]:
-    """Columns whose headings tell the role, the likeliest first.
+    """Return the columns with a heading for the role, the likeliest first.
 
-    The word itself goes before a heading that only contains it.
+    A heading that is the word itself comes before one that only contains it.
     """
     headings = [tokens(heading) for heading in header or ()]
     ranks: dict[int, tuple[int, int]] = {}
@@ -145,7 +145,7 @@ def named_columns(
 
 
 def doubts(sheet: Sheet, at: Mapping[str, int], columns: Mapping[str, str]) -> list[str]:
-    """Return a note for every role that another column, not taken, could have had as well."""
+    """Return a note for every role that another, unused column could have had as well."""
     notes: list[str] = []
     header, free = sheet.header, [i for i in range(sheet.width) if i not in at.values()]
     for role, chosen in at.items():
@@ -170,7 +170,7 @@ def doubts(sheet: Sheet, at: Mapping[str, int], columns: Mapping[str, str]) -> l
 
 
 def unused(sheet: Sheet, at: Mapping[str, int]) -> list[str]:
-    """Columns without a role, by what they are called; those that hold nothing are left out."""
+    """Return the names of the columns without a role; empty columns are left out."""
     free = [i for i in range(sheet.width) if i not in at.values()]
     filled = {i for row in sheet.rows for i, cell in enumerate(row) if cell.strip()}
     return [sheet.called(i) for i in free if (sheet.header and sheet.header[i]) or i in filled]

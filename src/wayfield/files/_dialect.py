@@ -1,14 +1,15 @@
-"""How a text table is written: what stands between its columns, and whether it has a header.
+"""The dialect of a text table: its delimiter, and whether it has a header.
 
-**Delimiter.** A tab that cuts all of the first lines into the same number of columns. Else, of tab,
-semicolon, comma and bar, the one that does so to most of them, then into the most columns, then
-into the most columns of numbers, ties in this order; if none does so to half of the lines, the
-first that occurs in most of them, and runs of blanks if there is none. A first line ``sep=;`` says
-it outright.
+**Delimiter.** A tab, if it splits all of the first lines into the same number of columns. Otherwise
+the one of tab, semicolon, comma and bar that splits most of the lines alike; then the one with the
+most columns; then the one with the most columns of numbers; ties in this order. If none splits half
+of the lines alike, the first that occurs in most lines. If there is none, runs of blanks. A first
+line ``sep=;`` states the delimiter.
 
-**Header.** The first line is one if it holds words one expects there (``from``, ``node`` …), if
-``length``, ``cost`` or the like stands above a column that is mostly numbers, or if, nothing in it
-beginning with a digit, anything else does but a mark for a missing number.
+**Header.** The first line is a header in three cases: it holds words expected there (``from``,
+``node`` …); a word such as ``length`` or ``cost`` is above a column that is mostly numbers; or
+nothing in it begins with a digit, while something below it does, apart from marks for missing
+numbers.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ..errors import InputError
 from ._text import BLANKS, SEP, Rows, TextFile, cut, is_nothing
 
 _SAMPLE = 200
-"""Lines that are looked at."""
+"""Number of first lines to examine."""
 _CANDIDATES = ("\t", ";", ",", "|")
 _NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", "|": "bar", BLANKS: "blank"}
 _ALIASES = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ",", "bar": "|", "space": BLANKS}
@@ -38,7 +39,7 @@ _MISSING = ("", "-", "--", ".", "?", "na", "n/a", "none", "null", "missing")
 
 @dataclass(frozen=True)
 class Style:
-    """What the user says about a text file; None is "look and guess"."""
+    """Settings for a text file; None means "guess"."""
 
     delimiter: str | None = None
     header: bool | None = None
@@ -80,7 +81,7 @@ class Dialect:
 def guess_dialect(
     file: TextFile, style: Style, is_header: Callable[[list[list[str]]], bool]
 ) -> Dialect:
-    """Look at the first lines; `is_header` knows the words to expect there."""
+    """Guess the dialect from the first lines; `is_header` knows the words of headers."""
     filled = (line for line in file.lines() if not is_nothing(line))
     lines = list(islice(filled, _SAMPLE))
     declared = SEP.fullmatch(lines[0]) if lines else None
@@ -113,7 +114,7 @@ def guess_dialect(
 
 
 def _split(lines: list[str], delimiter: str) -> list[list[str]]:
-    """Cut the first lines into cells; what is wrong with them is said when the file is read."""
+    """Split the first lines into cells; errors in them are raised when the file is read."""
     rows: list[list[str]] = []
     with suppress(csv.Error):
         rows.extend(cut(iter(lines), delimiter))
@@ -121,23 +122,23 @@ def _split(lines: list[str], delimiter: str) -> list[list[str]]:
 
 
 def mostly_numbers(cells: Sequence[str]) -> bool:
-    """Whether half of the cells or more are meant to be numbers, the empty ones apart."""
+    """Whether at least half of the nonempty cells are meant to be numbers."""
     filled = [cell for cell in map(str.strip, cells) if cell]
     return bool(filled) and 2 * sum(map(is_meant_as_number, filled)) >= len(filled)
 
 
 def is_meant_as_number(cell: str) -> bool:
-    """Whether a cell is a number, or meant to be one even if it is none: 1.234,5 or 12%."""
+    """Whether a cell is a number, or meant as one but malformed: 1.234,5 or 12%."""
     return _NUMBER_LIKE.fullmatch(cell.strip().lower().removesuffix("%")) is not None
 
 
 def begins_as_number(cell: str) -> bool:
-    """Whether a cell begins as a number does, and so is no heading above numbers: 5 km, €7."""
+    """Whether a cell begins like a number, so that it is not a heading: 5 km, €7."""
     return _NUMBER_BEGUN.match(cell) is not None
 
 
 def _guess_delimiter(lines: list[str]) -> str:
-    """Choose the candidate that cuts the most lines alike, then into the most columns."""
+    """Choose the candidate that splits the most lines alike, then into the most columns."""
     best, merit = BLANKS, (0.0, 1, 0)
     for mark in _CANDIDATES:
         rows = _split(lines, mark)
@@ -151,9 +152,9 @@ def _guess_delimiter(lines: list[str]) -> str:
     if merit[0] >= 0.5:
         return best
     occurs = (mark for mark in _CANDIDATES if 2 * sum(mark in line for line in lines) > len(lines))
-    return next(occurs, BLANKS)  # rows of different lengths: to be complained about
+    return next(occurs, BLANKS)  # rows of different lengths: reading them will raise an error
 
 
 def columns_below(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Return the columns of the rows below the first that are as long as it is."""
+    """Return the columns of the rows that have the same length as the first, without it."""
     return list(zip(*(row for row in rows[1:] if len(row) == len(rows[0])), strict=True))

@@ -1,18 +1,18 @@
-"""Numbers in text: what a point and a comma mean is found out, not assumed.
+"""Numbers in text: the meaning of points and commas is found, not assumed.
 
-A column has one decimal mark. ``1.5`` and ``1,5`` can only be read in one way, but ``1.234`` is
-1.234 to some and 1234 to others: a mark that stands before three digits wherever it occurs may as
-well stand between thousands. What a mark means is *settled* by a cell that allows one reading only
-(``0.5``, ``1234.5``, ``12,25``), in the column or in another of the same file. Then:
+A column has one decimal mark. ``1.5`` and ``1,5`` are unambiguous, but ``1.234`` may be 1.234 or
+1234. A mark that is always followed by three digits may be a decimal mark or a thousands separator.
+It is *settled* by a cell that allows only one reading (``0.5``, ``1234.5``, ``12,25``), in the same
+column or in another column of the file. Then:
 
-- points and commas in one column are an error, and so is a mark between thousands that nobody
-  announced (``1.234,5``, ``1'234``);
-- a comma that is not settled is an error; a point that is not settled is one where semicolons
-  separate the columns, as they do where the decimal mark is a comma, and elsewhere a decimal point,
-  with a note.
+- points and commas in one column are an error, and so is an undeclared thousands separator
+  (``1.234,5``, ``1'234``);
+- a comma that is not settled is an error. A point that is not settled is an error in files
+  separated by semicolons, which often have decimal commas. In other files it is read as a decimal
+  point, with a note.
 
-The user settles it by naming the decimal mark or what stands between thousands; naming a point or a
-comma for one makes the other mark the decimal one.
+The user can settle it by naming the decimal mark or the thousands separator. If a point or a comma
+is named as separator, the other one is the decimal mark.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DECIMAL = {"point": ".", "comma": ","}
 _THOUSANDS = _DECIMAL | {"apostrophe": "'", "space": " ", "underscore": "_"}
 _WORDS = {mark: word for word, mark in _THOUSANDS.items()}
 _ALIKE = {"'": "'’", " ": " \u00a0\u2009\u202f"}
-"""Characters that are one mark to a reader."""
+"""Characters that look like the same mark."""
 _OTHER = {".": ",", ",": "."}
 
 _SIGN = "[-+−]?"
@@ -56,7 +56,7 @@ _GROUPED = re.compile(
 
 @dataclass(frozen=True)
 class Notation:
-    """How numbers are written; None is "find out".
+    """How numbers are written; None means "find out".
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Notation:
 
     @classmethod
     def of(cls, style: Style) -> Notation:
-        """Return what the user says."""
+        """Return the notation that the user has named."""
         decimal = _named("decimal", style.decimal, _DECIMAL)
         thousands = _named("thousands", style.thousands, _THOUSANDS)
         if decimal is not None and decimal == thousands:
@@ -96,7 +96,7 @@ class Notation:
         return re.compile(f"{written}|{_NO_NUMBER}", re.IGNORECASE)
 
     def value(self, cell: str) -> float | None:
-        """Return what a cell says, NaN if nothing, None if it is not a number."""
+        """Return the number in a cell; NaN if it is empty, None if it is not a number."""
         if not cell:
             return np.nan
         return float(cell.translate(self._spelling)) if self.number.fullmatch(cell) else None
@@ -111,7 +111,7 @@ class Notation:
 
 
 class Seen(NamedTuple):
-    """A mark in a column: where, in what, and whether it can only be a decimal one."""
+    """A mark in a column: its row, its cell, and whether it can only be a decimal mark."""
 
     row: int
     cell: str
@@ -180,7 +180,7 @@ class NumberColumn:
         self._empty.append(empty)
 
     def _look(self, text: str, cells: Sequence[str]) -> None:
-        """Note the marks in some rows; one that settles a mark takes the place of one before."""
+        """Record the marks in some rows; one that is settled replaces an earlier one."""
         for mark, settled in _SETTLED.items():
             known = self.seen.get(mark)
             if mark not in text or (known is not None and known.settled):
@@ -197,7 +197,7 @@ class NumberColumn:
         text = f"{where}: {shortened(cell)!r} is not a number"
         if notation.decimal is not None:
             text += f" with a decimal {_WORDS[notation.decimal]}"
-        # perhaps it has something between thousands that nobody has announced
+        # perhaps it has a thousands separator that was not declared
         found = _GROUPED.fullmatch(cell)
         mark = next((m for m in _WORDS if found and found[1] in _ALIKE.get(m, m)), None)
         if mark is None or mark == notation.thousands:
@@ -207,14 +207,14 @@ class NumberColumn:
 
 
 def _between(mark: str) -> Option:
-    """Return what to pass if a mark stands between thousands."""
+    """Return the option to pass if a mark separates thousands."""
     return Option("thousands", mark, "Style")
 
 
 def judge(columns: Iterable[NumberColumn]) -> list[str]:
-    """Raise `InputError` if it is not clear what the marks in a file's columns mean.
+    """Raise `InputError` if the marks in a file's columns are ambiguous.
 
-    Returns notes on what was taken for granted.
+    Returns notes on assumptions that were made.
     """
     judged = [column for column in columns if column.notation.decimal is None]
     for column in judged:
@@ -244,7 +244,7 @@ def judge(columns: Iterable[NumberColumn]) -> list[str]:
 
 
 def _mixed(column: NumberColumn) -> InputError:
-    """Return an error for a column with points and commas, with how it would be read either way."""
+    """Return an error for a column with points and commas, with both possible readings."""
     sheet, both = column.sheet, sorted(column.seen.values())
 
     def read(notation: Notation) -> str:

@@ -1,6 +1,6 @@
-"""One table, whatever file it lies in: its columns, its rows on demand, and where a row stands.
+"""One table, whatever its file format: its columns, its rows on demand, and their positions.
 
-Text, Parquet, or the arrays of an npz: decided by what the file holds, not by its name.
+Text, Parquet, or the arrays of an npz: the content of the file decides, not its name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Piece = Sequence[str] | np.ma.MaskedArray[Any, Any]
 """Some rows of a column: text, or numbers that are masked where there are none."""
 
 _BATCH = 1024
-"""Rows in a piece. Few, so that they are gone before Python's collector looks for garbage."""
+"""Rows in a piece. Few, so that they are freed before Python's garbage collector scans them."""
 _ARRAY_BATCH = 1 << 16
 _SAMPLE_ROWS = 200
 _OTHERS = {
@@ -43,7 +43,7 @@ _OTHERS = {
     rb"(\xef\xbb\xbf)?\s*[\[{]\s*[\[{\"]": "JSON, not a table: save it as CSV",
     rb"(c[^\n]*\n)*p sp ": ("a DIMACS file: keep the lines that begin with a, as CSV, and pass "),
 }
-"""What else a file may be, by its beginning."""
+"""Other kinds of files, by their first bytes."""
 
 
 class Sheet(ABC):
@@ -58,9 +58,9 @@ class Sheet(ABC):
     rows : tuple of tuples of str
         The first rows.
     said : str
-        How the file was understood, in words.
+        How the file was understood, as text.
     delimiter : str
-        What stands between columns, if anything does.
+        Delimiter between columns, if there is one.
     """
 
     path: Path
@@ -82,38 +82,38 @@ class Sheet(ABC):
 
     @abstractmethod
     def cell(self, row: int, column: int) -> str:
-        """Return one cell, for a message about it."""
+        """Return one cell, for a message."""
 
     def row_number(self, row: int) -> int:
         """Return the number of a row in the file, counted from 1 as an editor does."""
         return row + 1
 
     def called(self, column: int) -> str:
-        """Return what a column is called."""
+        """Return the name of a column for a message."""
         return str(column + 1) if self.header is None else repr(self.header[column])
 
     def numeric(self, column: int) -> bool:
-        """Whether a column is mostly of numbers, by its first cells."""
+        """Whether the first cells of a column are mostly numbers."""
         return mostly_numbers([row[column] for row in self.rows if column < len(row)])
 
     @property
     def notes(self) -> list[str]:
-        """What of the file was not read; known once it has been read."""
+        """Notes on parts of the file that were skipped; complete once the file has been read."""
         return []
 
     def understood(self, at: Mapping[str, int], besides: str = "") -> str:
-        """Return which column is taken for what, and how the file is written, in words."""
+        """Return the roles of the columns and the format of the file, as text."""
         word = "column " if self.header is None else ""
         text = ", ".join(f"{role} = {word}{self.called(i)}" for role, i in at.items())
         return f"{text}{besides}; {self.width} columns, {self.said}"
 
     def place(self, row: int, column: int) -> str:
-        """Return where a cell stands: file, row and column."""
+        """Return the position of a cell: file, row and column."""
         return f"{self.path}, row {self.row_number(row)}, column {self.called(column)}"
 
 
 class TextSheet(Sheet):
-    """A table in a text file: CSV and its relatives."""
+    """A table in a text file: CSV and similar formats."""
 
     def __init__(self, path: Path, style: Style, roles: Sequence[str]) -> None:
         self.path = path
@@ -154,7 +154,7 @@ class TextSheet(Sheet):
             )
 
     def cell(self, row: int, column: int) -> str:
-        """Read the file again as far as the cell."""
+        """Return one cell; the file is read again up to it."""
         return self._find(row)[1][column].strip()
 
     def row_number(self, row: int) -> int:
@@ -169,7 +169,7 @@ class TextSheet(Sheet):
 
     @property
     def notes(self) -> list[str]:
-        """How many lines were taken for comments, or for parts of cells."""
+        """Notes on lines that were read as comments, or as parts of cells."""
         notes = []
         if self._comments:
             text = "1 line below the first row begins with # or % and is skipped as a comment"
@@ -186,7 +186,7 @@ class TextSheet(Sheet):
         return notes
 
     def _ragged(self, row: int, cells: Sequence[str], last: bool) -> InputError:
-        """Return an error for a row that has too few columns, or too many."""
+        """Return an error for a row with too few or too many columns."""
         found = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
         why = "are quotes missing?"
         if len(cells) < self.width:
@@ -241,7 +241,7 @@ class ParquetSheet(Sheet):
                 progress(i + 1, self.file.num_row_groups)
 
     def cell(self, row: int, column: int) -> str:
-        """Read the column again as far as the cell."""
+        """Return one cell; the column is read again up to it."""
         for (piece,) in self.pieces([column]):
             if row < len(piece):
                 return _as_cell(piece[row])
@@ -319,7 +319,7 @@ def _as_cell(value: object) -> str:
 
 
 def open_sheet(path: str | Path, style: Style, roles: Sequence[str]) -> Sheet:
-    """Open a table; `roles` are the columns one hopes to find."""
+    """Open a table; `roles` are the columns to look for."""
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file")

@@ -1,10 +1,10 @@
 """Text files as lines, and lines as rows of cells.
 
-Compression, encoding and the ends of lines are dealt with; comments and blank lines are left out.
-Cells are in quotes or not, as in CSV; a cell in quotes may run over several lines.
+Files are decompressed and decoded; comments and blank lines are left out. Cells may be quoted, as
+in CSV; a quoted cell may span several lines.
 
-A file is read in pieces, of which one is in memory at a time. Nothing about it is taken for
-granted: not that it is text, not that a line ever ends, not that it is as small unpacked as packed.
+A file is read in pieces, one in memory at a time. Nothing about it is assumed: it may not be text,
+a line may never end, and it may be far larger when decompressed.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .._npz import refuse_bomb
 from ..errors import InputError, Option
 
 Progress = Callable[[int, int], None]
-"""Called with how many bytes have been read, and of how many."""
+"""Called with the number of bytes read so far, and the total."""
 
 PIECE = 4 << 20
 """Bytes read at a time."""
 
 LONGEST_LINE = 1 << 20
-"""Characters; a line beyond it is no row of a table."""
+"""Largest number of characters in a line; a longer one is not a row of a table."""
 
 _PACKED: tuple[tuple[bytes, Callable[[IO[bytes]], Any]], ...] = (
     (b"\x1f\x8b", lambda raw: gzip.GzipFile(fileobj=raw)),
@@ -53,10 +53,10 @@ BLANKS = " "
 """Delimiter that stands for any run of blanks and tabs."""
 
 SEP = re.compile(r'"?sep=(.)"?[,;\t| ]*', re.IGNORECASE)
-"""First line of some files, written and read by spreadsheets: what stands between columns."""
+"""First line of some spreadsheet files: it states the delimiter."""
 
 _SUSPECTS = "#% \t,;|\x1a"
-"""Beginnings of lines that may hold nothing; the last is how files ended on DOS."""
+"""First characters of lines that may be empty or comments; the last one ended files on DOS."""
 _RUN = re.compile(r"[ \t]+")
 _RUN_OR_QUOTED = re.compile(r'("(?:[^"]|"")*")|[ \t]+')
 
@@ -70,7 +70,7 @@ class TextFile:
     path : Path
         Where it is.
     encoding : str or None
-        Its encoding if it has no byte-order mark and is not UTF-8.
+        Encoding to use if there is no byte-order mark and the file is not UTF-8.
     """
 
     path: Path
@@ -79,12 +79,12 @@ class TextFile:
     def __post_init__(self) -> None:
         if self.encoding is not None:
             try:
-                io.TextIOWrapper(io.BytesIO(), self.encoding)  # refuses base64: no codec of text
+                io.TextIOWrapper(io.BytesIO(), self.encoding)  # rejects base64: not a text encoding
             except (LookupError, ValueError) as error:
                 raise InputError(f"unknown encoding {self.encoding!r}") from error
 
     def lines(self, progress: Progress | None = None) -> Iterator[str]:
-        """Read the file from its beginning, line by line, without their ends."""
+        """Yield the lines of the file, without line ends."""
         number, begun = 1, ""
         for text in self._decoded(progress):
             lines = (begun + text).split("\n")
@@ -92,7 +92,7 @@ class TextFile:
                 row = number + next(i for i, line in enumerate(lines) if len(line) > LONGEST_LINE)
                 raise InputError(
                     f"{self.path}, row {row}: a line of over {LONGEST_LINE:,} characters, "
-                    "which is no row of a table"
+                    "which cannot be a row of a table"
                 )
             begun = lines.pop()
             yield from lines
@@ -101,7 +101,7 @@ class TextFile:
             yield begun
 
     def _decoded(self, progress: Progress | None) -> Iterator[str]:
-        """Read pieces of the file as text with newlines at the ends of lines."""
+        """Yield pieces of the file as text, with newlines as line ends."""
         chunks = self._chunks(progress)
         first = next(chunks, b"")
         mark, encoding = next(
@@ -129,7 +129,7 @@ class TextFile:
 
     @cached_property
     def _is_utf8(self) -> bool:
-        """Whether all of the file is UTF-8, whatever the user says about files that are not."""
+        """Whether the whole file is UTF-8; if so, the user's encoding is not used."""
         decoder = codecs.getincrementaldecoder("utf-8")()
         try:
             texts = (decoder.decode(chunk) for chunk in self._chunks(None))
@@ -138,7 +138,7 @@ class TextFile:
             return False
 
     def _chunks(self, progress: Progress | None) -> Iterator[bytes]:
-        """Read pieces of the file as bytes, unpacked."""
+        """Yield pieces of the file as decompressed bytes."""
         with self.path.open("rb") as raw:
             total = self.path.stat().st_size
             start = raw.read(6)
@@ -171,7 +171,7 @@ class TextFile:
 
 
 class Rows:
-    """The rows of a text table, from its beginning.
+    """The rows of a text table.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ class Rows:
             raise InputError(f"{self.file.path}, row {self.line}: {why}") from error
 
     def _lines(self) -> Iterator[str]:
-        """Lines that hold something; once a row is begun, every line until it is whole."""
+        """Yield the lines with content; once a row has begun, every line until it is complete."""
         for number, line in enumerate(self.file.lines(self.progress), 1):
             if self._begun:
                 self.within += 1
@@ -221,7 +221,7 @@ class Rows:
 
 
 def cut(lines: Iterator[str], delimiter: str, strict: bool = False) -> Iterator[list[str]]:
-    """Cut lines into cells; `strict` about quotation marks."""
+    """Split lines into cells; with `strict`, stray quotation marks are errors."""
     mark = delimiter
     if delimiter == BLANKS:  # runs of blanks outside quotes become one tab
         bare, mark = (line.strip(" \t") for line in lines), "\t"

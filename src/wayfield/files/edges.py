@@ -1,10 +1,11 @@
 """Edge lists: from a file to a graph whose vertices have names.
 
-Columns are found by the user's word, by their headings, or by their place: from, to, and then a
-length: without a header the first further column that is mostly numbers, below one the third of
-three if it is. Without a length every edge is 1 long. A column ``oneway`` says which edges may be
-taken one way only; then the graph is directed. A column of speeds is used if the user names one:
-then lengths in metres become seconds.
+Columns are named by the user, or found by their headings, or by their order: from, to, length.
+Without a header, the length is the first further column that is mostly numbers. With a header that
+does not name it, it is the third of three columns if it is mostly numbers. Without a length column,
+every edge has length 1. A column ``oneway`` marks edges that can be used in one direction only; the
+graph is then directed. A column of speeds is used only if the user names it: lengths in metres
+become seconds.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ from ._text import Progress
 
 ROLES = ("from", "to", "length", "oneway", "speed")
 NONE = "none"
-"""Instead of a column: no length, every edge 1 long; or no column of ways, every edge both ways."""
+"""Word that stands for no column: every edge has length 1, or is open in both directions."""
 KMH = 3.6
 """1 m/s in km/h."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EdgeTable:
-    """An edge list as it stands in a file.
+    """An edge list as read from a file.
 
     Attributes
     ----------
@@ -57,22 +58,22 @@ class EdgeTable:
     tails, heads : (e,) int32 arrays
         Ends of the edges, as indices of names.
     lengths : (e,) float array or None
-        None if the file has none: every edge is 1 long.
+        None if the file has none: every edge has length 1.
     said : str
-        How the file was understood, in words.
+        How the file was understood, as text.
     directed : bool
-        Whether every row is an arc, from tail to head: so the user says, or the file.
+        Whether every row is an arc from tail to head, according to the user or the file.
     ways : (e,) int8 array or None
         1 where an edge leads from tail to head only, -1 from head to tail only, 0 both ways; None
-        if the file does not say.
+        if the file has no such column.
     decimal : str or None
         The decimal mark of the lengths, if they have one.
     positions : (n, d) float array or None
-        Where the vertices are drawn, if the file says so.
+        Positions of the vertices, if the file has them.
     notes : tuple of str
-        What was not used, and what else might have been meant.
+        What was not used, and other possible readings of the file.
     metres : (e,) float array or None
-        The lengths as they stand in the file, if a column of speeds has made seconds of them.
+        The lengths as in the file, if they were divided by speeds.
     """
 
     names: Names
@@ -92,11 +93,11 @@ class EdgeTable:
 
     @property
     def one_way(self) -> bool:
-        """Whether some edge may be taken one way only, so that the graph is directed."""
+        """Whether some edge is open in one direction only, so that the graph is directed."""
         return self.directed or (self.ways is not None and bool(self.ways.any()))
 
     def to_graph(self, positions: ArrayLike | None = None) -> tuple[Graph, list[str]]:
-        """Build the graph; the notes say what it holds otherwise than the file does."""
+        """Build the graph; notes report where it differs from the file."""
         tails, heads, rows = self.arcs()
         lengths = None if self.lengths is None else self.lengths[rows]
         place = self.positions if positions is None else positions
@@ -106,7 +107,7 @@ class EdgeTable:
         return graph, [str(warning.message) for warning in caught]
 
     def arcs(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-        """Return the ends of what `to_graph` is made of, and the rows they stand in."""
+        """Return the ends of the arcs of `to_graph`, and the row of each."""
         rows = np.arange(self.tails.size)
         if self.ways is None or not self.one_way:
             return self.tails, self.heads, rows
@@ -116,9 +117,9 @@ class EdgeTable:
         return tails, heads, np.concatenate([there, back])
 
     def metres_of(self, graph: Graph) -> FloatArray | None:
-        """(m,) metres of every arc of the graph made of this table; None if they are not known.
+        """Return the (m,) metres of every arc of the table's graph; None if they are not known.
 
-        Of parallel edges it is the one of least cost that is in the graph.
+        Of parallel edges, the graph has the one of least cost.
         """
         if self.metres is None or self.lengths is None:
             return None
@@ -148,15 +149,15 @@ def read_edges(
         The file. An npz may also be a `Graph.save` or a `scipy.sparse.save_npz`.
     columns : mapping, optional
         Which column is ``"from"``, ``"to"``, ``"length"``, ``"oneway"``, ``"speed"``: its heading,
-        or its number from 1; ``"none"`` for the length makes every edge 1 long, for the ways takes
-        every edge both ways. A speed in km/h, or as OpenStreetMap writes it, divides the length in
-        metres; no column is taken for one unless it is named.
+        or its number from 1. ``"none"`` as length gives every edge length 1; as oneway, it opens
+        every edge in both directions. Lengths in metres are divided by the speed, in km/h or as
+        written in OpenStreetMap. A column of speeds is used only if it is named.
     style : Style, optional
-        What is known about a text file; the rest is guessed.
+        Format of a text file; what is not given is guessed.
     progress : callable, optional
-        Called with how much has been read, and of how much.
+        Called with the number of bytes read so far, and the total.
     directed : bool
-        Whether every row is an arc, from tail to head; a column of ways is not used then.
+        Whether every row is an arc from tail to head; a oneway column is then not used.
 
     Examples
     --------
@@ -179,7 +180,7 @@ def read_edges(
     wanted = {role: column for role, column in wanted.items() if role not in declined}
     at = _edge_columns(sheet, wanted, declined | ({"oneway"} if directed else set()))
     if "speed" in at and "length" not in at:
-        raise InputError(f"{sheet.path}: a speed needs a length to divide, and there is none")
+        raise InputError(f"{sheet.path}: a speed column needs a length column, and there is none")
     notation, ends = Notation.of(style), _Ends(sheet, at["from"], at["to"])
     length = NumberColumn(sheet, at["length"], notation) if "length" in at else None
     way = WayColumn(sheet, at["oneway"]) if "oneway" in at else None
@@ -207,13 +208,13 @@ def read_edges(
     if length is None and left and "length" not in declined:
         found = f"{sheet.path}: no length found (columns left: {', '.join(left)}), "
         named = Option("length", within="columns")
-        notes.append(Message(found, "so every edge is 1 long; ", named, " names one"))
+        notes.append(Message(found, "so every edge has length 1; ", named, " names one"))
     else:
         notes += unused_note(sheet, at)
     if directed and any(i not in at.values() for i in oneway_columns(sheet.header)):
         arcs = f"{sheet.path}: every row is an arc by "
         notes.append(Message(arcs, Option("directed", True), ", whatever its way"))
-    said = sheet.understood(at, "" if length else ", every edge 1 long")
+    said = sheet.understood(at, "" if length else ", every edge of length 1")
     decimal = length.decimal if length else None
     names = Names.numbered(ends.numbering)
     return EdgeTable(
@@ -222,7 +223,7 @@ def read_edges(
 
 
 class _Ends:
-    """Ends of the edges, read piece by piece; every name gets an index when it first appears."""
+    """Ends of the edges, read piece by piece; a name gets its index when it first appears."""
 
     def __init__(self, sheet: Sheet, tail: int, head: int) -> None:
         self.sheet, self.columns = sheet, (tail, head)
@@ -250,12 +251,12 @@ class _Ends:
 def _edge_columns(
     sheet: Sheet, columns: Mapping[str, str], declined: Collection[str]
 ) -> dict[str, int]:
-    """Decide which column is which, in the order of `ROLES`."""
+    """Return the column of each role, in the order of `ROLES`."""
     width, header = sheet.width, sheet.header
     if width < 2:
         kind = "arrays" if sheet.said == "npz" else "columns"
         raise InputError(
-            f"{sheet.path} has one column, but an edge has two ends at least ({kind} from and to); "
+            f"{sheet.path} has one column, but edges need two or more ({kind} from and to); "
             "is the delimiter right?"
         )
     at = named_columns(columns, header, width, sheet.path)
@@ -288,7 +289,7 @@ def _stored_graph(path: Path) -> EdgeTable | None:
         graph = Graph.load(path) if own else Graph.from_scipy(sparse.load_npz(path))
     except InputError:
         raise
-    except Exception as error:  # whatever a damaged matrix makes scipy say
+    except Exception as error:  # scipy raises many kinds of errors for a damaged file
         raise InputError(f"{path} is not a sparse matrix, or is damaged: {error}") from error
     said = "a saved graph" if own else "a sparse matrix, its entries the lengths"
     return EdgeTable(

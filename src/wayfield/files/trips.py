@@ -1,8 +1,8 @@
-"""Tables of trips: what it cost to go from one vertex to another, by the names of an edge list.
+"""Tables of trips: measured costs from one vertex to another, by the names of an edge list.
 
-Columns are found by the user's word, by their headings (start, end, cost; from, to, time …), or by
-their place. The same trip may come several times, as people drive it on several days: costs that
-differ by more than twice their error are a contradiction, unless they are upper bounds.
+Columns are named by the user, or found by their headings (start, end, cost; from, to, time …), or
+by their order. The same trip may occur several times. Its costs must not differ by more than twice
+their error, unless they are upper bounds.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ ROLES = ("start", "end", "cost")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TripTable:
-    """What a file says about trips.
+    """Trips as read from a file.
 
     Attributes
     ----------
     starts, ends : (k,) int64 arrays
-        Where the trips lead from and to, as indices of names.
+        Starts and ends of the trips, as indices of names.
     costs : (k,) float array
-        What they cost.
+        Their costs.
     said : str
-        How the file was understood, in words.
+        How the file was understood, as text.
     notes : tuple of str
-        What was not used, and what else might have been meant.
+        What was not used, and other possible readings of the file.
     decimal : str or None
         The decimal mark of the costs, if they have one.
     heading : str
-        What stands above the costs; empty without a header.
+        Heading of the costs; empty without a header.
     """
 
     starts: NDArray[np.int64]
@@ -68,9 +68,9 @@ def are_trips(
 ) -> bool:
     """Whether a table holds trips rather than labels: two columns of vertices and one of numbers.
 
-    A header decides by its words, unless the cells below the end are numbers and no vertices.
-    Without one, the first two of three columns or more are vertices. A column that the user names
-    for a role decides before all.
+    The words of the header decide, unless the cells of the end column are numbers and not vertices.
+    Without a header, the table has trips if the first two of at least three columns are vertices.
+    Columns named by the user come first.
     """
     named = set(columns or ())
     if named & set(ROLES) or named & {"vertex", "value"}:
@@ -105,13 +105,13 @@ def read_trips(
     columns : mapping, optional
         Which column is ``"start"``, ``"end"``, ``"cost"``.
     style : Style, optional
-        What is known about a text file; the rest is guessed.
+        Format of a text file; what is not given is guessed.
     error : float
-        Bound on how wrong the costs are: those of the same trip may differ by twice as much.
+        Bound on the error of the costs. Costs of the same trip may differ by twice this much.
     upper : bool
-        Whether the costs are upper bounds: then the same trip may have any.
+        Whether the costs are upper bounds. Costs of the same trip may then differ.
     progress : callable, optional
-        Called with how much has been read, and of how much.
+        Called with the number of bytes read so far, and the total.
 
     Examples
     --------
@@ -190,6 +190,6 @@ def read_trips(
 
 
 def _mostly_named(sheet: Sheet, column: int, names: Names) -> bool:
-    """Whether half of the column's first cells or more are names of vertices."""
+    """Whether at least half of the column's first cells are names of vertices."""
     cells = [row[column] for row in sheet.rows if column < len(row)]
     return 2 * int((names.find(cells) >= 0).sum()) >= len(cells)

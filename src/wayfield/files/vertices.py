@@ -1,8 +1,8 @@
 """Tables of vertices: labels, positions, or both, by the names of an edge list.
 
-The column of names is the one whose cells are names of vertices; its heading decides where several
-are. An empty value is no label, so that one table may hold every vertex; a label for a vertex that
-the graph has not is an error.
+The column of names is the one whose cells are names of vertices; if there are several, the heading
+decides. A row without a value is not a label, so a table may list all vertices. A label for a
+vertex that the graph does not have is an error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ROLES = ("vertex", "value", "x", "y")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class VertexTable:
-    """What a file says about vertices.
+    """Labels and positions as read from a file.
 
     Attributes
     ----------
@@ -40,13 +40,13 @@ class VertexTable:
     positions : (n, 2) float array or None
         NaN where the file has none; None if it has no columns x and y.
     said : str
-        How the file was understood, in words.
+        How the file was understood, as text.
     notes : tuple of str
-        What was not used, and what else might have been meant.
+        What was not used, and other possible readings of the file.
     decimal : str or None
         The decimal mark of the numbers, if they have one.
     heading : str
-        What stands above the values; empty without a header, or without values.
+        Heading of the values; empty without a header, or without values.
     """
 
     labels: Labels | None
@@ -79,11 +79,11 @@ def read_labels(
     columns : mapping, optional
         Which column is ``"vertex"``, ``"value"``, ``"x"``, ``"y"``.
     style : Style, optional
-        What is known about a text file; the rest is guessed.
+        Format of a text file; what is not given is guessed.
     error : float
-        Bound on how wrong the values are.
+        Bound on the error of the values.
     progress : callable, optional
-        Called with how much has been read, and of how much.
+        Called with the number of bytes read so far, and the total.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def read_labels(
         lambda name: f"is not a vertex of the graph{names.near(name)}",
     )
     if not given.any():
-        raise InputError(f"{sheet.path}, column {sheet.called(at['value'])}: no value at all")
+        raise InputError(f"{sheet.path}, column {sheet.called(at['value'])}: no row has a value")
     rows = np.flatnonzero(given)
     order = rows[np.argsort(vertex[rows], kind="stable")]
     one, two = order[:-1], order[1:]
@@ -152,7 +152,7 @@ def read_positions(
     style: Style | None = None,
     progress: Progress | None = None,
 ) -> VertexTable:
-    r"""Read where the vertices are: every vertex of the graph needs an x and a y.
+    r"""Read positions; every vertex of the graph needs an x and a y.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def read_positions(
 def _vertex_columns(
     sheet: Sheet, columns: Mapping[str, str], names: Names, needed: str
 ) -> dict[str, int]:
-    """Decide which column is which; names of vertices are recognised by being such."""
+    """Return the column of each role; a column of vertices is recognised by its cells."""
     width, header = sheet.width, sheet.header
     at = named_columns(columns, header, width, sheet.path)
     for role in ("x", "y"):
@@ -230,7 +230,7 @@ def _read(
     notation: Notation,
     progress: Progress | None,
 ) -> tuple[NDArray[np.int64], dict[str, NumberColumn], list[str]]:
-    """Index of every row's vertex, -1 where it is none; the columns of numbers; and notes."""
+    """Return the vertex of each row, -1 if it has none; the columns of numbers; and notes."""
     numbers = {r: NumberColumn(sheet, i, notation) for r, i in at.items() if r != "vertex"}
     columns = [at["vertex"], *(column.index for column in numbers.values())]
     found, done = [], 0

@@ -1,7 +1,7 @@
-"""Results in files: all of them whole or none of them, and never over a file that is not ours.
+"""Writing results: all files or none, and never over a file that wayfield did not write.
 
-A folder with results of ours has a file `MANIFEST` beside them, with the digest of each. What is
-listed there, and is still as we wrote it, may be replaced; anything else belongs to someone.
+A folder with results has a file `MANIFEST` with the digest of each. Files that are listed there and
+unchanged may be replaced. All other files belong to the user.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from .._optional import need
 from ..errors import InputError, Option
 
 MANIFEST = ".wayfield.json"
-"""Name of the file that says which files of its folder are ours."""
+"""Name of the file that lists the results in its folder."""
 
 _BATCH = 1 << 16
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
-"""Beginnings of text that a spreadsheet takes for a formula."""
+"""First characters of text that a spreadsheet reads as a formula."""
 
 
 def check_outputs(folder: str | Path, names: Iterable[str], force: bool = False) -> None:
     """Raise `InputError` unless files of these names may be written into a folder.
 
-    Nothing is touched. With `force` files that are not ours may be replaced.
+    Nothing is written. With `force`, files that wayfield did not write may be replaced.
     """
     folder = Path(folder)
     there = next(place for place in (folder, *folder.parents) if place.exists())
@@ -56,12 +56,12 @@ def check_outputs(folder: str | Path, names: Iterable[str], force: bool = False)
 
 
 class Outbox:
-    """A folder that gets its files all at once, when the block ends without an error.
+    """A folder that receives its files all at once, when the block ends without an error.
 
-    Files are written under hidden temporary names and renamed at the end; after an error, or
-    Ctrl-C, nothing of them is left, and the folder goes too if it was made here. What a killed
-    process left under such names is cleared by the next that comes. A file that is not ours is not
-    replaced, unless by `force`: see `check_outputs`.
+    Files are written under hidden temporary names and renamed at the end. After an error or Ctrl-C
+    they are removed, and so is the folder if it was made here. Files left by a killed process are
+    removed by the next one. A file that wayfield did not write is replaced only with `force`; see
+    `check_outputs`.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Outbox:
         self._ready: set[Path] = set()
 
     def path(self, name: str) -> Path:
-        """Return where to write the file that will be called `name`, perhaps in a folder."""
+        """Return the temporary path of the file `name`, which may be in a subfolder."""
         final = self.folder / name
         self._make(final.parent)
         mark = f".wayfield-{os.getpid()}-{uuid4().hex[:12]}."
@@ -90,12 +90,12 @@ class Outbox:
         return self._waiting[name]
 
     def discard(self, name: str) -> None:
-        """Remove the file of that name when the others are in place, if it is one of ours."""
+        """Remove the file of that name at the end, if wayfield wrote it."""
         self._unwanted.append(name)
 
     @property
     def files(self) -> list[Path]:
-        """The files, by the names they have in the end."""
+        """The files, by their final names."""
         return [self.folder / name for name in self._waiting]
 
     def __enter__(self) -> Self:
@@ -121,7 +121,7 @@ class Outbox:
                     folder.rmdir()
 
     def _make(self, folder: Path) -> None:
-        """Make a folder, once, and keep in mind what was not there: the innermost first."""
+        """Make a folder, and remember the folders that were created, the innermost first."""
         if folder in self._ready:
             return
         missing = [place for place in (folder, *folder.parents) if not place.exists()]
@@ -134,16 +134,16 @@ class Outbox:
                 continue
             try:
                 os.kill(int(found[1]), 0)
-            except ProcessLookupError:  # a temporary file of ours whose process is no more
+            except ProcessLookupError:  # a temporary file of a process that no longer runs
                 file.unlink(missing_ok=True)
             except (PermissionError, OverflowError):
                 pass
 
     def _deliver(self) -> None:
-        """Rename the files to what they are called in the end.
+        """Rename the files to their final names.
 
-        The list of what is ours goes first and holds the digests before and after, so that a
-        process killed between the two leaves nothing that the next would not know.
+        The manifest comes first and holds the digests before and after. So if the process is killed
+        in between, the next one still recognises all files.
         """
         if not self._waiting:
             return
@@ -167,7 +167,7 @@ class Outbox:
 
 
 def _listed(folder: Path) -> dict[str, list[str]]:
-    """Digests of the files that were written here, by their names, the latest first."""
+    """Return the digests of the files that were written here, by name, the latest first."""
     try:
         listed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
         return {str(name): list(map(str, digests)) for name, digests in listed.items()}
@@ -176,7 +176,7 @@ def _listed(folder: Path) -> dict[str, list[str]]:
 
 
 def _ours(file: Path, digests: Sequence[str]) -> bool:
-    """Whether a file is as it was written here."""
+    """Whether a file is unchanged since it was written here."""
     return bool(digests) and file.is_file() and _digest(file) in digests
 
 
@@ -186,11 +186,11 @@ def _digest(file: Path) -> str:
 
 
 def write_table(columns: Mapping[str, Any], path: Path) -> None:
-    """Write named columns of one length as Parquet if the path ends so, else as CSV.
+    """Write named columns of equal length, as Parquet if the path ends so, else as CSV.
 
-    A column is a list of text, with None where there is none, or an array of numbers or flags,
-    masked where there are none. In CSV all text is in quotes, and what a spreadsheet would take for
-    a formula has an apostrophe before it: ``=1+1`` is written ``'=1+1``.
+    A column is a list of text, with None where it is missing, or an array of numbers or flags,
+    masked where they are missing. In CSV all text is quoted. Text that a spreadsheet would read as
+    a formula is written with an apostrophe: ``=1+1`` becomes ``'=1+1``.
 
     Examples
     --------

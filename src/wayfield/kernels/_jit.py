@@ -1,20 +1,19 @@
-"""Numba's `njit`, with a cache of compiled kernels that never stands in the way.
+"""Numba's `njit`, with a cache of compiled kernels that never causes an error.
 
-Numba keeps what it compiles where ``NUMBA_CACHE_DIR`` says, beside the source or in the user's
-cache folder. Three things are different here:
+Numba keeps compiled code in ``NUMBA_CACHE_DIR``, beside the source, or in the user's cache folder.
+Three things are different here:
 
-- Where none of these can be written, kernels are kept in a folder of the user's own among the
-  temporary files, and failing that, or on a full disk, not at all. Numba would raise.
-- What cannot be loaded is compiled anew: kernels of an earlier version, say, for a named tuple that
-  has another name now. Numba would raise.
-- A kernel is stale once a module that its own module imports has changed. Numba looks only at the
-  file that holds the kernel, and would run old code of the kernels that it calls.
+- If none of these folders is writable, kernels are kept in a temporary folder of the user. If that
+  fails too, or the disk is full, they are not kept. Numba would raise an error.
+- A cached kernel that cannot be loaded is compiled again. It may come from an earlier version, with
+  a named tuple that has been renamed since. Numba would raise an error.
+- A kernel is recompiled if a module that its own module imports has changed. Numba checks only the
+  file that holds the kernel. It would run old code of the kernels that it calls.
 
-One rule for kernels that Python calls: they return arrays, numbers and plain tuples of these, never
-a named tuple, which the caller makes of them. For a named one Numba looks its class up and calls
-it, both in Python, without asking whether either raised. A Ctrl-C that came during the kernel
-raises there, and the process dies of a segmentation fault; without a named tuple it ends in an
-exception. Kernels that only kernels call may return what they like.
+A rule for kernels that Python calls: they return arrays, numbers and plain tuples of these, never a
+named tuple. To make a named tuple, Numba looks up its class and calls it, both in Python, without
+checking for errors. If Ctrl-C was pressed during the kernel, this raises there, and the process
+ends with a segmentation fault. Kernels that are called only by kernels may return named tuples.
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ _shortfalls: list[str] = []
 
 
 def njit(*, cache: bool, allocates: bool = True, **options: Any) -> Callable[[F], F]:
-    """Compile a kernel with Numba's options; with `cache` it is kept as said above.
+    """Compile a kernel with Numba's options; with `cache` it is kept as described above.
 
-    One that makes no arrays need not count who holds those it is given, which takes an atomic
-    operation each: that is most of the cost of a call with many.
+    Pass ``allocates=False`` for a kernel that makes no arrays. It then counts no references to its
+    arguments. Each count takes an atomic operation: for a short kernel, most of the cost of a call.
     """
     if not allocates:
         options["_nrt"] = False
@@ -67,10 +66,10 @@ def njit(*, cache: bool, allocates: bool = True, **options: Any) -> Callable[[F]
 
 
 class _Kernel(CPUDispatcher):
-    """A kernel in which Ctrl-C is a `KeyboardInterrupt`, also while arrays are handed back.
+    """A kernel in which Ctrl-C raises `KeyboardInterrupt`, also while arrays are returned.
 
-    Python code runs then, and may raise it; Python finds a result beside an exception, and makes it
-    a `SystemError`.
+    Returning arrays runs Python code, which may raise it. Python then finds both a result and an
+    exception, and turns them into a `SystemError`.
     """
 
     def __call__(self, *given: Any, **named: Any) -> Any:
@@ -86,7 +85,7 @@ class _Kernel(CPUDispatcher):
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Whether a kernel was compiled before, in this process or one whose cache is ours."""
+    """Whether a kernel was compiled before, by this process or by another with the same cache."""
     if not isinstance(kernel, _Kernel) or kernel.overloads:
         return True
     cache: Any = vars(kernel)["_cache"]
@@ -98,8 +97,8 @@ def is_compiled(kernel: Any) -> bool:
 def uncompiled(name: str) -> ModuleType:
     """Return a twin of a kernel module that runs as plain Python, as do the kernels it imports.
 
-    The same source gives the same results, bit by bit. On a small problem this takes a fraction of
-    a second, where compiling takes many. Classes are those of the module itself.
+    The same source gives the same results, bit for bit. On a small problem this takes a fraction of
+    a second, while compiling takes many seconds. Classes are those of the module itself.
     """
     home = sys.modules[name]
     twin = ModuleType(name)
@@ -122,7 +121,7 @@ def uncompiled(name: str) -> ModuleType:
 
 
 def shortfall() -> str:
-    """Return why compiled kernels are not kept for good; empty if they are."""
+    """Return why compiled kernels are not kept permanently; empty if they are."""
     return _shortfalls[0] if _shortfalls else ""
 
 
@@ -132,14 +131,14 @@ def _fall_short(text: str) -> None:
 
 
 class _Temporary(UserWideCacheLocator):
-    """The last resort among Numba's places for a cache."""
+    """A temporary folder: the last of Numba's places for a cache."""
 
     def get_cache_path(self) -> str:
         return str(_own_temporary_folder() / Path(self._cache_path).name)
 
 
 def _own_temporary_folder() -> Path:
-    """Return a folder that nobody else can write: compiled code is run without a further look."""
+    """Return a folder that nobody else can write: compiled code is run unchecked."""
     if sys.platform == "win32":  # whose temporary files are the user's own
         folder = Path(tempfile.gettempdir(), "wayfield-kernels")
         folder.mkdir(exist_ok=True)
@@ -191,7 +190,7 @@ class _Cache(FunctionCache):
 
 @functools.cache
 def _digest(module: str) -> str:
-    """Digest of a module's source and, in turn, of the modules that it imports from here."""
+    """Return a digest of a module's source and of the kernel modules that it imports."""
     home = sys.modules[module]
     source = Path(str(home.__file__)).read_bytes()
     digest = sha256(source)

@@ -1,8 +1,8 @@
-"""What a field proves about greedy moves: gaps with all rounding counted, and what they add up to.
+"""What a field proves about greedy moves: gaps and margins, with all rounding included.
 
-Every number here is a bound. Sums are rounded down or up by the remainder that `two_sum` leaves, so
-that a sum which is a double is not moved at all, and comparisons of doubles are exact. Numbers too
-large for that are taken for unknown, which certifies nothing.
+Every number here is a bound. Sums are rounded down or up by the remainder that `two_sum` leaves. So
+a sum that is a double stays exact, and comparisons of doubles are exact. Numbers too large for this
+count as unknown, which certifies nothing.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from .doubledouble import two_sum
 
 @njit(cache=True, inline="always")
 def sum_down(a: float, b: float) -> float:
-    """Largest double, or nearly, that is no more than a + b; also where that overflows."""
+    """Return a double of at most a + b, the largest or nearly so; also if the sum overflows."""
     total, rest = two_sum(a, b)
     return total if rest >= 0.0 else np.nextafter(total, -inf)
 
 
 @njit(cache=True, inline="always")
 def sum_up(a: float, b: float) -> float:
-    """Smallest double, or nearly, that is no less than a + b; also where that overflows."""
+    """Return a double of at least a + b, the smallest or nearly so; also if the sum overflows."""
     return -sum_down(-a, -b)
 
 
 @njit(cache=True, nogil=True)
 def excess(length: float, value: float, other_length: float, other_value: float) -> float:
-    """Lower bound on (length + value) - (other_length + other_value); -inf if that overflows."""
+    """Return a lower bound on (length + value) - (other_length + other_value); -inf on overflow."""
     # equal lengths cancel exactly, which adding them first would not
     if length == other_length:
         least = sum_down(value, -other_value)
@@ -59,10 +59,10 @@ def decisions(
     successor: IntArray,
     goal: int,
 ) -> tuple[FloatArray, BoolArray]:
-    """Gap of every state's move, and whether no errors within the bounds can undo it.
+    """Return the gap of each state's move, and whether no error within the bounds can undo it.
 
-    A neighbour whose `lower` is +inf cannot reach the goal: it is no rival, and a move to it never
-    stands. One with -inf is unknown and spoils the gap.
+    A neighbour with `lower` = +inf cannot reach the goal: it is not a rival, and a move to it is
+    never safe. One with -inf is unknown, so the gap is -inf.
     """
     indptr, indices, lengths = arcs
     n = successor.size
@@ -142,7 +142,7 @@ def proved_moves(
 def along_walks(
     successor: IntArray, goal: int, margin: FloatArray, safe: BoolArray
 ) -> tuple[FloatArray, IntArray, IntArray]:
-    """Least margin on every start's walk, the first state that has it, the first that is not safe.
+    """Return the least margin on each walk, its first state, and the first state not safe.
 
     The goal itself is not on the walk: (inf, -1, -1) there.
     """

@@ -4,8 +4,9 @@ State s has the choices ``first[s]`` to ``first[s + 1]``; choice k has the outco
 ``ptr[k + 1]``, each with a head (the next state), a count and a cost. A policy holds a choice for
 every state, -1 where it makes no move. Values at states without a move are boundary values.
 
-An outcome that stays where it is can be left out: with D the counts of the others, a choice costs
-``fee`` = (Σ counts · costs) / D until it is left, and then leads on with ``odds`` = counts / D.
+Outcomes that stay at the same state are left out. With D the total count of the other outcomes, a
+choice costs ``fee`` = (Σ counts · costs) / D in expectation until the state is left, and then leads
+on with ``odds`` = counts / D.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ UNDERFLOW = 2.0**-1000
 ROUNDED = 2.0**-50
 """Relative difference below which two sums in doubles may be equal."""
 CLEAR = 2.0**-30
-"""A balance above this share of its terms is told from 0 in doubles, to six digits."""
+"""A balance above this share of its terms is accurate to six digits in plain doubles."""
 
 
 class Process(NamedTuple):
@@ -45,7 +46,7 @@ class Process(NamedTuple):
     into: IntArray
     into_odds: FloatArray
     relief: FloatArray
-    """What a barrier falls in the mean, added to what a choice costs; 0 without free choices."""
+    """Mean decrease of a barrier, added to the cost of a choice; 0 without free choices."""
 
 
 class Choices(NamedTuple):
@@ -79,12 +80,13 @@ class Rows(NamedTuple):
 def choice_figures(
     ptr: IntArray, heads: IntArray, counts: FloatArray, costs: FloatArray, owner: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Fee of every choice and odds of every outcome; inf and 0 for a choice that never leaves."""
+    """Return fees of choices and odds of outcomes; inf and 0 if a choice never leaves."""
     fee = np.full(owner.size, np.inf)
     odds = np.zeros(heads.size)
     for k in range(owner.size):
         leaving = paid = 0.0
         for e in range(ptr[k], ptr[k + 1]):
+            # outcomes that stay are paid for too: they are part of the price of leaving
             paid += counts[e] * costs[e]
             if heads[e] != owner[k]:
                 leaving += counts[e]
@@ -100,7 +102,8 @@ def choice_figures(
 def reversed_outcomes(
     n: int, ptr: IntArray, heads: IntArray, odds: FloatArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """For every state the choices that may lead to it from elsewhere, and with which odds."""
+    """Return for each state the choices that may lead to it from elsewhere, and their odds."""
+    # a counting sort by head; `odds` is 0 exactly for the outcomes that stay
     into_ptr = np.zeros(n + 1, np.int64)
     for e in range(heads.size):
         if odds[e] > 0.0:
@@ -125,10 +128,10 @@ def reversed_outcomes(
 
 @njit(cache=True, nogil=True)
 def surely_arriving(process: Process, fixed: BoolArray, allowed: BoolArray) -> BoolArray:
-    """States from which some policy arrives at a fixed state with probability 1.
+    """Return the states from which some policy arrives at a fixed state with probability 1.
 
-    The largest set X of states that can reach a fixed one by choices that never leave X. `allowed`
-    loses the choices that do leave it.
+    This is the largest set X of states that can reach a fixed one by choices that never leave X.
+    Choices that may leave X are removed from `allowed`.
     """
     n = fixed.size
     alive = np.ones(n, np.bool_)
@@ -137,6 +140,8 @@ def surely_arriving(process: Process, fixed: BoolArray, allowed: BoolArray) -> B
         left[process.owner[k]] += allowed[k]
     stack = np.empty(n, np.int64)
     while True:
+        # Each round drops the states that cannot reach a fixed one at all, and then every choice
+        # that may lead to a dropped state. That may cut off others, so the search is repeated.
         reached = _reaching(process, fixed, allowed)
         size = 0
         for s in range(n):
@@ -157,7 +162,7 @@ def surely_arriving(process: Process, fixed: BoolArray, allowed: BoolArray) -> B
                     allowed[k] = False
                     s = process.owner[k]
                     left[s] -= 1
-                    # no need to wait for the next search: nothing is left to do here
+                    # a state without choices is dropped now; the next search would find it anyway
                     if left[s] == 0 and alive[s] and not fixed[s]:
                         alive[s] = False
                         stack[size] = s
@@ -166,7 +171,7 @@ def surely_arriving(process: Process, fixed: BoolArray, allowed: BoolArray) -> B
 
 @njit(cache=True, nogil=True)
 def _reaching(process: Process, targets: BoolArray, allowed: BoolArray) -> BoolArray:
-    """States from which allowed choices lead to a target with positive probability."""
+    """Return the states from which allowed choices may lead to a target."""
     reached = targets.copy()
     stack = np.empty(targets.size, np.int64)
     size = 0
@@ -189,7 +194,7 @@ def _reaching(process: Process, targets: BoolArray, allowed: BoolArray) -> BoolA
 
 @njit(cache=True, nogil=True)
 def policy_reaching(process: Process, policy: IntArray, targets: BoolArray) -> BoolArray:
-    """States from which the policy leads to a target with positive probability."""
+    """Return the states from which the policy may lead to a target."""
     chosen = np.zeros(process.owner.size, np.bool_)
     for s in range(policy.size):
         if policy[s] >= 0:
@@ -203,10 +208,10 @@ def first_policy(
 ) -> IntArray:
     """Return a proper policy, and set rough values of it.
 
-    Dijkstra's algorithm, in which a choice counts as soon as some of its outcomes are settled: the
-    others are taken for a return to where it was made. So every move may lead to a state settled
-    before, which makes the policy proper. States that cost more than `give_up` make no move; dead
-    ends are settled from the start.
+    Dijkstra's algorithm. A choice counts as soon as some of its outcomes are settled; the others
+    are treated as a return to its own state. So every move may lead to a state settled before,
+    which makes the policy proper. States that cost more than `give_up` make no move. Dead ends are
+    settled from the start.
     """
     n = fixed.size
     policy = np.full(n, -1, np.int64)
@@ -236,6 +241,8 @@ def first_policy(
             head += 1
             for e in range(process.into_ptr[y], process.into_ptr[y + 1]):
                 k = process.into[e]
+                # Each settled outcome changes the estimate of the choice, down or up. It is pushed
+                # again with its new key; the old entries are skipped when they come up.
                 if allowed[k] and not settled[process.owner[k]]:
                     mass[k] += process.into_odds[e]
                     onward[k] += process.into_odds[e] * values[y]
@@ -246,7 +253,7 @@ def first_policy(
         k = heap.vertices[0]
         size = drop_least(heap, size)
         s = process.owner[k]
-        # an outdated key is passed over: the choice is in the heap with its own, too
+        # an outdated entry: the choice is also in the heap with its present key
         if settled[s] or key != (process.fee[k] + onward[k]) / mass[k]:
             continue
         if not key < give_up:
@@ -264,7 +271,7 @@ def first_policy(
 
 @njit(cache=True, nogil=True)
 def components(process: Process, policy: IntArray) -> IntArray:
-    """Strong components of a policy's moves, numbered so that moves lead to lower numbers (Tarjan).
+    """Return strong components of a policy's moves, numbered so that moves lead down (Tarjan).
 
     -1 at states without a move.
     """
@@ -279,6 +286,8 @@ def components(process: Process, policy: IntArray) -> IntArray:
     for root in range(n):
         if policy[root] < 0 or index[root] >= 0:
             continue
+        # depth-first search without recursion: `path` is the call stack, and `slot` holds where
+        # each state on it continues
         depth = 0
         path[0] = root
         index[root] = low[root] = seen
@@ -304,6 +313,7 @@ def components(process: Process, policy: IntArray) -> IntArray:
                 elif component[y] < 0:
                     low[s] = min(low[s], index[y])
                 continue
+            # s is the root of its component: all states above it on the stack belong to it
             if low[s] == index[s]:
                 while True:
                     size -= 1
@@ -324,11 +334,12 @@ def components(process: Process, policy: IntArray) -> IntArray:
 def numbered(
     process: Process, allowed: BoolArray, order: IntArray
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray, IntArray]:
-    """Arrays of the `Choices` that are allowed at the states in `order`, numbered in that order."""
+    """Return the arrays of `Choices`: those allowed at the states in `order`, in that order."""
     first, ptr, heads, counts = process[:4]
     odds = process.odds
     place = np.full(first.size - 1, -1, np.int32)
     choices = outcomes = 0
+    # first count, then fill: `outcomes` is an upper bound here, since some are left out below
     for i in range(order.size):
         place[order[i]] = i
         for k in range(first[order[i]], first[order[i] + 1]):
@@ -373,6 +384,7 @@ def sweep(
     most = 0.0
     changed = 0
     for i in range(change.size):
+        # -1 is the choice to stop; `own` is the value of the choice made so far
         best, choice = stops[i], -1
         own = best if policy[i] < 0 else np.inf
         for k in range(first[i], first[i + 1]):
@@ -384,12 +396,14 @@ def sweep(
             if q < best:
                 best, choice = q, k
         if choice != policy[i]:
+            # otherwise sweeps might switch for ever between choices that differ only by rounding
             if own - best <= ROUNDED * abs(best):
                 best, choice = own, policy[i]
             else:
                 changed += 1
                 policy[i] = choice
         update = abs(best - change[i])
+        # `not <=`: a NaN must count as an update
         if not update <= ROUNDED * abs(best):
             # costs are at most 1, and so is the unit of an update that no choice makes
             most = max(most, update / fee[choice] if choice >= 0 else update)
@@ -401,7 +415,7 @@ def sweep(
 def chosen_rows(
     choices: Choices, gaps: FloatArray, stops: FloatArray, change: FloatArray, policy: IntArray
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray, float]:
-    """Arrays of the `Rows` of a policy, its residuals, and the largest residual over fee."""
+    """Return the arrays of a policy's `Rows`, its residuals, and the largest residual over fee."""
     room = 0
     for i in range(policy.size):
         if policy[i] >= 0:
@@ -414,6 +428,7 @@ def chosen_rows(
     for i in range(policy.size):
         k = policy[i]
         total = stops[i] if k < 0 else gaps[k]
+        # an empty range where the policy stops
         for e in range(choices.ptr[k], choices.ptr[k + 1] if k >= 0 else choices.ptr[k]):
             columns[size], data[size] = choices.heads[e], choices.odds[e]
             total += data[size] * change[columns[size]]
@@ -431,10 +446,11 @@ def chosen_rows(
 
 @njit(cache=True, nogil=True)
 def balance(process: Process, k: int, values: Pair, costs: float) -> tuple[float, float, float]:
-    """Σ counts · (costs · cost + value there - value here) over a choice's outcomes.
+    """Return Σ counts · (costs · cost + value there - value here) over a choice's outcomes.
 
-    Taken in double-doubles and rounded at the end; a bound on the error before that rounding; and
-    Σ counts · cost plus `relief`, rounded down. `costs` is 1, or 0 to leave the costs out.
+    It is summed in double-doubles and rounded at the end. Also returned: a bound on its error
+    before that rounding, and Σ counts · cost plus `relief`, rounded down. `costs` is 1, or 0 to
+    leave the costs out.
     """
     s = process.owner[k]
     here, here_low = -values.high[s], -values.low[s]
@@ -450,6 +466,8 @@ def balance(process: Process, k: int, values: Pair, costs: float) -> tuple[float
         if costs > 0.0:
             a, b = multiply_double(process.costs[e], 0.0, process.counts[e])
             high, low = add(high, low, a, b)
+    # Two sums per outcome at most, each off by `DD_ERROR` of the magnitudes added so far, and two
+    # operations per term. `size` and `paid` add up magnitudes: cancellation does not hide an error.
     terms = 2.0 * (process.ptr[k + 1] - process.ptr[k]) + 4.0
     error = 2.0 * terms * DD_ERROR * (size + paid) + UNDERFLOW
     return high, error, paid * (1.0 - 2.0 * terms * ROUNDING) + process.relief[k]
@@ -459,10 +477,10 @@ def balance(process: Process, k: int, values: Pair, costs: float) -> tuple[float
 def policy_check(
     process: Process, policy: IntArray, states: IntArray, values: Pair, costs: float
 ) -> tuple[FloatArray, float, float]:
-    """How well values fit their policy: residuals of these states, and two ratios.
+    """Return how well values fit their policy: residuals of these states, and two ratios.
 
-    The ratios say by how much a balance lies above 0 or below at most, as a share of the choice's
-    cost, errors of rounding included.
+    The ratios bound how far a balance lies above 0 and below 0, as a share of the choice's cost.
+    They include all rounding errors.
     """
     residual = np.empty(states.size)
     above = below = 0.0
@@ -476,7 +494,7 @@ def policy_check(
         residual[i] = high / leaving
         error += SLACK * (abs(high) + error)
         over, under = (error + high) / paid, (error - high) / paid
-        # a NaN must not pass for a good fit, and not be forgotten
+        # a NaN must not pass for a good fit, nor be lost in a maximum: it becomes inf, which stays
         if not over <= above:
             above = over if over > above else np.inf
         if not under <= below:
@@ -494,12 +512,12 @@ def optimality_check(
     policy: IntArray,
     gaps: FloatArray,
 ) -> tuple[float, float]:
-    """Ratios by which a balance lies above 0 and below, as in `policy_check`; sets the gaps.
+    """Return the ratios of `policy_check`, above and below 0; set the gaps.
 
-    Above: over the policy's own choices. Below: over all allowed ones, and infinite where a value
-    exceeds `give_up`. The gap of a choice is its balance per count that leaves. A choice that lies
-    above 0 by far, in plain doubles and beyond their rounding, has no part in the ratios, and its
-    gap stays a plain one: no share of a cost is needed if cost and relief are at least 0.
+    Above: over the policy's own choices. Below: over all allowed choices; infinite if a value
+    exceeds `give_up`. The gap of a choice is its balance divided by the counts that leave. A choice
+    far above 0, beyond the rounding of plain doubles, does not affect the ratios. Its gap is
+    computed in plain doubles only. This needs cost and relief of at least 0.
     """
     first, ptr, heads, counts, costs = process[:5]
     highs = values.high

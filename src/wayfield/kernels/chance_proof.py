@@ -38,6 +38,7 @@ def worst_ratio(
                 level = False
             if costs * process.costs[e] > 0.0:
                 level = False
+        # without this test, the error bound divided by a cost of 0 would be inf
         if level:
             continue
         high, error, paid = balance(process, k, values, costs)
@@ -54,6 +55,7 @@ def mean_falls(process: Process, choices: IntArray, barrier: Pair) -> FloatArray
     """Return Σ w (barrier here - barrier there) of these choices, rounded down; 0 for others."""
     found = np.zeros(process.owner.size)
     for k in choices:
+        # the balance is the mean rise; its bound and one more rounding are subtracted
         high, error, _ = balance(process, k, barrier, 0.0)
         found[k] = -high - error - SLACK * (abs(high) + error)
     return found
@@ -138,6 +140,7 @@ def approach(process: Process, usable: BoolArray, targets: BoolArray) -> tuple[I
             queue[tail] = s
             tail += 1
     head = 0
+    # breadth first from the targets, against the moves: the first choice found is a shortest one
     while head < tail:
         y = queue[head]
         head += 1

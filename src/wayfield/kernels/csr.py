@@ -92,7 +92,7 @@ def reverse_arcs(arcs: Arcs, reverse: Arcs) -> None:
 
 @njit(cache=True, nogil=True)
 def reverse_slots(arcs: Arcs) -> IntArray:
-    """For every slot of the reversed arcs, the slot of the arc it turns round.
+    """Return, for every slot of the reversed arcs, the slot of the original arc.
 
     In an undirected graph these are the slots of the opposite arcs.
     """
@@ -225,7 +225,7 @@ def first_asymmetry(arcs: Arcs) -> int:
 
 @njit(cache=True, nogil=True)
 def weak_components(arcs: Arcs, reverse: Arcs, directed: bool) -> tuple[IntArray, int]:
-    """Component of every vertex, arcs taken both ways; numbered by their lowest vertex.
+    """Return the weak component of each vertex, numbered by lowest vertex, and their number.
 
     `reverse` is looked at only if `directed`.
     """

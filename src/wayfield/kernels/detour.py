@@ -1,10 +1,10 @@
-"""Detours: how long the shortest path between the ends of an arc is without it.
+"""Detours: the shortest path between the ends of an arc that avoids the arc.
 
-Two Dijkstra searches per arc, one from the tail along the arcs and one from the head against them,
-always going on where fewer entries wait and fewer arcs leave: a hub is looked at only if need be.
-They stop when the two fronts are as far apart as the best path found, or as the limit. An arc among
-neighbours has a short detour and ends after a ball of a few vertices; a bridge ends as soon as one
-of its sides is exhausted.
+Two Dijkstra searches per arc: one from the tail along the arcs, one from the head against them. The
+search with fewer waiting entries and fewer outgoing arcs continues, so hubs are expanded only if
+necessary. Both stop when the distances of the two fronts add up to the best path found, or to the
+limit. An arc among neighbours has a short detour: its search ends after a ball of a few vertices.
+The search for a bridge ends as soon as one of its sides is exhausted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Front(NamedTuple):
 def detours(
     arcs: Arcs, reverse: Arcs, tails: IntArray, which: IntArray, limits: FloatArray
 ) -> FloatArray:
-    """Length of the detour of each arc in `which`, or its limit if that is shorter.
+    """Return the length of the detour of each arc in `which`, or its limit if that is shorter.
 
     `tails` are those of all arcs. Arcs of infinite length are not walked.
     """
@@ -95,7 +95,7 @@ def _expand(
     for e in range(arcs.indptr[v], arcs.indptr[v + 1]):
         w = arcs.indices[e]
         candidate = key + arcs.lengths[e]
-        # the arc itself, and any parallel to it, is no detour
+        # the arc itself is not a detour, nor is an arc parallel to it
         if candidate >= min(distance[w], best) or (v == source and w == target):
             continue
         if distance[w] == inf:
@@ -103,5 +103,6 @@ def _expand(
             seen += 1
         distance[w] = candidate
         waiting = push(heap, waiting, candidate, w)
+        # w need not be settled by the other search: any distance known there gives a path
         best = min(best, candidate + other.distance[w])
     return waiting, seen, best

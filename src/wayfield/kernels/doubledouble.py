@@ -35,7 +35,7 @@ class Pair(NamedTuple):
 
 @njit(cache=True, inline="always")
 def two_sum(a: float, b: float) -> DD:
-    """Sum of two doubles, exactly (Knuth)."""
+    """Return the sum of two doubles, exactly (Knuth)."""
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
@@ -43,14 +43,14 @@ def two_sum(a: float, b: float) -> DD:
 
 @njit(cache=True, inline="always")
 def fast_two_sum(a: float, b: float) -> DD:
-    """Sum of two doubles, exactly, where |a| >= |b| or a = 0 (Dekker)."""
+    """Return the sum of two doubles, exactly, if |a| >= |b| or a = 0 (Dekker)."""
     s = a + b
     return s, b - (s - a)
 
 
 @njit(cache=True, inline="always")
 def two_product(a: float, b: float) -> DD:
-    """Product of two doubles, exactly (Dekker and Veltkamp)."""
+    """Return the product of two doubles, exactly (Dekker and Veltkamp)."""
     p = a * b
     # 2²⁷ + 1 splits a double into two halves of at most 26 bits, whose products are exact
     c = 134217729.0 * a
@@ -64,7 +64,7 @@ def two_product(a: float, b: float) -> DD:
 
 @njit(cache=True, inline="always")
 def add(a_high: float, a_low: float, b_high: float, b_low: float) -> DD:
-    """Sum of two double-doubles."""
+    """Return the sum of two double-doubles."""
     # the low parts are added exactly too: without that, cancellation could leave no correct digit
     s_high, s_low = two_sum(a_high, b_high)
     t_high, t_low = two_sum(a_low, b_low)
@@ -74,14 +74,14 @@ def add(a_high: float, a_low: float, b_high: float, b_low: float) -> DD:
 
 @njit(cache=True, inline="always")
 def multiply_double(a_high: float, a_low: float, b: float) -> DD:
-    """Double-double times double."""
+    """Return a double-double times a double."""
     p_high, p_low = two_product(a_high, b)
     return fast_two_sum(p_high, p_low + a_low * b)
 
 
 @njit(cache=True, inline="always")
 def divide_double(a_high: float, a_low: float, b: float) -> DD:
-    """Double-double over double."""
+    """Return a double-double divided by a double."""
     q = a_high / b
     p_high, p_low = two_product(q, b)
     # what q leaves over of a_high is a double, exactly; divided in turn it gives the low part
@@ -91,14 +91,14 @@ def divide_double(a_high: float, a_low: float, b: float) -> DD:
 
 @njit(cache=True, inline="always")
 def multiply(a_high: float, a_low: float, b_high: float, b_low: float) -> DD:
-    """Double-double times double-double."""
+    """Return a double-double times a double-double."""
     p_high, p_low = two_product(a_high, b_high)
     return fast_two_sum(p_high, p_low + (a_high * b_low + a_low * b_high))
 
 
 @njit(cache=True, inline="always")
 def divide(a_high: float, a_low: float, b_high: float, b_low: float) -> DD:
-    """Double-double over double-double."""
+    """Return a double-double divided by a double-double."""
     q = a_high / b_high
     p_high, p_low = multiply_double(b_high, b_low, q)
     rest = (a_high - p_high) + (a_low - p_low)

@@ -1,20 +1,20 @@
-"""Driving: walk by a plan, learn from every step, and plan again where the plan was refuted.
+"""Driving: follow a plan, learn from every step, and plan again where an arc does not exist.
 
-**Planning.** A* from where one stands, by costs that are believed or known. Its heuristic, the cost
-to the goal as believed at first, stays a lower bound while costs only rise and arcs only vanish,
-and each search raises it where it has looked: vertices settled at g before the goal at C are at
-least C - g away (Adaptive A*, Koenig & Likhachev 2005). A plan after a bump therefore looks at
-little more than the detour. Where a cost turned out lower than believed the heuristic is
-computed anew before the next search.
+**Planning.** A* from the current vertex, with believed costs or, where known, true ones. Its
+heuristic is the cost to the goal as believed at first. It stays a lower bound while costs only rise
+and arcs only vanish. Each search raises it where it has searched: a vertex settled at cost g, when
+the goal is at C, is at least C - g away (Adaptive A*, Koenig & Likhachev 2005). So planning again
+after a missing arc expands little more than the detour. If a cost turns out lower than believed,
+the heuristic is recomputed before the next search.
 
-**When to plan again.** Only at a bump. What was paid for an arc behind one changes no plan from
-here on, because a shortest path from its head does not lead through it.
+**When to plan again.** Only at an arc that does not exist (a *bump*). The true cost of an arc that
+was just taken does not change the plan: a shortest path from its head does not lead through it.
 
-**Doubting a mend.** Memory corrects arcs that were walked. A real arc that a mend made costly is
-never walked, and would stay so for ever. Therefore, with memory, every eighth walk for which the
-graph as it was predicts a cheaper path goes by that instead. When bumps and costs have raised that
-prediction by a fifth of its advantage, the walk goes on by the mend. If it was cheaper in the end
-than the mended plan, such walks become twice as frequent, else half as frequent.
+**Doubting a mend.** Memory corrects the arcs that were walked. A real arc that a mend made costly
+is never walked, so it would stay costly for ever. Therefore, with memory, some walks follow the
+graph as given instead: every eighth of those for which it predicts a cheaper path. Such a walk
+returns to the mended plan once its predicted total has risen by a fifth of its advantage. If it was
+cheaper in the end than the mended plan, such walks become twice as frequent, else half as frequent.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from .heap import Heap, drop_least
 from .shortest import dijkstra
 
 DOUBT_EVERY = 8
-"""Of the walks that might gain by doubting the mend, the first to do so."""
+"""The first of this many walks that might gain by doubting the mend does so."""
 
 DOUBT_RISK = 0.2
-"""Share of what a doubting walk hopes to save that may be lost before it stops doubting."""
+"""Share of the hoped-for saving that may be lost before a walk stops doubting."""
 
 
 class Search(NamedTuple):
-    """Room for one search; between searches `cost` is inf everywhere, and nothing is settled.
+    """Storage for one search; between searches `cost` is inf and nothing is settled.
 
     Attributes
     ----------
     cost : (n,) float array
         Least cost from the start so far.
     arrived : (n,) int array
-        Slot of the arc by which it came.
+        Slot of the last arc of that path.
     settled : (n,) bool array
-        Whether it was gone on from.
+        Whether the vertex was expanded.
     heap : Heap
-        Vertices waiting.
+        Vertices waiting to be expanded.
     seen : (n,) int array
-        Vertices to be reset.
+        Vertices to reset after the search.
     tails : (m,) int array
         Tails of the arcs.
     path : (n,) int array
@@ -68,7 +68,7 @@ class Search(NamedTuple):
 
 
 class Walks(NamedTuple):
-    """What became of every start: (k,) arrays, `learnt` (m,)."""
+    """How the walk from each start ended: (k,) arrays, `learnt` (m,)."""
 
     reached: BoolArray
     stopped: BoolArray
@@ -80,20 +80,20 @@ class Walks(NamedTuple):
 
 
 class Belief(NamedTuple):
-    """What a walker plans by; changed as it learns.
+    """The costs that a walker plans with; changed as it learns.
 
     Attributes
     ----------
     arcs : Arcs
-        Costs as believed, or as known; inf: no such arc.
+        Believed costs, or true ones where known; inf if the arc does not exist.
     reverse : Arcs
-        The arcs turned round; its lengths are not looked at.
+        The reversed arcs; their lengths are not used.
     into : (m,) int array
-        Which arc stands at every slot of `reverse`.
+        Arc at every slot of `reverse`.
     toward : (n,) float array
         Lower bound on the cost to the goal.
     stale : (1,) bool array
-        Whether a cost has fallen since, so that `toward` may be too high.
+        Whether a cost has fallen since `toward` was computed, so that it may be too high.
     """
 
     arcs: Arcs
@@ -105,7 +105,7 @@ class Belief(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def learn(belief: Belief, arc: int, cost: float) -> None:
-    """Record what an arc costs; inf if there is none."""
+    """Record the true cost of an arc; inf if it does not exist."""
     if cost < belief.arcs.lengths[arc]:
         belief.stale[0] = True
     belief.arcs.lengths[arc] = cost
@@ -113,7 +113,7 @@ def learn(belief: Belief, arc: int, cost: float) -> None:
 
 @njit(cache=True, nogil=True)
 def plan_by(belief: Belief, start: int, goal: int, search: Search) -> tuple[float, int]:
-    """Shortest path to the goal by a belief; see `plan_ahead`."""
+    """Return the shortest path to the goal by a belief, as `plan_ahead` does."""
     if belief.stale[0]:
         reverse, into = belief.reverse, belief.into
         arcs = Arcs(reverse.indptr, reverse.indices, belief.arcs.lengths[into])
@@ -143,10 +143,10 @@ def room_for_search(arcs: Arcs) -> Search:
 def plan_ahead(
     arcs: Arcs, toward: FloatArray, start: int, goal: int, search: Search
 ) -> tuple[float, int]:
-    """Shortest path from `start` to `goal`: its cost, and its number of arcs, which `path` holds.
+    """Return the cost and number of arcs of a shortest path to `goal`; `path` holds the arcs.
 
-    inf and 0 if there is none. `toward` is a consistent lower bound on the cost to the goal, and
-    is raised. Lengths of inf are arcs that do not exist.
+    The result is inf and 0 if there is no path. `toward` is a consistent lower bound on the cost to
+    the goal; the search raises it. Arcs of length inf do not exist.
     """
     if toward[start] == inf:
         return inf, 0
@@ -165,6 +165,7 @@ def plan_ahead(
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
             candidate = cost[x] + arcs.lengths[e]
+            # toward = inf marks vertices that cannot reach the goal, also those of earlier searches
             if candidate < cost[y] and toward[y] < inf and not settled[y]:
                 if cost[y] == inf:
                     seen[count] = y
@@ -172,6 +173,7 @@ def plan_ahead(
                 cost[y] = candidate
                 arrived[y] = e
                 waiting = _push_first(heap, waiting, candidate + toward[y], y)
+    # the path is found from its end, so the arc to take next is the last one in `path`
     total, size = cost[goal], 0
     x = goal
     while x != start and total < inf:
@@ -180,7 +182,7 @@ def plan_ahead(
         x = tails[arrived[x]]
     for i in range(count):
         x = seen[i]
-        # without a path every vertex that was reached has none either: inf - cost = inf
+        # if there is no path, no vertex reached has one either: inf - cost = inf
         toward[x] = max(toward[x], total - cost[x])
         cost[x] = inf
         settled[x] = False
@@ -189,7 +191,8 @@ def plan_ahead(
 
 @njit(cache=True, nogil=True)
 def _push_first(heap: Heap, size: int, key: float, vertex: int) -> int:
-    """Add an entry before all others of the same key: of equal plans, finish the one begun."""
+    """Add an entry before all others with the same key, so that ties finish the path begun."""
+    # `<`, where `heap.push` has `<=`: an equal parent is overtaken
     slot = size
     while slot > 0:
         parent = (slot - 1) >> 1
@@ -228,27 +231,29 @@ def drive_all(
     search: Search,
     walks: Walks,
 ) -> None:
-    """Walk from every start in a world that is given by what every arc costs there.
+    """Walk from every start in a world given by the true cost of every arc.
 
     Parameters
     ----------
     mended, plain : Belief
-        What to plan by; and the graph before it was mended, the same if it was not. Trying an arc
-        that does not exist costs its length in that. Both are changed.
+        The costs to plan with, and those of the graph before it was mended; the same if it was not.
+        Trying an arc that does not exist costs its length in `plain`. Both are changed.
     world : (m,) float array
-        What the arcs cost; inf if they do not exist.
+        True costs of the arcs; inf if they do not exist.
     memory : bool
-        Whether what one walk learnt is known to the next.
+        Whether each walk knows what earlier ones learnt.
     max_steps : int
-        Cap on steps and failed attempts of a walk.
+        Largest number of steps and failed attempts of a walk.
     search : Search
-        Room for one search on the graph.
+        Storage for one search on the graph.
     walks : Walks
-        No walks yet (`no_walks`); what becomes of them is written here.
+        Empty results (`no_walks`), filled here.
     """
     believed, bumps = mended.arcs.lengths.copy(), plain.arcs.lengths.copy()
     heads, m = mended.arcs.indices, bumps.size
     doubtful = memory and (believed != bumps).any()
+    # this search from the goal to itself only makes the heuristic current, if it is stale; the copy
+    # is what a walk without memory begins with
     plan_by(mended, goal, goal, search)
     toward = mended.toward.copy()
     tried = np.empty(m, np.int64)
@@ -262,6 +267,7 @@ def drive_all(
             wait -= predicts_less(hoped, predicted)
             doubting = wait <= 0 and predicts_less(hoped, predicted)
             limit = risk_limit(hoped, predicted)
+            # both predictions share `search.path`: plan once more by the belief that is followed
             _, left = plan_by(plain if doubting else mended, x, goal, search)
         doubted = doubting
         while left > 0 and walks.steps[i] < max_steps:
@@ -284,6 +290,7 @@ def drive_all(
                 x = heads[e]
                 left -= 1
             else:
+                # a bump: pay for the attempt, stay, and plan around the missing arc
                 walks.paid[i] += bumps[e]
                 walks.found[i] += 1
                 _, left = plan_by(plain if doubting else mended, x, goal, search)
@@ -292,7 +299,7 @@ def drive_all(
         if doubted:
             every = next_doubt(every, walks.paid[i], predicted)
             wait = every
-        if not memory and num_tried > 0:  # forget, by taking back only what was learnt
+        if not memory and num_tried > 0:  # forget: undo only what was learnt, not all m costs
             for j in range(num_tried):
                 learn(mended, tried[j], believed[tried[j]])
             _look_from(mended, toward)
@@ -306,13 +313,13 @@ def predicts_less(hoped: float, predicted: float) -> bool:
 
 @njit(cache=True, nogil=True)
 def risk_limit(hoped: float, predicted: float) -> float:
-    """Cost, paid and to come, beyond which a doubting walk goes on by the mend."""
+    """Return the cost, paid and to come, at which a doubting walk returns to the mended plan."""
     return hoped + DOUBT_RISK * (predicted - hoped)
 
 
 @njit(cache=True, nogil=True)
 def next_doubt(every: int, paid: float, predicted: float) -> int:
-    """How many walks to wait for the next doubt, after one that paid so much."""
+    """Return how many walks to wait before doubting again, after a walk that paid this much."""
     if paid < predicted * (1.0 - 1e-9):
         return max(every // 2, 1)
     return 2 * every

@@ -1,16 +1,16 @@
-"""Elimination on a symmetric pattern: what costs nothing, what the rest would cost, and LU factors.
+"""Elimination on a symmetric pattern: dead ends, an estimate of the work, and LU factors.
 
-A pattern comes by rows, the diagonal entry first in its row.
+A pattern is stored by rows, with the diagonal entry first in its row.
 
-A *dead end* is a row with at most one other entry, or with at most one once other dead ends are
-gone: a tree hung on the rest, at its *mouth*. Eliminating it fills nothing in.
+A *dead end* is a row with at most one other entry, once other dead ends are removed: a vertex of a
+tree that hangs on the rest, at its *mouth*. Eliminating it causes no fill-in.
 
-**LU factors** of an M-matrix, for a pattern in an order of elimination that is known beforehand.
-Rows are eliminated one by one without pivoting, which M-matrices do not need: row i of the factors
-is row i of the matrix less multiples of the rows k < i of U that it meets. Which these are depends
-on the pattern alone, so it is found once, by walking up the elimination tree (Liu, "The role of
-elimination trees in sparse factorization", SIAM J. Matrix Anal. Appl. 11, 1990), and serves
-for every matrix on the pattern. L and U have patterns that are each other's transpose.
+**LU factors** of an M-matrix, in an elimination order that is known beforehand. Rows are eliminated
+one by one without pivoting, which M-matrices do not need: row i of the factors is row i of the
+matrix minus multiples of some rows k < i of U. Which rows these are depends only on the pattern. So
+it is found once for all matrices with the pattern, by walking up the elimination tree (Liu, "The
+role of elimination trees in sparse factorization", SIAM J. Matrix Anal. Appl. 11, 1990). The
+patterns of L and U are each other's transpose.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .krylov import Matrix
 
 @njit(cache=True, nogil=True)
 def dead_ends(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray]:
-    """Dead ends in an order of elimination, and (n,) the row that each hangs on, -1 if none."""
+    """Return the dead ends in elimination order, and (n,) the row each hangs on, -1 if none."""
     n = indptr.size - 1
     order = np.empty(n, np.int64)
     mouth = np.full(n, -1, np.int64)
@@ -38,6 +38,7 @@ def dead_ends(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray]:
         if left[x] <= 1:
             order[count] = x
             count += 1
+    # `order` doubles as the queue: removing a dead end may turn its mouth into another one
     k = 0
     while k < count:
         x = order[k]
@@ -48,6 +49,7 @@ def dead_ends(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray]:
             if not gone[y]:
                 mouth[x] = y
                 left[y] -= 1
+                # exactly 1: at 0 it is in the queue already
                 if left[y] == 1:
                     order[count] = y
                     count += 1
@@ -60,8 +62,8 @@ def eliminate(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Eliminate dead ends: the diagonal it leaves, and the entries (mouth, x) and (x, mouth).
 
-    The diagonal of an M-matrix stays positive; where rounding would have it otherwise, at least
-    the share `least` of an entry is left.
+    The diagonal of an M-matrix stays positive. If rounding makes it smaller, the share `least` of
+    the original entry is used.
     """
     n = matrix.indptr.size - 1
     diagonal = matrix.data[matrix.indptr[:-1]]
@@ -74,6 +76,7 @@ def eliminate(
                 out[x] = matrix.data[e]
             elif mouth[y] == x:
                 into[y] = matrix.data[e]
+    # the order of removal: everything that hangs on x was eliminated before x itself
     for x in order:
         y = mouth[x]
         if y >= 0:
@@ -107,11 +110,11 @@ def substitute(
 
 @njit(cache=True, nogil=True)
 def level_work(indptr: IntArray, indices: IntArray) -> float:
-    """Σ w³ over the levels, of w rows each, of breadth-first searches without the dead ends.
+    """Return Σ w³ over the levels, of w rows each, of breadth-first searches.
 
-    A level separates what came before from what comes after, so that elimination level by level
-    takes about as many operations: none for trees, n² on a grid of n rows in the plane, n³ with a
-    large factor on an expander. Searches start where another one ended, at the rim.
+    Dead ends are left out. A level separates earlier rows from later ones, so elimination level by
+    level takes about this many operations: none for trees, n² on a plane grid of n rows, n³ on an
+    expander.
     """
     n = indptr.size - 1
     queue = np.empty(n, np.int64)
@@ -123,6 +126,8 @@ def level_work(indptr: IntArray, indices: IntArray) -> float:
     total = 0.0
     for root in range(n):
         if not seen[root]:
+            # The first search only finds a row at the rim. Levels seen from there are usually
+            # narrower than those around a row in the middle.
             count, _ = _search(indptr, indices, root, reached, queue)
             _, work = _search(indptr, indices, queue[count - 1], seen, queue)
             total += work
@@ -133,7 +138,7 @@ def level_work(indptr: IntArray, indices: IntArray) -> float:
 def _search(
     indptr: IntArray, indices: IntArray, root: int, seen: BoolArray, queue: IntArray
 ) -> tuple[int, float]:
-    """Fill the queue with the rows reached from a root; how many, and the cubes of the levels."""
+    """Fill the queue with the rows reached from a root; return their number and Σ w³."""
     seen[root] = True
     queue[0] = root
     start = 0
@@ -175,7 +180,7 @@ class Factors(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def fill_counts(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray]:
-    """(m,) entries of each row of U off the diagonal, and (m,) the row's parent in the tree."""
+    """Return (m,) entries of each row of U off the diagonal, and (m,) its parent in the tree."""
     m = indptr.size - 1
     count = np.zeros(m, np.int64)
     parent = np.full(m, m, indices.dtype)
@@ -183,9 +188,11 @@ def fill_counts(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray
     for i in range(m):
         seen[i] = i
         for e in range(indptr[i] + 1, indptr[i + 1]):
+            # Every entry (i, k) below the diagonal fills in (i, ancestor) for all ancestors of k
+            # below i. `seen` stops the walk where an earlier entry of row i has been.
             k = indices[e]
             while k < i and seen[k] != i:
-                # the first row that k fills in is where it hangs on the tree
+                # the first row with an entry in column k is its parent
                 parent[k] = min(parent[k], i)
                 count[k] += 1
                 seen[k] = i
@@ -197,7 +204,7 @@ def fill_counts(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray
 def fill_in(
     indptr: IntArray, indices: IntArray, count: IntArray, parent: IntArray
 ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Arrays of the `Fill` of the factors, given what `fill_counts` found."""
+    """Return the arrays of the `Fill` of the factors, given what `fill_counts` found."""
     m = indptr.size - 1
     upper_start = np.zeros(m + 1, np.int64)
     lower_start = np.zeros(m + 1, np.int64)
@@ -210,6 +217,7 @@ def fill_in(
     for i in range(m):
         seen[i] = i
         lower_start[i + 1] = lower_start[i]
+        # the same walk as in `fill_counts`, now with room for the entries
         for e in range(indptr[i] + 1, indptr[i + 1]):
             k = indices[e]
             while k < i and seen[k] != i:
@@ -229,10 +237,10 @@ def fill_in(
 
 @njit(cache=True, nogil=True)
 def factor(matrix: Matrix, fill: Fill, least: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Arrays of the `Factors` of a matrix on the pattern.
+    """Return the arrays of the `Factors` of a matrix on the pattern.
 
-    The pivots of an M-matrix are positive; where rounding would have it otherwise, the share
-    `least` of the diagonal entry is one.
+    The pivots of an M-matrix are positive. If rounding makes one smaller, the share `least` of the
+    diagonal entry is used.
     """
     m = matrix.indptr.size - 1
     upper = np.empty(fill.upper.size)
@@ -242,6 +250,7 @@ def factor(matrix: Matrix, fill: Fill, least: float) -> tuple[FloatArray, FloatA
     for i in range(m):
         for e in range(matrix.indptr[i], matrix.indptr[i + 1]):
             row[matrix.indices[e]] = matrix.data[e]
+        # columns of L ascend, so row[k] is final when its turn comes
         for t in range(fill.lower_start[i], fill.lower_start[i + 1]):
             k = fill.lower[t]
             times = row[k] * reciprocal[k]
@@ -265,6 +274,7 @@ def solve_factored(fill: Fill, factors: Factors, rhs: FloatArray) -> FloatArray:
     """Solve for one right-hand side."""
     found = rhs.copy()
     m = found.size
+    # forward with L, whose diagonal is 1, then backward with U
     for i in range(m):
         total = found[i]
         for t in range(fill.lower_start[i], fill.lower_start[i + 1]):

@@ -1,4 +1,4 @@
-"""Fields held as unevaluated sums of two doubles: correcting them, and rounding them to doubles.
+"""Fields stored as unevaluated sums of two doubles: correcting them, and rounding to doubles.
 
 A solver's field v = high + low stands for u = offset + scale · v, where the scale is a power of
 two. `rounded` and `enclose` give u back in doubles, to nearest or outward. Barriers (`held_by`,
@@ -23,7 +23,7 @@ TINY = 2.0**-1060
 
 @njit(cache=True, nogil=True)
 def corrected(field: Pair, vertices: IntArray, step: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Parts of the field with `step` added at `vertices`; they do not overlap."""
+    """Return the parts of the field with `step` added at `vertices`; they do not overlap."""
     high = field.high.copy()
     low = field.low.copy()
     for i in range(vertices.size):
@@ -36,7 +36,7 @@ def corrected(field: Pair, vertices: IntArray, step: FloatArray) -> tuple[FloatA
 
 @njit(cache=True, nogil=True)
 def rounded(field: Pair, scale: float, offset: float, side: int) -> FloatArray:
-    """Offset + scale · field as doubles: to nearest (side 0), surely above (+1) or below (-1)."""
+    """Return offset + scale · field as doubles: nearest (side 0), above (+1) or below (-1)."""
     high, low = field
     tiny = TINY * max(1.0, scale)
     result = np.empty(high.size)
@@ -62,11 +62,11 @@ def enclose(
     offset: float,
     result: tuple[FloatArray, FloatArray, FloatArray],
 ) -> None:
-    """Offset + scale · field to nearest, and bounds on that of field − below and field + above.
+    """Set values to offset + scale · field, with bounds on field − below and field + above.
 
-    Unlike those of `rounded` the bounds step outward only where rounding went inward, so that a
-    value which is exact keeps bounds that are equal. Nothing may underflow. The result is values,
-    lower and upper bounds.
+    Unlike those of `rounded`, the bounds step outward only where rounding went inward. So an exact
+    value keeps equal bounds. Nothing may underflow. `result` receives the values, the lower and the
+    upper bounds.
     """
     high, low = field
     values, lower, upper = result
@@ -111,7 +111,7 @@ def held_by(
     barrier: Pair,
     side: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Barrier less its base, no further out (side -1: below) than its component's label at `ends`.
+    """Return a barrier less its base, clipped to its component's extreme label at `ends`.
 
     It is the label where one is given, and 0 where it is `absent`. The parts do not overlap. Labels
     less a base have to fit into two doubles.
@@ -120,6 +120,7 @@ def held_by(
     for x in range(base.size):
         if absent[x]:
             continue
+        # start with the bound: the label itself, or the extreme label of the component
         y = x if labelled[x] else ends[component[x]]
         near, rest = two_sum(labels.high[y], -base[x])
         high[x], low[x] = add(near, rest, labels.low[y], 0.0)
@@ -159,10 +160,10 @@ def imbalance(
     unit: bool,
     values: FloatArray,
 ) -> float:
-    """Largest step that would balance a vertex that is not `fixed`, its neighbours held.
+    """Return the largest step that would balance a vertex that is not `fixed` on its own.
 
-    On a directed graph slopes up are those of arcs into the vertex, slopes down those of arcs out
-    of it. Neighbours without a value are NaN, and do not count.
+    Its neighbours keep their values. On a directed graph, slopes up are those of arcs into the
+    vertex, and slopes down those of arcs out of it. Neighbours that are NaN do not count.
     """
     largest = 0.0
     for x in range(values.size):
@@ -183,11 +184,12 @@ def imbalance(
 
 @njit(cache=True, nogil=True, inline="always")
 def balance_between(out: Arcs, into: Arcs, values: FloatArray, x: int) -> float:
-    """As `balance`, with the slopes up on the arcs into x and those down on the arcs out of it.
+    """Return the balanced value at x: slopes up on the arcs into x, down on those out of it.
 
     Where no slope is positive any value between the two sides will do, and the nearest is taken;
     where one side is empty, the value itself.
     """
+    # as in `midrange.balance`: each pass finds a pair of neighbours with a steeper slope, or ends
     slope = -1.0
     steeper = 0.0
     while steeper > slope:

@@ -1,8 +1,9 @@
-"""Values where no slope is forced: continuing a partly fixed field at a constant rate.
+"""Filling: continue a partly fixed field at a constant rate.
 
-A vertex through which no walk descends from one fixed vertex to another is not touched by the AMLE.
-It takes the least of u(t) + rate · length over walks to a fixed vertex t, all inner vertices
-unfixed: at rate 1 the cost of walking on to t, at rate 0 the least value within reach.
+The equation of the AMLE leaves a vertex open if no walk through it descends from one fixed vertex
+to another. Its value is then the least u(t) + rate · length over walks to a fixed vertex t, with
+all inner vertices unfixed. At rate 1 this adds the cost of the path to t. At rate 0 it is the least
+value within reach.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _relax(
 def two_least(
     back: Arcs, known: BoolArray, order: IntArray, values: FloatArray
 ) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Least value an unknown vertex can reach, whose it is, and the least of any other vertex.
+    """Return the least value each unknown vertex can reach, its vertex, and the next least.
 
     Walks run through unknown vertices, against the arcs `back`; `order` lists the known vertices
     by value, the least first. inf and -1 where there is none.
@@ -129,7 +130,7 @@ def all_descend(
 
 @njit(cache=True, nogil=True)
 def known_beside_unknown(back: Arcs, known: BoolArray) -> BoolArray:
-    """Known vertices with an unknown vertex before them."""
+    """Return the known vertices that some unknown vertex leads to."""
     beside = np.zeros(known.size, np.bool_)
     for x in range(known.size):
         if known[x]:

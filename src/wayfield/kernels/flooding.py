@@ -50,7 +50,7 @@ def sound(reverse: Arcs, values: FloatArray, goal: int) -> tuple[BoolArray, IntA
 
 @njit(cache=True, nogil=True)
 def flood(reverse: Arcs, values: FloatArray, goal: int) -> FloatArray:
-    """Least field above `values` in which every vertex descends to the goal; inf where none can.
+    """Return the least field above `values` that descends to the goal; inf where none can.
 
     `values` must be finite wherever the goal can be reached.
     """

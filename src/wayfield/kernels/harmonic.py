@@ -30,7 +30,7 @@ TINY = 2.0**-1060
 def balance(
     arcs: Arcs, vertices: IntArray, high: FloatArray, low: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Σ_y (v_y − v_x) / ℓ at each of `vertices`, and a bound on the error of that number."""
+    """Return Σ_y (v_y − v_x) / ℓ at each of `vertices`, and a bound on its error."""
     value = np.empty(vertices.size)
     bound = np.empty(vertices.size)
     for i in range(vertices.size):
@@ -120,7 +120,7 @@ def encloses(
 
 @njit(cache=True, nogil=True)
 def plain_balance(arcs: Arcs, vertices: IntArray, values: FloatArray) -> FloatArray:
-    """Σ_y (v_y − v_x) / ℓ at each of `vertices`, in plain doubles."""
+    """Return Σ_y (v_y − v_x) / ℓ at each of `vertices`, in plain doubles."""
     result = np.empty(vertices.size)
     for i in range(vertices.size):
         x = vertices[i]
@@ -136,7 +136,7 @@ def plain_balance(arcs: Arcs, vertices: IntArray, values: FloatArray) -> FloatAr
 def interior_pattern(
     arcs: Arcs, vertices: IntArray, row: IntArray, indptr: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Column indices of the interior matrix, and the slot of every arc between free vertices.
+    """Return the column indices of the interior matrix, and the slot of each interior arc.
 
     Row i belongs to ``vertices[i]``; its diagonal entry comes first. ``row[x]`` is the row of the
     free vertex x and -1 elsewhere, as is the slot of any other arc. Fills `indptr`.
@@ -167,7 +167,7 @@ def interior_pattern(
 
 @njit(cache=True, nogil=True)
 def laplacian_data(arcs: Arcs, vertices: IntArray, indptr: IntArray, slot: IntArray) -> FloatArray:
-    """Entries of the interior Laplacian with conductance 1/ℓ, in the slots of the pattern."""
+    """Return the entries of the interior Laplacian, conductances 1/ℓ, by slot."""
     data = np.empty(indptr[vertices.size])
     for i in range(vertices.size):
         x = vertices[i]

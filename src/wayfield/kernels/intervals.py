@@ -47,6 +47,7 @@ def extremes(
             largest = max(largest, costs[e] + abs(change))
             odds[e] = low[e]
             left -= low[e]
+            # insertion sort while the gains come in; a long row is sorted below, all at once
             j = i if size <= FEW else 0
             while j > 0 and sign * gain[order[j - 1]] < sign * gain[i]:
                 order[j] = order[j - 1]
@@ -54,6 +55,7 @@ def extremes(
             order[j] = i
         if size > FEW:
             order = np.argsort(-sign * gain, kind="mergesort")
+        # what the lower bounds leave of 1 goes to the most extreme outcomes first
         for j in range(size):
             if left <= 0.0:
                 break
@@ -63,6 +65,7 @@ def extremes(
             left -= more
         total = 0.0
         for i in range(size):
+            # an outcome of odds 0 may have an infinite gain: 0 · inf would be NaN
             if odds[begin + i] > 0.0:
                 total += odds[begin + i] * gain[i]
         found[k] = total

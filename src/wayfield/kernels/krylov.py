@@ -1,9 +1,9 @@
 """Krylov iterations for the M-matrices of graphs, preconditioned by their diagonal.
 
-A matrix comes by rows, the diagonal entry first in its row. With D the diagonal, a residual r is
-measured as D⁻¹ r, the update it asks for, so that rows of any scale count alike. Both iterations go
-on from where they are, some steps at a time, and return the size of the residual. The loops are
-written out: they are short, and the outcome does not depend on the threads of a BLAS.
+A matrix is stored by rows, with the diagonal entry first in its row. With D the diagonal, a
+residual r is measured as D⁻¹ r, the update of a Jacobi step, so that rows of any scale count alike.
+Both iterations can be continued: they run some steps at a time and return the size of the residual.
+The loops are written out: they are short, and results do not depend on the threads of a BLAS.
 
 - Conjugate gradients for symmetric matrices: Hestenes and Stiefel, J. Res. NBS 49(6), 1952.
 - Stabilised biconjugate gradients for others: van der Vorst, SIAM J. Sci. Stat. Comput. 13(2),
@@ -22,7 +22,7 @@ from ._types import FloatArray, IntArray
 
 EPSILON = 2.0**-52
 LOWERING = 0.3
-"""Least odds of leading on to rows already swept that the preconditioner assumes."""
+"""Least odds of moving to rows already swept that the preconditioner assumes."""
 ORTHOGONAL = 1e-12
 """Cosine between residual and shadow residual below which biconjugate gradients start anew."""
 
@@ -58,11 +58,13 @@ def conjugate_gradients(
                 total += matrix.data[e] * direction[matrix.indices[e]]
             product[i] = total
             curvature += direction[i] * total
-        if not curvature > 0.0:  # rounding has the last word
+        # positive for a positive definite matrix; otherwise only rounding is left to work on
+        if not curvature > 0.0:
             return size
         alpha = size / curvature
         before = size
         size = 0.0
+        # x, r and the new r · D⁻¹ r in one pass over memory
         for i in range(x.size):
             x[i] += alpha * direction[i]
             r[i] -= alpha * product[i]
@@ -81,9 +83,9 @@ def biconjugate_gradients(
 ) -> float:
     """Improve x, with its residual r: some steps, or until no entry of r exceeds the goal.
 
-    The matrix A is one with its diagonal first, and r is D⁻¹ times the residual; or, with `moves`,
+    The matrix has its diagonal first, and r is D⁻¹ times the residual. With `moves`, the matrix is
     I - P for the odds P of moves, preconditioned by a sweep. Returns the largest entry of r; NaN
-    after a breakdown for good.
+    after a breakdown that cannot be repaired.
     """
     n = x.size
     shadow, direction, v, t = np.zeros(n), np.empty(n), np.empty(n), np.empty(n)
@@ -99,7 +101,9 @@ def biconjugate_gradients(
     for _ in range(steps):
         before = rho
         rho, square = _dot(shadow, r), _dot(r, r)
-        if not abs(rho) > ORTHOGONAL * np.sqrt(shadow_square * square):  # as at first
+        # Residual and shadow are nearly orthogonal: the recursion breaks down, so it starts anew
+        # with the present residual as its shadow. The shadow of 0 makes the first step do so too.
+        if not abs(rho) > ORTHOGONAL * np.sqrt(shadow_square * square):
             for i in range(n):  # a slice would take a second to compile
                 shadow[i] = direction[i] = r[i]
             rho = shadow_square = square
@@ -112,6 +116,7 @@ def biconjugate_gradients(
         for i in range(n):
             r[i] -= alpha * v[i]
             x[i] += alpha * p_hat[i]
+        # half a step may be enough; x and r match here too
         size = largest(r)
         if not size > goal:
             break
@@ -133,12 +138,12 @@ def biconjugate_gradients(
 def _divide(
     indptr: IntArray, indices: IntArray, data: FloatArray, split: IntArray, share: FloatArray
 ) -> None:
-    """Put moves to earlier rows first in each row: they end before ``split[i]``.
+    """Move the entries of earlier rows to the front of each row: they end before ``split[i]``.
 
-    ``share[i]`` is 1 over the odds of making one of them. A sweep starts from 0, and takes values
-    not yet known to equal one's own: from plain 0 an error that is the same over many states would
-    shrink only near its ends, by a few states a sweep. These odds are taken to be at least
-    `LOWERING`, so as not to count on rare outcomes.
+    ``share[i]`` is 1 over the odds of moving to one of them. A sweep assumes that values it does
+    not know yet equal the row's own value. With 0 instead, an error that is the same over many
+    states would shrink only near its ends, by a few states per sweep. The odds count as at least
+    `LOWERING`, so that rare outcomes do not cause large steps.
     """
     for i in range(split.size):
         place = indptr[i]
@@ -168,8 +173,8 @@ def _apply(
 ) -> None:
     """Set x to the preconditioned r, and the product to D⁻¹ A x or (I - P) x.
 
-    D⁻¹ has preconditioned r already. For moves, x is one sweep by Gauss and Seidel; what it adds up
-    over the earlier rows is half of the product.
+    r is already multiplied by D⁻¹. For moves, x is the result of one Gauss–Seidel sweep. Its sums
+    over the earlier rows are half of the product, so they are computed only once.
     """
     for i in range(x.size):
         earlier = 0.0
@@ -202,7 +207,7 @@ def _dot(a: FloatArray, b: FloatArray) -> float:
 
 @njit(cache=True, nogil=True)
 def largest(a: FloatArray) -> float:
-    """Largest magnitude of an entry; NaN if one is."""
+    """Return the largest magnitude of an entry; NaN if one is NaN."""
     most = 0.0
     for i in range(a.size):
         if not abs(a[i]) <= most:  # NaN is the largest of all

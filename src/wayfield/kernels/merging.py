@@ -1,19 +1,19 @@
 """Observations merged into states: equal rows by hashing, nearby rows by a cover tree.
 
-Rows come in the order in which they were seen: row i of `first`, then row i of `second`, if there
-is one. States are numbered in that order, too. There may be as many states as rows, so they are not
-copied while more may come. A state is known by the number of its first row: 2 i for row i of
-`first`, 2 i + 1 for row i of `second`.
+Rows are taken in the order in which they were seen: row i of `first`, then row i of `second`, if
+there is one. States are numbered in that order, too. There may be as many states as rows, so rows
+are not copied before the end. A state is identified by its first row: 2 i for row i of `first`,
+2 i + 1 for row i of `second`.
 
 **Equal rows** share a slot of an open hash table that is never more than half full.
 
-**Nearby rows.** A row belongs to the first state within the tolerance of it, and is a new state if
-there is none. The states form a tree. Every node knows how far its farthest descendant is, so that
-a ball of states can be left out after one distance. New nodes go where a cover tree has them: below
-the nearest node with a radius that covers them, with half that radius. The work per row grows with
-the number of states within a few tolerances and with the depth of the tree, not with the number of
-states or of coordinates. Since a node is older than all its descendants, a subtree below a state
-that comes too late is left out as well.
+**Nearby rows.** A row belongs to the first state within the tolerance. If there is none, it is a
+new state. The states form a tree. Every node stores the distance of its farthest descendant, so one
+distance can rule out a whole ball of states. A new node is placed as in a cover tree: below the
+nearest node with a radius that covers it, with half that radius. The work per row grows with the
+number of states within a few tolerances and with the depth of the tree, not with the number of
+states or coordinates. A node is older than all its descendants. So the subtree of a state that is
+younger than the best one found is skipped as well.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ Rows = NDArray[Any]
 Numbers = NDArray[np.int32]
 
 _SLACK = 1.0 + 1e-9
-"""Balls are taken a little larger, so that rounding leaves nothing out."""
+"""Factor that enlarges balls, so that rounding excludes no state."""
 
 
 @njit(cache=True, nogil=True)
 def squared_distance(x: Rows, y: Rows) -> float:
-    """Square of the Euclidean distance, in double precision whatever the rows are."""
+    """Return the squared Euclidean distance, in double precision whatever the rows are."""
     total = 0.0
     for k in range(x.size):
         gap = np.float64(x[k]) - np.float64(y[k])
@@ -74,7 +74,7 @@ def _doubled(array: Rows) -> Rows:
 def merge_equal(
     first: Rows, second: Rows, bits: Rows, second_bits: Rows
 ) -> tuple[Numbers, Numbers, Rows]:
-    """State of every row of `first` and `second`, and the states; `bits` are the rows as integers.
+    """Return the state of each row, and the states; `bits` are the rows as integers.
 
     Zero and minus zero are equal.
     """
@@ -121,6 +121,7 @@ def merge_equal(
 def _hash(row: Rows, bits: Rows) -> np.uint64:
     key = np.uint64(14695981039346656037)
     for k in range(row.size):
+        # 0 and -0 have different bits, but must have the same hash
         if row[k] != 0.0:
             key = key ^ np.uint64(bits[k])
         key = key * np.uint64(11400714819323198485)
@@ -130,6 +131,7 @@ def _hash(row: Rows, bits: Rows) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def _equal(x: Rows, y: Rows) -> bool:
+    # by value, not by bits: 0 equals -0
     same = True
     for k in range(x.size):
         same = same and x[k] == y[k]
@@ -156,7 +158,7 @@ class Tree(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def merge_near(first: Rows, second: Rows, tolerance: float) -> tuple[Numbers, Numbers, Rows]:
-    """State of every row of `first` and `second`, and the states."""
+    """Return the state of every row of `first` and `second`, and the states."""
     tree = _tree(16)
     of_first = np.empty(first.shape[0], np.int32)
     of_second = np.empty(second.shape[0], np.int32)
@@ -171,6 +173,7 @@ def merge_near(first: Rows, second: Rows, tolerance: float) -> tuple[Numbers, Nu
             else:
                 state = _first_near(tree, count, first, second, row, tolerance)
             if state < 0:
+                # arrays double when they are full: on average, each state is copied once
                 if count == tree.child.size:
                     larger = _tree(2 * count)
                     larger.origin[:count] = tree.origin
@@ -206,7 +209,7 @@ def _tree(size: int) -> Tree:
 def _first_near(
     tree: Tree, count: int, first: Rows, second: Rows, row: Rows, tolerance: float
 ) -> int:
-    """Lowest of the `count` states within the tolerance of a row; -1 if there is none."""
+    """Return the lowest of the `count` states within the tolerance of a row; -1 if none."""
     best, waiting = count, min(count, 1)
     tree.waiting[0] = 0
     while waiting > 0:
@@ -216,6 +219,7 @@ def _first_near(
         if node >= best:
             continue
         squared = squared_distance(row, _row(first, second, tree.origin[node]))
+        # all descendants are younger than this state, so they cannot be better
         if squared <= tolerance * tolerance:
             best = node
             continue
@@ -238,6 +242,7 @@ def _insert(tree: Tree, new: int, first: Rows, second: Rows, tolerance: float) -
         return
     row = _row(first, second, tree.origin[new])
     node, away = 0, sqrt(squared_distance(row, _row(first, second, tree.origin[0])))
+    # the root must cover everything: its radius grows as rows come from farther away
     while tree.radius[0] < away:
         tree.radius[0] *= 2.0
     while True:

@@ -63,7 +63,7 @@ def balance(arcs: Arcs, values: FloatArray, x: int) -> float:
 
 @njit(cache=True, nogil=True)
 def sweep_in_place(arcs: Arcs, fixed: BoolArray, values: FloatArray) -> None:
-    """One Gauss–Seidel sweep on unit lengths, in index order: the benchmarks' unit of time."""
+    """Run one Gauss–Seidel sweep on unit lengths, in index order: the benchmarks' unit of time."""
     for x in range(values.size):
         if not fixed[x]:
             values[x] = midrange(arcs, values, x)
@@ -78,7 +78,7 @@ def sweep(
     updated: FloatArray,
     relaxation: float,
 ) -> float:
-    """One Jacobi sweep from `values` into `updated`; returns the largest change.
+    """Run one Jacobi sweep from `values` into `updated`; return the largest change.
 
     A value moves the share `relaxation` of the way to its update; at 1 it becomes the update, to
     the last bit.
@@ -96,7 +96,7 @@ def sweep(
 
 @njit(cache=True, nogil=True)
 def midrange_residual(arcs: Arcs, fixed: BoolArray, unit: bool, values: FloatArray) -> float:
-    """Largest distance of a value that is not `fixed` from its update."""
+    """Return the largest distance of a value that is not `fixed` from its update."""
     largest = 0.0
     for x in range(values.size):
         if not fixed[x]:

@@ -12,15 +12,15 @@ so that flow and potentials are optimal together when r < 0 only where f = w and
 f = 0. Both sides can be evaluated from φ and f alone: no step has to be trusted.
 
 **Basis.** A tree rooted at vertex 0. Potentials make r = 0 on its arcs; every other arc is empty or
-full. A pivot takes an arc that prices out, sends what fits round the cycle it closes in the tree,
-and drops the arc that blocks. The basis is kept *strongly feasible*: from every vertex some flow
-could still be sent to the root. Among blocking arcs the rule is therefore to drop the last one met
-when the cycle is walked in the direction of the flow from its apex; with it no sequence of pivots
-that move nothing can cycle (Cunningham 1976).
+full. A pivot takes an arc that prices out, sends as much as possible round the cycle that it closes
+in the tree, and drops the arc that blocks. The basis is kept *strongly feasible*: from every vertex
+some flow could still be sent to the root. For this, if several arcs block, the last one is dropped
+that is met when walking round the cycle from its apex, in the direction of the flow. Then
+degenerate pivots, which send nothing, cannot cycle (Cunningham 1976).
 
-**Arithmetic.** A dropped arc gets its bound exactly, and potentials below a changed arc are set
-from their parents again rather than shifted, so that errors do not pile up over pivots. With whole
-costs and capacities everything is exact.
+**Arithmetic.** A dropped arc is set to its bound exactly. Potentials below a changed arc are
+computed from their parents, not shifted, so errors do not accumulate over pivots. With whole costs
+and capacities everything is exact.
 
 **Cost.** A pivot looks at a block of arcs, walks one cycle and visits one subtree. Vertices are
 numbered in preorder of the starting tree and arcs sorted by the later of their ends, so that a
@@ -45,7 +45,7 @@ EMPTY, BASIC, FULL = 1, 0, -1
 """States of an arc; an arc prices out where state · reduced cost < 0."""
 
 BLOCK = 100
-"""Arcs looked at between pivots, if one of them prices out."""
+"""Number of arcs that are priced before each pivot, if one of them prices out."""
 
 
 class Network(NamedTuple):
@@ -60,10 +60,10 @@ class Network(NamedTuple):
 class Tree(NamedTuple):
     """A rooted tree: per vertex its parent, the arc between them, its depth and its children.
 
-    What a pivot needs of that arc lies beside, per vertex: `cost` of going up by it, and how much
-    more could be sent `up` to the parent and `down` from it. The basis is strongly feasible when
-    `up` is positive everywhere. The children of a vertex are a doubly linked list: `child` is the
-    first, `after` and `before` lead along it; -1 ends it.
+    What a pivot needs to know about that arc is stored per vertex: the `cost` of going up by it,
+    and how much more could be sent `up` to the parent and `down` from it. The basis is strongly
+    feasible if `up` is positive everywhere. The children of a vertex form a doubly linked list:
+    `child` is the first, `after` and `before` are the links; -1 ends it.
     """
 
     parent: IntArray
@@ -81,11 +81,11 @@ class Tree(NamedTuple):
 def circulation(
     num_vertices: int, network: Network, start: IntArray, tolerance: float, max_pivots: int
 ) -> tuple[FloatArray, FloatArray, int, bool]:
-    """Least-cost circulation: flow per arc, potential per vertex, pivots, whether it is optimal.
+    """Return a least-cost circulation: flow, potentials, pivots, and whether it is optimal.
 
-    `start` holds for every vertex but the root, 0, an arc to its parent in a tree to begin with.
-    Arcs that price out by no more than `tolerance` are let be. If `max_pivots` run out, flow and
-    potentials are feasible still, and the gap between them says how far from optimal.
+    `start` is the initial tree: for every vertex but the root, 0, an arc to its parent. Arcs that
+    price out by at most `tolerance` are ignored. After `max_pivots`, flow and potentials are still
+    feasible, and the gap between them bounds the distance from the optimum.
     """
     number, order, network, start = _in_preorder(num_vertices, network, start)
     flow, potential, pivots, optimal = _pivoted(num_vertices, network, start, tolerance, max_pivots)
@@ -108,6 +108,7 @@ def _in_preorder(
         parent = network.heads[start[v]]
         after[v] = child[parent]
         child[parent] = v
+    # depth-first search without recursion gives the preorder
     number, stack = np.empty(n, np.int64), np.empty(n, np.int64)
     stack[0] = 0
     size, count = 1, 0
@@ -122,6 +123,7 @@ def _in_preorder(
             size += 1
             v = after[v]
 
+    # counting sort of the arcs by the later of their ends
     m = network.tails.size
     free = np.zeros(n + 1, np.int64)
     for e in range(m):
@@ -164,9 +166,9 @@ def _pivoted(
     e, at = _entering(network, potential, state, at, tolerance)
     while e >= 0 and pivots < max_pivots:
         pivots += 1
-        # into a full arc flow can only come backwards, from its head to its tail
+        # the flow of a full arc can only be reduced: flow is sent backwards, from head to tail
         a, b = (tails[e], heads[e]) if state[e] == EMPTY else (heads[e], tails[e])
-        # where the paths from a and b to the root meet
+        # the apex of the cycle: where the paths from a and b to the root meet
         apex, other = a, b
         while apex != other:
             if tree.depth[apex] >= tree.depth[other]:
@@ -188,6 +190,9 @@ def _pivoted(
         if cut < 0:  # the entering arc blocks itself: it goes from one bound to the other
             state[e] = -state[e]
         else:
+            # The arc that leaves is at its lower bound if the flow ran against it. On the side of a
+            # flow runs down the tree, so an arc that points up is drained; on the side of b, one
+            # that points down.
             leaving = tree.arc[cut]
             drained = (tails[leaving] == cut) == below
             state[leaving] = EMPTY if drained else FULL
@@ -202,6 +207,7 @@ def _pivoted(
                 _settle(b, tree, potential, stack)
         e, at = _entering(network, potential, state, at, tolerance)
 
+    # flows of tree arcs are known only by the room left on them
     flow = np.zeros(state.size)
     for arc in range(state.size):
         if state[arc] == FULL:
@@ -272,7 +278,7 @@ def _settle(v: int, tree: Tree, potential: FloatArray, stack: IntArray) -> None:
 def _entering(
     network: Network, potential: FloatArray, state: IntArray, at: int, tolerance: float
 ) -> tuple[int, int]:
-    """Arc that prices out most in the first block from `at` on that has any, and where to go on.
+    """Return the arc that prices out most in the next block that has one, and where to continue.
 
     -1 if no arc of all prices out.
     """
@@ -286,6 +292,7 @@ def _entering(
         at += 1
         if at == m:
             at = 0
+        # the end of a block: take its best arc, or look at another block
         left -= 1
         if left == 0:
             if entering >= 0:
@@ -296,13 +303,15 @@ def _entering(
 
 @njit(cache=True, nogil=True)
 def _blocking(a: int, b: int, apex: int, tree: Tree, room: float) -> tuple[float, int, bool]:
-    """How much fits round the cycle apex → a → b → apex, and the vertex below the arc to drop.
+    """Return how much fits round the cycle apex → a → b → apex, and below which vertex to cut.
 
-    `room` is what the entering arc a → b takes; -1 if it is the one to drop. The last result says
-    whether the cut lies on the side of a. Ties go to the arc met last from the apex: on the side
-    of a, where the cycle runs down, the lowest; on that of b, where it runs up, the highest.
+    `room` is what the entering arc a → b takes. The vertex is -1 if that is the arc to drop. The
+    last result is whether the cut is on the side of a. Ties go to the arc met last from the apex:
+    on the side of a, where the cycle runs down, the lowest; on that of b, where it runs up, the
+    highest.
     """
     cut, below = -1, False
+    # both loops go up the tree, so `<` keeps the lowest of equal arcs, and `<=` the highest
     while a != apex:
         if tree.down[a] < room:
             room, cut, below = tree.down[a], a, True
@@ -318,7 +327,7 @@ def _blocking(a: int, b: int, apex: int, tree: Tree, room: float) -> tuple[float
 def _rehang(
     moved: int, onto: int, arc: int, cost: float, up: float, down: float, cut: int, tree: Tree
 ) -> None:
-    """Hang the subtree of `cut` on `onto` by its vertex `moved`, reversing the path between."""
+    """Attach the subtree of `cut` to `onto` by its vertex `moved`; reverse the path between."""
     while True:
         parent = tree.parent[moved]
         old_arc, old_cost = tree.arc[moved], tree.cost[moved]

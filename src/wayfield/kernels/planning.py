@@ -11,8 +11,8 @@ Of the tied arcs the move takes the one whose head has the fewest *hops* to an e
 whose head has the lowest index; rows are sorted, so that is the first one met. An *exit* is the
 goal, or a vertex with an arc that drops the value by more than the tolerance.
 
-The moves form a functional graph. Its outcome from every start, goal, dead end or cycle, takes
-one walk over it: each vertex is entered once and coloured on the way back.
+The moves form a functional graph. One walk over it gives the outcome of every start: goal, dead end
+or cycle. Each vertex is entered once, and its outcome is set on the way back.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Rule(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def toll(kind: int, here: float, there: float, length: float) -> float:
-    """Toll of an arc of `length` between two values; `there` is finite.
+    """Return the toll of an arc of `length` between two values; `there` is finite.
 
     Where `here` is infinite every slope is, and arcs are judged by ℓ + u(y). A slope too small
     for a double keeps its sign: descent never looks level.
@@ -77,7 +77,7 @@ def band(here: float, there: float, tolerance: float) -> int:
 
 @njit(cache=True, nogil=True)
 def first_least(arcs: Arcs, values: FloatArray, s: int, kind: int) -> int:
-    """Slot of the first arc of least toll out of `s`; -1 if none has a finite toll."""
+    """Return the slot of the first arc of least toll out of `s`; -1 if no toll is finite."""
     begin, end = arcs.indptr[s], arcs.indptr[s + 1]
     here = values[s]
     slot, least = -1, inf
@@ -100,7 +100,7 @@ def first_least(arcs: Arcs, values: FloatArray, s: int, kind: int) -> int:
 
 @njit(cache=True, nogil=True)
 def first_tied(arcs: Arcs, values: FloatArray, hops: IntArray, s: int, rule: Rule) -> int:
-    """Slot of the tied arc out of `s` with fewest hops, the first such; -1 if there is no move.
+    """Return the slot of the first tied arc out of `s` with fewest hops; -1 without a move.
 
     With a tolerance and exit ties, slopes are banded: steps within the tolerance count as level
     and all tie, and they never tie with a step that descends or climbs beyond it. An empty
@@ -160,7 +160,7 @@ def sunk(arcs: Arcs, values: FloatArray, vertices: IntArray) -> BoolArray:
 def first_moves(
     arcs: Arcs, values: FloatArray, goal: int, rule: Rule
 ) -> tuple[IntArray, IntArray, int]:
-    """First tied arc out of every vertex, hops of the exits, and how many vertices are stuck.
+    """Return the first tied arc of each vertex, hops of the exits, and the number of stuck ones.
 
     Slots are -1 at the goal and where there is no move. Hops are 0 at exits and `STUCK`
     elsewhere; they are left empty if exits do not break ties.

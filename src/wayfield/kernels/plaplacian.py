@@ -48,7 +48,8 @@ def difference(field: Pair, y: int, x: int) -> float:
 def power(ratio: float, q: float, whole: bool) -> float:
     """Return ratio^q, by squaring if q is `whole` (see `is_small_whole`): off by q roundings.
 
-    A root of order q takes that back to about one, so it does for F, but not for `violations`.
+    The root of order q reduces this to about one rounding. That is enough for F, but not for
+    `violations`.
     """
     if not whole:
         return ratio**q
@@ -70,7 +71,7 @@ def is_small_whole(q: float) -> bool:
 
 @njit(cache=True, nogil=True, inline="always")
 def steepest(arcs: Arcs, x: int, field: Pair, shift: float) -> tuple[float, float]:
-    """Steepest slope up and down from v_x + shift."""
+    """Return the steepest slope up and down from v_x + shift."""
     up = 0.0
     down = 0.0
     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
@@ -84,7 +85,7 @@ def steepest(arcs: Arcs, x: int, field: Pair, shift: float) -> tuple[float, floa
 def residual(
     arcs: Arcs, vertices: IntArray, field: Pair, q: float, flat: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """F at every free vertex, and the size max(M⁺, M⁻) of what it is the difference of.
+    """Return F at every free vertex, and the larger of the two norms that F subtracts.
 
     Where the steepest slope is at most `flat`, its direction is noise: there F is the harmonic
     residual Σ (u_y − u_x) / ℓ, as in `jacobian`, so that a Newton step flattens the plateau.
@@ -118,7 +119,7 @@ def residual(
 
 @njit(cache=True, nogil=True)
 def jacobian(arcs: Arcs, rows: Rows, field: Pair, q: float, flat: FloatArray) -> FloatArray:
-    """Entries of A = −∂F/∂u on the free vertices, an M-matrix.
+    """Return the entries of A = −∂F/∂u on the free vertices, an M-matrix.
 
     The entry of a neighbour y above is −(s / M⁺)^(q−1) / ℓ, below likewise with M⁻. Where the
     steepest slope is at most `flat`, F has no direction to speak of: harmonic weights.
@@ -231,7 +232,7 @@ def local_shift(arcs: Arcs, x: int, field: Pair, q: float, close: float) -> floa
 
 @njit(cache=True, nogil=True)
 def sweep(arcs: Arcs, vertices: IntArray, field: Pair, q: float, close: float) -> None:
-    """One nonlinear Gauss–Seidel sweep there and back, in place."""
+    """Run one nonlinear Gauss–Seidel sweep forward and one backward, in place."""
     for turn in range(2):
         for i in range(vertices.size):
             # there and back: one direction alone carries news fast along the order and slowly
@@ -243,7 +244,7 @@ def sweep(arcs: Arcs, vertices: IntArray, field: Pair, q: float, close: float) -
 
 @njit(cache=True, nogil=True)
 def update_residual(arcs: Arcs, vertices: IntArray, field: Pair, q: float, close: float) -> float:
-    """Largest distance of a value from the one its neighbours ask for, up to `close`."""
+    """Return the largest distance of a value from the solution of its vertex equation."""
     largest = 0.0
     for x in vertices:
         largest = max(largest, abs(local_shift(arcs, x, field, q, close)))
@@ -349,7 +350,7 @@ def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int)
 def flow_balance(
     arcs: Arcs, labelled: BoolArray, u: FloatArray, p: float
 ) -> tuple[float, float, float]:
-    """Energy, work at the labels and stray sources of the flow |Du|^{p−1} sign Du.
+    """Return energy, work at the labels and stray sources of the flow |Du|^{p−1} sign Du.
 
     Slopes are divided by the steepest. The energy is Σ ℓ s^p over the edges, which also is the
     dual energy of the flow; the work is Σ (div f) u over the labelled vertices, u divided

@@ -37,7 +37,7 @@ class Rays(NamedTuple):
 def trace(
     heads: IntArray, into: IntArray, slot: IntArray, starts: IntArray
 ) -> tuple[IntArray, IntArray, IntArray, NDArray[np.uint64]]:
-    """Arrays of the `Rays` along a tree of shortest paths, from every start to the root.
+    """Return the arrays of the `Rays` along a tree of shortest paths, from each start to the root.
 
     `slot` is the tree as `shortest_tree` finds it on the reversed arcs, `into` the arc that stands
     at each of their slots.
@@ -53,6 +53,7 @@ def trace(
         x = starts[i]
         while slot[x] >= 0:
             e = into[slot[x]]
+            # the total length is not known beforehand: the array doubles
             if used == arcs.size:
                 longer = np.empty(2 * used, np.int64)
                 longer[:used] = arcs
@@ -68,11 +69,12 @@ def trace(
 
 @njit(cache=True, nogil=True)
 def pair_up(weights: Arcs) -> tuple[IntArray, int]:
-    """Cluster of every vertex, and how many there are: pairs joined by the heaviest arcs.
+    """Return the cluster of each vertex, and their number: pairs joined by the heaviest arcs.
 
-    `weights` holds them in place of lengths, the same both ways. A vertex whose neighbours are all
-    taken joins the cluster of the one that it is tied to most, so that a star becomes one cluster
-    and clusters are half as many as vertices at most, but for vertices without arcs.
+    `weights` has weights in place of lengths, the same in both directions. If all neighbours of a
+    vertex are in clusters already, it joins the cluster of the one with the heaviest arc. So a star
+    becomes one cluster. Without isolated vertices, there are at most half as many clusters as
+    vertices.
     """
     n = weights.indptr.size - 1
     cluster = np.full(n, -1, np.int64)

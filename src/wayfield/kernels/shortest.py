@@ -16,7 +16,7 @@ from .heap import Heap, drop_least, push
 
 @njit(cache=True, nogil=True)
 def breadth_first(arcs: Arcs, sources: IntArray) -> tuple[FloatArray, IntArray]:
-    """Least number of arcs from a source, and which source it is; inf and -1 where none."""
+    """Return the least number of arcs from a source, and that source; inf and -1 if none."""
     n = arcs.indptr.size - 1
     distance = np.full(n, np.inf)
     origin = np.full(n, -1, np.int64)
@@ -48,7 +48,7 @@ def breadth_first(arcs: Arcs, sources: IntArray) -> tuple[FloatArray, IntArray]:
 def dijkstra(
     arcs: Arcs, sources: IntArray, offsets: FloatArray, slope: float
 ) -> tuple[FloatArray, IntArray]:
-    """Least of ``offset(source) + slope · length`` over paths from a source, and that source.
+    """Return the least ``offset(source) + slope · length`` over paths, and its source.
 
     Unreached vertices have inf and -1. Of sources with the same outcome the lowest vertex is kept.
     `slope` must not be negative.
@@ -61,7 +61,7 @@ def dijkstra(
 def shortest_tree(
     arcs: Arcs, sources: IntArray, offsets: FloatArray
 ) -> tuple[FloatArray, IntArray, IntArray]:
-    """Least ``offset(source) + length`` over paths from a source, that source, and the last arc.
+    """Return the least ``offset(source) + length`` over paths, its source, and the last arc.
 
     The slot of the arc a shortest path arrives by is -1 at sources that nothing reaches sooner and
     at unreached vertices. Going back by these arcs always ends, however small the lengths.
@@ -138,7 +138,7 @@ def cone(arcs: Arcs, sources: IntArray, offsets: FloatArray, unit: bool) -> Floa
 def _search(
     arcs: Arcs, sources: IntArray, offsets: FloatArray, slope: float, lowest: bool
 ) -> tuple[FloatArray, IntArray, IntArray]:
-    """Dijkstra's algorithm; with `lowest`, ties between sources go to the lowest vertex."""
+    """Run Dijkstra's algorithm; with `lowest`, ties between sources go to the lowest vertex."""
     n = arcs.indptr.size - 1
     best = np.full(n, np.inf)
     origin = np.full(n, -1, np.int64)

@@ -21,7 +21,8 @@ from .merging import Numbers, Rows, squared_distance
 def crossings(
     here: Numbers, there: Numbers, valid: BoolArray, joined: BoolArray, num_states: int
 ) -> tuple[IntArray, Numbers, IntArray]:
-    """Rows of the crossings, their dwells, and the number of stays in every state."""
+    """Return the rows of the crossings, their dwells, and the number of stays in each state."""
+    # count first, then fill: the arrays are as long as there are crossings
     count = 0
     for i in range(here.size):
         if valid[i] and here[i] != there[i]:
@@ -30,6 +31,7 @@ def crossings(
     visits = np.zeros(num_states, np.int64)
     count, clock = 0, 0
     for i in range(here.size):
+        # a new episode, or a gap in the buffer: the stay so far is lost, and another begins
         if i == 0 or not joined[i - 1]:
             visits[here[i]] += 1
             clock = 0
@@ -47,7 +49,7 @@ def crossings(
 def gather_arcs(
     tail: Numbers, head: Numbers, dwell: Numbers, leaps: BoolArray, num_states: int
 ) -> tuple[IntArray, Numbers, IntArray, FloatArray, FloatArray, IntArray]:
-    """Crossings as arcs: row offsets, heads, counts, median and least dwells, number of leaps."""
+    """Return crossings as arcs: rows, heads, counts, median and least dwells, number of leaps."""
     begin = np.zeros(num_states + 1, np.int64)
     for i in range(tail.size):
         begin[tail[i] + 1] += 1
@@ -75,6 +77,7 @@ def gather_arcs(
             while end < begin[x + 1] and packed[end] >> 32 == packed[start] >> 32:
                 leapt[arc] += packed[end] & 1
                 end += 1
+            # within an arc entries are sorted by dwell, so the median is in the middle
             middle, size = start + (end - start) // 2, end - start
             upper = (packed[middle] & 0xFFFFFFFF) >> 1
             lower = upper if size % 2 else (packed[middle - 1] & 0xFFFFFFFF) >> 1
@@ -87,7 +90,7 @@ def gather_arcs(
 
 @njit(cache=True, nogil=True)
 def step_lengths(first: Rows, second: Rows, valid: BoolArray) -> FloatArray:
-    """Distance between the ends of every transition, 0 for rows that are none.
+    """Return the distance between the ends of each transition; 0 for rows that are none.
 
     `second` are the next observations, or empty where the next row is.
     """
@@ -101,10 +104,11 @@ def step_lengths(first: Rows, second: Rows, valid: BoolArray) -> FloatArray:
 
 @njit(cache=True, nogil=True)
 def spans(rows: Rows, joined: BoolArray, lag: int) -> FloatArray:
-    """Distances between rows that follow each other `lag` steps apart."""
+    """Return the distances between rows that follow each other `lag` steps apart."""
     found = np.empty(rows.shape[0])
     count, run = 0, 0
     for i in range(1, rows.shape[0]):
+        # how many rows before this one belong to the same run
         run = run + 1 if joined[i - 1] else 0
         if run >= lag:
             found[count] = sqrt(squared_distance(rows[i], rows[i - lag]))
@@ -126,7 +130,7 @@ def continues(first: Rows, second: Rows, final: BoolArray) -> BoolArray:
 
 @njit(cache=True, nogil=True)
 def mean_actions(actions: Rows, when: IntArray, dwell: Numbers) -> Rows:
-    """Mean of the actions of every stay that ended in a crossing."""
+    """Return the mean action of every stay that ended in a crossing."""
     means = np.zeros((when.size, actions.shape[1]), np.float32)
     for i in range(when.size):
         for k in range(actions.shape[1]):

@@ -27,7 +27,7 @@ from .csr import Arcs
 
 @njit(cache=True, nogil=True)
 def visit_counts(successor: IntArray, goal: int, weights: FloatArray) -> FloatArray:
-    """How often walks visit every state, `weights`[s] of them starting at s.
+    """Return how often walks visit each state, if `weights`[s] of them start at s.
 
     A walk visits each of its states once, the goal too, and ends there, at a state without a
     move, or before it repeats one: so every state of a limit cycle is visited by all walks that
@@ -59,7 +59,8 @@ def visit_counts(successor: IntArray, goal: int, weights: FloatArray) -> FloatAr
             queue[tail] = y
             tail += 1
     for x in range(n):
-        total, size, y = 0.0, 0, x  # what is left waits in cycles; elsewhere this does nothing
+        # only states of cycles still wait; for all others this loop does nothing
+        total, size, y = 0.0, 0, x
         while waiting[y] > 0:
             waiting[y] = 0
             total += visits[y]
@@ -77,7 +78,7 @@ def visit_counts(successor: IntArray, goal: int, weights: FloatArray) -> FloatAr
 
 @njit(cache=True, nogil=True)
 def walk(successor: IntArray, start: int) -> IntArray:
-    """States from `start` along the moves, up to the first that repeats (kept) or has no move."""
+    """Return the states from `start` along the moves, up to the first repeat (kept) or the end."""
     seen = np.zeros(successor.size, np.bool_)
     path = np.empty(successor.size + 1, np.int64)
     path[0] = start
@@ -104,7 +105,7 @@ def path_cost(arcs: Arcs, path: IntArray) -> float:
 
 @njit(cache=True, nogil=True)
 def loop_erased(path: IntArray, num_vertices: int) -> IntArray:
-    """Return the path with its loops cut out: from each state on where it is left for good."""
+    """Return the path without its loops: it continues from each state's last visit."""
     # not filled: only entries of states on the path are read, and those are written first
     last = np.empty(num_vertices, np.int64)
     for i in range(path.size):
@@ -122,11 +123,11 @@ def loop_erased(path: IntArray, num_vertices: int) -> IntArray:
 def learning_walk(
     arcs: Arcs, values: FloatArray, goal: int, start: int, limit: int
 ) -> tuple[IntArray, float]:
-    """LRTA* from `start`: the path and the total raise; `values` change.
+    """Walk by LRTA* from `start`; return the path and the total raise; `values` change.
 
-    The walk is given up once it has looked at `limit` arcs. Values must be finite where the goal
-    can be reached and inf elsewhere. Ties go to the lowest index. A length lost to rounding still
-    raises a value to the next double.
+    The walk ends early after `limit` arcs have been examined. Values must be finite where the goal
+    can be reached and inf elsewhere. Ties go to the lowest index. If a length is lost to rounding,
+    the value is still raised to the next double.
     """
     path = np.empty(64, np.int64)
     path[0] = start

@@ -79,11 +79,11 @@ class Answer:
     >>> print(answer.summary(names=["home", "bridge", "mill", "wood", "farm"], starts=[4]))
     graph     5 vertices, 4 edges, all of length 1; in one piece
     labels    2 (40 % of the vertices), values 0 to 4; goal home
-    method    AMLE(): converged; exact values known to within ...
+    method    AMLE(): converged; its equation is solved to within ...
     plan      4 of 4 starts reach the goal (100 %)
     proved    4 moves and 4 routes are optimal, if labels are right and no edge is false or ...
     margin    every route tolerates errors of the values below 1; weakest at mill (1, 3 routes), ...
-    bound     values are the true cost-to-go, if graph and labels are right
+    bound     the field is the true cost-to-go, if graph and labels are right
     route     farm → wood → mill → bridge → home: cost 4, 4 steps; tolerates errors below 1, ...
     advice    compare(graph, labels, goal) shows whether the labels do better than ...
     """
@@ -215,7 +215,7 @@ class Answer:
         Parameters
         ----------
         names : sequence or mapping, optional
-            Names of the vertices: ``names[x]``. Default: their indices.
+            Names of the vertices: ``names[x]``. Default: the graph's own names, or indices.
         starts : iterable of int
             Start vertices of the routes to show.
         """
@@ -231,11 +231,11 @@ class Answer:
         """
         from .text import facts
 
-        return facts(self, names, starts)
+        return facts(self, self.graph.names if names is None else names, starts)
 
     @property
     def made_by(self) -> str:
-        """How the field was made: by a method, by mending, by both, or from distances alone."""
+        """Description of how the field was made: a method, mending, both, or distances alone."""
         known, made = self.plan.reachable, describe(self.field.method)
         given = self.field.prior is not None
         alone = given and np.array_equal(self.field.values[known], self.graph_distance[known])

@@ -262,13 +262,15 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
     elif facts["method"] == DISTANCE:
         say("method", f"{DISTANCE}; {seconds}")
     else:
-        bracket = "no bracket" if width is None else f"exact values known to within {width:.1e}"
-        say("method", f"{facts['method']}: {facts['status']}; {bracket}; {seconds}")
+        solved = "no bound on how well its equation is solved"
+        if width is not None:
+            solved = f"its equation is solved to within {width:.1e}"
+        say("method", f"{facts['method']}: {facts['status']}; {solved}; {seconds}")
     behind = graph["behind_labels"]
     if behind:
         named = _some(map(quoted, graph["behind_labels_examples"]), behind)
-        lie = "state lies behind a label and just has its value"
-        lie = "states lie behind labels and just have their values" if behind > 1 else lie
+        lie = "state lies behind a label and has the same value"
+        lie = "states lie behind labels and have the same values" if behind > 1 else lie
         say("flat", f"{behind:,} {lie}: {named}")
 
     # the plan
@@ -311,11 +313,11 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
     half = (labels["largest"] - labels["least"]) / 2
     if bound["largest"] is not None and bound["largest"] < half and not rewards:
         exact = FLAT * max(1.0, labels["largest"])
-        text = "values are the true cost-to-go"
+        text = "the field is the true cost-to-go"
         if bound["largest"] > exact:
-            text = f"values are within {short(bound['largest'])} of the true cost-to-go"
-            middle = f"within {short(bound['median'])}" if bound["median"] > exact else "are exact"
-            text += f" (half of them {middle})"
+            text = f"the true cost-to-go is within {short(bound['largest'])} of the field"
+            middle = f"within {short(bound['median'])}" if bound["median"] > exact else "equal"
+            text += f" (at half of the states, {middle})"
         say("bound", f"{text}, if graph and labels are right")
     if facts.get("held_out"):
         say("held out", facts["held_out"]["verdict"])
@@ -339,9 +341,9 @@ def _margin(margin: Mapping[str, Any]) -> str:
     """Return the errors that the routes tolerate, and where they tolerate least."""
     least, median, weakest = margin["least"], margin["median"], margin["weakest"]
     if least is None and not weakest:
-        return "there is no other move on any route, so errors of the values change none"
+        return "no route has a choice of moves, so errors of the values change nothing"
     if least is None:
-        text = "some routes pass beside a state of unknown value, and tolerate no error"
+        text = "some routes pass next to a state of unknown value, and tolerate no error"
     elif least >= TIE:
         text = f"every route tolerates errors of the values below {margin_text(least)}"
     elif least > -TIE:
@@ -388,7 +390,7 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
     if not answer.field.status.good:
         missed = f"the solver missed its guarantee ({answer.field.status})"
         if exact:
-            return f"{missed}: the values may be right, but nothing proves it"
+            return f"{missed}: the values may be right, but this is not proved"
         return f"{missed}: try {calls['amle']}"
     if made["can_reach"] == 0:
         arcs = ", and do the arcs point the right way?" if answer.graph.directed else "?"
@@ -398,10 +400,10 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
     known = answer.field.values[answer.plan.reachable]
     if known.size > 1 and np.ptp(known) == 0.0:  # one value wherever the goal can be reached from
         reason = "only the goal is labelled" if labels["count"] == 1 else "the labels are all equal"
-        return f"{reason}: the field says nothing about distance; label states whose values differ"
+        return f"{reason}, so the field is constant: label states with different values"
     ratio = answer.distance_ratio
     if ratio < 0.0:
-        return "labels fall away from the goal: are these rewards? Then negate them"
+        return "labels decrease away from the goal: if they are rewards, negate them"
     proof = "" if answer.mended else contradiction_remark(answer.contradictions, calls)
     if made["reach"] < made["can_reach"]:
         count = labels["false_sink_count"]

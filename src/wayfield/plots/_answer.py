@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SMALL = 300
 """Vertices up to which a graph is drawn as a diagram."""
 MOST_PLACED = 5_000
-"""Vertices up to which a graph that has no positions is given some: seconds."""
+"""Largest graph without positions for which some are computed, in vertices: it takes seconds."""
 
 _NAMED, _NAMED_LARGE, _NAMED_MENDED = 60, 16, 12  # names written at most
 _INK, _ALARM = "#17222b", "#c8402a"
@@ -58,18 +58,18 @@ def answer(
     Parameters
     ----------
     found : Answer
-        What `solve` returned. Its graph has positions in the plane, or at most 5,000 vertices:
-        then places are found for them.
+        Result of `solve`. Its graph has positions in the plane, or at most 5,000 vertices: then
+        positions are computed.
     names : sequence or mapping, optional
-        Names of the vertices: ``names[x]``. Their indices if not given; then only diagrams write
-        them. Names are written as far as there is room: the goal's and the starts' first, then
-        those of false sinks and of raised values. Large graphs have no others.
+        Names of the vertices: ``names[x]``. Default: the graph's own, or indices, which only
+        diagrams show. Names are written where there is room: first the goal and the starts, then
+        false sinks and raised values. Large graphs show no others.
     starts : iterable of int
-        Where the routes begin that are to be drawn.
+        Starts of the routes to draw.
     ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
+        Axes to draw on. Default: a new figure.
     diagram : bool, optional
-        Discs and arrows as in a drawing of a graph, or the colours of `field`. By default a
+        Draw discs and arrows, as in a drawing of a graph, or the colours of `field`. Default: a
         diagram up to 300 vertices.
 
     Examples
@@ -79,9 +79,10 @@ def answer(
     >>> found = wf.solve(path, wf.Labels([0, 2, 4], [0.0, 5.0, 4.0]), goal=0)
     >>> axes = wf.plots.answer(found, names=["home", "bridge", "mill", "wood", "farm"])
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
-    ['goal', 'label', 'next state', 'no way down', 'never arrives']
+    ['goal', 'label', 'next state', 'false sink', 'never arrives']
     """
     graph = with_places(found.graph)
+    names = graph.names if names is None else names
     places = plane(graph)
     if ax is None:
         ax = need("matplotlib.pyplot", "plots").subplots(figsize=(8, 6), layout="constrained")[1]
@@ -97,7 +98,7 @@ def answer(
         entries = [*_draw_mended(found, graph, places, ax), *entries]
         added = _draw_found(found, places, routes, ax, 6, 7.0)
         marks.draw_legend(ax, [star, *added, *entries])
-        sizes = np.zeros(graph.num_vertices)  # names keep off what is marked, not off all vertices
+        sizes = np.zeros(graph.num_vertices)  # names avoid marks, not all vertices
         sizes[np.union1d(found.labels.vertices, found.raised_states)] = 7.0
         sizes[found.goal] = 15.0
         first = first[:_NAMED_LARGE] if names else []
@@ -114,7 +115,7 @@ def has_places(graph: Graph) -> bool:
 
 
 def with_places(graph: Graph) -> Graph:
-    """Return the graph with places in the plane: its own, or if it has none some found for it."""
+    """Return the graph with positions in the plane: its own, or computed ones."""
     if has_places(graph) or graph.num_vertices > MOST_PLACED:
         return graph
     return graph.with_positions(spread(graph))
@@ -153,7 +154,7 @@ def _draw_diagram(
     _scatter(ax, places[[found.goal]], s=star_size**2, linewidths=0.8, **star)
     added = _draw_found(found, places, routes, ax, 1.5, 1.9 * size)
     if np.ptp(found.values[able]) > 0:
-        bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02, label="value")
+        bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02, label="cost-to-go")
         bar.outline.set_visible(False)
 
     ring: dict[str, Any] = {"marker": "o", "markerfacecolor": "white", "markersize": 7}
@@ -194,7 +195,7 @@ def _draw_found(
         entries.append(marks.entry("line", "route", **band))
     look: dict[str, Any] = {"s": size**2, "facecolors": "none", "linewidths": 1.6, "zorder": 7}
     for text, states, marker, colour in (
-        ("no way down", found.false_sinks, "v", _ALARM),
+        ("false sink", found.false_sinks, "v", _ALARM),
         ("raised", found.raised_states, "^", _RAISED),
     ):
         _scatter(ax, places[states], marker=marker, edgecolors=colour, **look)
@@ -211,7 +212,7 @@ def _scatter(ax: Axes, points: FloatArray, **look: Any) -> Any:
 
 
 def _draw_mended(found: Answer, graph: Graph, places: FloatArray, ax: Axes) -> list[Any]:
-    """Dash the edges that cost more than believed; return their legend entry."""
+    """Dash the edges that cost more than the graph says; return their legend entry."""
     if found.mended is None or not found.mended.suspects.size:
         return []
     arcs = found.mended.suspects[:_MOST_MENDED]
@@ -220,7 +221,7 @@ def _draw_mended(found: Answer, graph: Graph, places: FloatArray, ax: Axes) -> l
     lines = need("matplotlib.collections", "plots").LineCollection(ends, colors=_MENDED, **look)
     ax.add_collection(lines, autolim=False)
     dashes = {"color": _MENDED, "linewidth": 2, "linestyle": "--"}
-    return [marks.entry("line", "costs more than believed", **dashes)]
+    return [marks.entry("line", "costs more than the graph says", **dashes)]
 
 
 def _write_names(
@@ -231,10 +232,10 @@ def _write_names(
     most: int,
     sizes: FloatArray,
 ) -> None:
-    """Write the names of the first of these vertices, as far as there is room."""
+    """Write the names of these vertices, the first ones first, where there is room."""
     call = Caller(names, len(places))
     first = list(dict.fromkeys(int(x) for x in vertices))[:most]
-    with warnings.catch_warnings():  # a name the font has no letters for is drawn as boxes
+    with warnings.catch_warnings():  # letters that the font lacks are drawn as boxes
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         place_names(ax, places, {x: call(x) for x in first}, sizes)
 
@@ -250,25 +251,26 @@ def mended(
 ) -> Axes:
     """Draw every edge in the colour of its added cost, under a title that sums up the findings.
 
-    Edges within 5 % of the believed cost are grey and thin, more costly ones red, cheaper ones
-    blue; the larger the difference, the darker and the broader.
+    Edges within 5 % of the given cost are grey and thin, more costly ones red, cheaper ones blue.
+    The larger the difference, the darker and the broader the edge. If most edges changed by one
+    common factor, the colours show the cost beyond that factor, so that slow places stand out.
 
     Parameters
     ----------
     found : Mended
-        What `mend` returned. Its graph has positions in the plane, or at most 5,000 vertices: then
-        places are found for them.
+        Result of `mend`. Its graph has positions in the plane, or at most 5,000 vertices: then
+        positions are computed.
     names : sequence or mapping, optional
-        What to call the vertices: ``names[x]``. Ends of the edges that stand out most
-        (`Mended.suspects`) are named, and no others but the goal.
+        Names of the vertices: ``names[x]``. Only the goal and the ends of the edges that stand out
+        most (`Mended.suspects`) are named.
     data : Labels or Trips, optional
-        What the graph was mended by: its vertices are marked.
+        The data that the graph was mended by; its vertices are marked.
     goal : int, optional
-        Where the labels lead, marked by a star.
+        Goal of the labels, marked by a star.
     ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
+        Axes to draw on. Default: a new figure.
     unit : str
-        Of the costs, for the colour bar.
+        Unit of the costs, for the colour bar.
 
     Examples
     --------
@@ -281,12 +283,17 @@ def mended(
     'added cost'
     """
     graph = with_places(found.believed)
+    names = graph.names if names is None else names
     places = plane(graph)
     if ax is None:
         ax = need("matplotlib.pyplot", "plots").subplots(figsize=(8, 6), layout="constrained")[1]
     canvas = make_canvas(ax, graph, places)
     edges = edges_once(found)
-    added, order = edges.added, np.argsort(np.abs(edges.added), kind="stable")
+    # a factor that all edges share would hide the places that are slower than the rest
+    factor = float(np.median(edges.times)) if edges.times.size else 1.0
+    factor = 1.0 if abs(factor - 1.0) <= SAME else factor
+    added = edges.lengths - factor * edges.believed
+    order = np.argsort(np.abs(added), kind="stable")
     ends = np.stack([places[edges.tails], places[edges.heads]], axis=1)
     if graph.directed:  # move arcs to their right, so that there and back lie side by side
         way = ends[:, 1] - ends[:, 0]
@@ -295,7 +302,7 @@ def mended(
         right = np.column_stack([way[:, 1], -way[:, 0]]) / length[:, None]
         ends = ends + 0.9 * canvas.point * right[:, None, :]
     thin = float(np.clip(0.08 * canvas.room, 0.4, 1.2))
-    near = np.abs(edges.times - 1.0) <= SAME
+    near = np.abs(edges.times / factor - 1.0) <= SAME
     same, changed = order[near[order]], order[~near[order]]
     lines = need("matplotlib.collections", "plots").LineCollection
     ax.add_collection(lines(ends[same], colors=_UNCHANGED, linewidths=thin, zorder=1))
@@ -313,7 +320,8 @@ def mended(
         )
         ax.add_collection(drawn)
         bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02)
-        bar.set_label(f"added cost ({unit})" if unit else "added cost")
+        beyond = f" beyond {factor:.2g} times the given cost" if factor != 1.0 else ""
+        bar.set_label(f"added cost{beyond}{f' ({unit})' if unit else ''}")
         bar.ax.set_ylim(min(added.min(), 0.0), max(added.max(), 0.0))
         bar.outline.set_visible(False)
 
@@ -338,7 +346,8 @@ def mended(
         sizes[goal] = 2.4 * size
         entries.insert(0, marks.entry("star", "goal"))
     if same.size:
-        text = f"as believed, within {100 * SAME:g} %"
+        times = f"{factor:.2g} times " if factor != 1.0 else ""
+        text = f"within {100 * SAME:g} % of {times}the given cost"
         entries.append(marks.entry("line", text, color=_UNCHANGED, linewidth=1.2))
     marks.draw_legend(ax, entries)
     marks.draw_title(ax, found.finding(names))

@@ -2,10 +2,10 @@
 
 A maze is a raster with contour lines and walls, and marks for ground, one-way borders and jumps.
 
-Any other graph is drawn as lines and discs, with chevrons on one-way edges. The picture is to show
-its vertices and its plan, however many edges there are. The lines of all edges together may darken
-the paper by `_SHADE` at most: the more there are, the fainter they become, and from `_FAINTEST` on
-only a sample is drawn. Chevrons, too, are drawn as far as there is room.
+Any other graph is drawn as lines and discs, with chevrons on one-way edges. Vertices and plan must
+stay visible however many edges there are. So the lines of all edges together darken the paper by at
+most `_SHADE`: the more there are, the fainter they become. Beyond `_FAINTEST` only a sample is
+drawn. Chevrons are drawn where there is room.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def field(
 ) -> Axes:
     """Draw a value for every vertex and, if given, the plan and the labels.
 
-    On a directed graph a chevron marks what can be walked one way only: an edge of a graph, a
-    border between two cells of a maze. Arcs of a maze that do not lead to a neighbour are dashed.
-    Dots tell the ground of a maze: the larger, the longer the steps there. Edges of a graph are
-    faint, so that its vertices and the plan stand out, and of very many a sample is drawn. A
-    legend explains those of these marks that occur.
+    On a directed graph, a chevron marks an edge, or a border between two cells of a maze, that can
+    be crossed in one direction only. Arcs of a maze that do not lead to a neighbour are dashed.
+    Dots show the terrain of a maze: the larger a dot, the longer the steps there. Edges of a graph
+    are faint, so that vertices and plan stand out; if there are very many, a sample is drawn. A
+    legend explains the marks that occur.
 
     Parameters
     ----------
@@ -62,14 +62,14 @@ def field(
     values : (n,) array
         The field. Vertices whose value is infinite or NaN are grey and crossed.
     plan : Plan, optional
-        Adds the greedy arrows, the goal as a star, and starts that never reach the goal tinted by
-        the limit cycle they end in (grey if it is a dead end); the cycles themselves are dark
-        dots. On a large maze an arrow stands for a block of vertices: it shows where the plan
-        leads from the block's middle within as many steps as the block is wide.
+        Adds arrows for the moves and a star for the goal. Starts that never reach the goal are
+        tinted by the limit cycle they end in (grey for a dead end); the cycles themselves are dark
+        dots. On a large maze an arrow stands for a block of vertices: it shows where the plan leads
+        from the middle of the block, in as many steps as the block is wide.
     labels : Labels, optional
         Adds the labelled vertices as small rings.
     ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
+        Axes to draw on. Default: a new figure.
     contours : int
         Number of contour lines, on mazes; 0 for none.
     arrows, colour_bar, legend : bool
@@ -78,7 +78,7 @@ def field(
     Returns
     -------
     Axes
-        What was drawn on; ``ax.figure.savefig("field.png")`` writes it.
+        The axes of the picture; ``ax.figure.savefig("field.png")`` writes it.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def draw_field(
     if plan is not None:
         entries = [marks.entry("star", "goal"), *entries, *_draw_plan(canvas, plan, arrows)]
     if colour_bar and np.isfinite(value).any():
-        bar = ax.figure.colorbar(image, ax=ax, shrink=0.7, aspect=26, pad=0.02)
+        bar = ax.figure.colorbar(image, ax=ax, shrink=0.7, aspect=26, pad=0.02, label="cost-to-go")
         bar.outline.set_visible(False)
     ax.set_aspect("equal")
     ax.set_axis_off()
@@ -188,9 +188,9 @@ def _draw_plan(canvas: Canvas, plan: Plan, arrows: bool) -> list[Any]:
 
 
 class Canvas(NamedTuple):
-    """Sizes are in the units of the positions, so that they hold for a figure of any size.
+    """Axes and sizes of a picture, in the units of the positions, for figures of any size.
 
-    Those of graphs that are no mazes follow from the room on paper: an edge may be of any length.
+    For graphs that are not mazes, sizes follow from the room on paper: edges may have any length.
     """
 
     ax: Axes
@@ -215,10 +215,10 @@ class Canvas(NamedTuple):
 
 
 def plane(graph: Graph) -> FloatArray:
-    """Positions of the vertices, if they lie in the plane."""
+    """Return the positions of the vertices; raise `InputError` if they are not in the plane."""
     positions = graph.positions
     if positions is None:
-        raise InputError("the graph has no positions; give it some with graph.with_positions")
+        raise InputError("the graph has no positions: add some with graph.with_positions")
     if positions.shape[1] != 2:
         raise InputError(f"a picture needs positions in the plane, not in {positions.shape[1]}-D")
     if graph.num_vertices == 0:
@@ -227,7 +227,7 @@ def plane(graph: Graph) -> FloatArray:
 
 
 def make_canvas(ax: Axes, graph: Graph, positions: FloatArray) -> Canvas:
-    """Find out whether the graph is a maze, and choose sizes that suit it."""
+    """Detect whether the graph is a maze, and choose sizes for it."""
     lattice = find_lattice(graph, positions)
     side = max(float(np.ptp(positions, axis=0).max()), 1e-12)
     paper = np.array([ax.bbox.width, ax.bbox.height]) * 72 / ax.figure.dpi
@@ -373,7 +373,7 @@ def draw_edges(canvas: Canvas) -> list[Any]:
 
 
 def _sample(chosen: IntArray, share: float) -> IntArray:
-    """Return a share of them, the same whenever the graph is drawn; all if it is 1 or more."""
+    """Return a random share of the edges, the same every time; all if the share is 1 or more."""
     if share >= 1:
         return chosen
     return chosen[np.random.default_rng(0).random(chosen.size) < share]

@@ -1,4 +1,4 @@
-"""Graphs that are rasters: where the vertices lie, and which borders between them can be crossed.
+"""Graphs on a raster: the positions of vertices, and which borders between them can be crossed.
 
 Rows are counted from the bottom. Borders have whole coordinates, measured from the lower left
 corner of the raster: border c stands left of column c, or below row c.
@@ -21,7 +21,7 @@ _JUMPS = 1 / 8  # the share of arcs that may lead elsewhere than to a neighbour
 
 
 class Lattice(NamedTuple):
-    """Vertices on a raster, and the ways between them.
+    """Vertices on a raster, and the moves between them.
 
     Attributes
     ----------

@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FIELD_COLOURS = ("#1b5e98", "#3d8cc0", "#74b4d8", "#abd2e7", "#d3e6f1", "#eef5f9")
-"""Of the field, from the lowest value to the highest."""
-CYCLE_COLOURS = ("#d7301f", "#f29e2e", "#8e1b5a", "#f7c948", "#e8618c", "#9c4a12", "#c2a5cf")
-"""Of the starts that never reach, one per limit cycle, in turn."""
+"""Colours of the field, from the lowest value to the highest."""
+CYCLE_COLOURS = ("#d7301f", "#8e1b5a", "#e8618c", "#9c4a12", "#c2a5cf", "#f7c948", "#6e0f12")
+"""Tints of the starts that never arrive, one per limit cycle; none is the orange of routes."""
 INK = "#16212c"
-"""Of arrows, contour lines and outlines."""
+"""Colour of arrows, contour lines and outlines."""
 INK_RGB = (0.086, 0.129, 0.173)
-"""The same, for shades of it."""
+"""The same colour as numbers, for lighter shades."""
 GOAL = "#ffd23f"
-"""Of the goal's star."""
+"""Colour of the goal's star."""
 JUMP_INK = "#5b2a86"
-"""Of arcs that lead elsewhere than to a neighbour."""
+"""Colour of arcs that do not lead to a lattice neighbour."""
 GREY = "#c6cad0"
-"""Of states without a value."""
+"""Colour of states without a value."""
 CROSSES = "#7d848d"
-"""Of the hatch over them."""
+"""Colour of the hatching of states without a value."""
 
-_TITLE_LETTERS = 12  # of a title, to an inch
-_LETTERS = 8.0  # size of the legend's, in points
+_TITLE_LETTERS = 12  # letters per inch of a title
+_LETTERS = 8.0  # font size of the legend, in points
 _DASHES = (0, (4, 2))
 _CHEVRON = np.array([[-0.5, 0.6], [-0.05, 0.6], [0.5, 0], [-0.05, -0.6], [-0.5, -0.6], [0.05, 0]])
 
@@ -66,14 +66,14 @@ def draw_discs(
 def draw_arrows(ax: Axes, tails: FloatArray, ways: FloatArray, width: float, **look: Any) -> None:
     """Draw arrows from their tails along the ways, by default in ink."""
     head: dict[str, Any] = {"headwidth": 4.6, "headlength": 4.8, "headaxislength": 4.2}
-    head["minlength"] = 0.1  # what is shorter would be drawn as a dot
+    head["minlength"] = 0.1  # shorter arrows would look like dots
     units: dict[str, Any] = {"units": "xy", "scale_units": "xy", "angles": "xy", "scale": 1}
     chosen: dict[str, Any] = {"color": INK, "zorder": 3} | look
     ax.quiver(*tails.T, *ways.T, width=width, **head, **units, **chosen)
 
 
 def draw_chevrons(ax: Axes, places: FloatArray, ways: FloatArray, size: float, **look: Any) -> None:
-    """Draw chevrons that point along the ways, by default white with an outline."""
+    """Draw chevrons that point along the moves, by default white with an outline."""
     x, y = (ways / np.hypot(*ways.T)[:, None]).T
     turn = np.stack([np.stack([x, y], axis=-1), np.stack([-y, x], axis=-1)], axis=1)
     shapes = places[:, None, :] + size * (_CHEVRON @ turn)

@@ -1,23 +1,23 @@
-"""Places for vertices without positions, and for the names beside them.
+"""Positions for vertices that have none, and for the names beside them.
 
 **Vertices**: stress majorisation, deterministic. The stress Σ w (|x_i - x_j| - d_ij)² over all
-pairs, w = 1/d², d the shortest path in edges, is least when distances in the picture are those in
-the graph. From classical scaling as a start, each step puts all points at the minimum of a
-quadratic that lies above the stress, so that it never grows (E. R. Gansner, Y. Koren, S. North,
+pairs, with w = 1/d² and d the shortest path in edges, is least when distances in the picture match
+those in the graph. It starts from classical scaling. Each step moves all points to the minimum of a
+quadratic that lies above the stress, so the stress never grows (E. R. Gansner, Y. Koren, S. North,
 *Graph drawing by stress majorization*, 2004).
 
-Of more than `_FEW` vertices only pairs with an edge count, and those with one of `_PIVOTS` vertices
-spread over the graph, each of which stands for the vertices nearest to it (U. Brandes, C. Pich,
-*Eigensolver methods for progressive multidimensional scaling of large data*, 2007; M. Ortmann, M.
-Klimenta, U. Brandes, *A sparse stress model*, 2016). Points then move towards where their own terms
-want them, all at once, which works but proves nothing.
+With more than `_FEW` vertices only some pairs count: those with an edge, and those with one of
+`_PIVOTS` vertices spread over the graph. Each pivot represents the vertices nearest to it (U.
+Brandes, C. Pich, *Eigensolver methods for progressive multidimensional scaling of large data*,
+2007; M. Ortmann, M. Klimenta, U. Brandes, *A sparse stress model*, 2016). All points then move at
+once to the minimum of their own terms. This works well in practice, but the stress may grow.
 
-Every component is spread on its own; the largest comes first, the others follow in rows, smaller.
+Every component is laid out separately. The largest comes first, the others follow in rows, smaller.
 
 **Names** are placed one after another, the important ones first. Each takes the first place round
-its vertex, beside it or a little way off, where its box meets no disc, no other name, neither the
-colour bar nor the legend, and stays inside the picture. A name without such a place is not drawn,
-nor are any more once names cover enough of the picture.
+its vertex, beside it or a little way off, where its box is inside the picture and overlaps no disc,
+name, colour bar or legend. A name without such a place is not drawn. Once names cover enough of the
+picture, no more are drawn.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _AWAY = (1.02, 3.0, 5.0)
 _COVERED = 0.1
 """Share of the axes that names may cover."""
 _LETTERS = 40
-"""Of the longest name that is written whole."""
+"""Number of letters of the longest name that is written in full."""
 _BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.6}
 
 
@@ -166,11 +166,11 @@ def place_names(
     Parameters
     ----------
     axes : matplotlib Axes
-        Where all else has been drawn.
+        Axes on which everything else has been drawn.
     places : (n, 2) float array
         The vertices.
     called : mapping from vertex to name
-        What to write, in this order.
+        The names to write, in this order.
     sizes : (n,) float array
         Diameters of the discs, in points; names may lie over those of size 0.
     """

@@ -44,20 +44,20 @@ def walk(
     ax: Axes | None = None,
     **how: Any,
 ) -> Axes:
-    """Draw where a body went, over the field it was planned on.
+    """Draw the path of a body over the field of its plan.
 
     Parameters
     ----------
     walked : Walk
         The walk.
     plan : Plan
-        What it followed.
+        The plan that it followed.
     maze : Maze
-        Where it was.
+        The maze.
     labels : Labels, optional
         Adds the labelled vertices.
     ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
+        Axes to draw on. Default: a new figure.
     **how
         As for `field`: ``arrows=False`` and so on.
 
@@ -103,21 +103,21 @@ def film(
     Parameters
     ----------
     walks, plans : sequences of the same length
-        What is shown, and the plans that were followed.
+        The walks, and the plans that they followed.
     maze : Maze
-        Where the walks were.
+        The maze of all walks.
     path : path
-        Ends in ``.gif``, ``.webp`` or ``.png`` (animated).
+        File to write; ends in ``.gif``, ``.webp`` or ``.png`` (animated).
     titles : sequence of str, optional
-        Over the panels.
+        Titles of the panels.
     labels : Labels, optional
         Marks the labelled vertices.
     every : int
         Steps of the environment between two frames.
     most : int
-        Frames at most; later steps are cut off.
+        Largest number of frames; later steps are cut off.
     height : int
-        Of the mazes, in pixels.
+        Height of the mazes, in pixels.
 
     Examples
     --------
@@ -194,7 +194,7 @@ class _Panel:
         self.radius = max(float(np.hypot(*(ends[1] - ends[0]))), 3.0)
 
     def at(self, step: int) -> Any:
-        """Return the picture at a step, the last one if the walk is over by then."""
+        """Return the picture at a step, or the last one if the walk has ended before."""
         step = min(step, self.walked.steps)
         picture = self.base.copy()
         pen = need("PIL.ImageDraw", "plots").Draw(picture)
@@ -210,7 +210,7 @@ class _Panel:
         return picture
 
     def _pixels(self, points: FloatArray) -> NDArray[np.float64]:
-        """Places in the picture, y downwards."""
+        """Return positions in the picture in pixels, y downwards."""
         there = self.transform.transform(self.places.on_lattice(points))
         there[:, 1] = self.base.height - there[:, 1]
         return np.asarray(there)

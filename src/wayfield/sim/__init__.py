@@ -1,4 +1,4 @@
-"""Physics: bodies that walk a plan in MuJoCo mazes. Needs ``pip install 'wayfield[sim]'``.
+"""Physics: bodies that walk a plan in MuJoCo mazes. Needs the extra ``sim``.
 
 `make` opens a maze of OGBench or Gymnasium-Robotics, or builds one from any layout. `walk` makes
 the body in it follow a plan. `foresee` predicts the outcome from the graph alone. `wander` collects

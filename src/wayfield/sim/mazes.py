@@ -130,7 +130,7 @@ class Maze(ABC):
 
     @abstractmethod
     def place(self, start: FloatArray, goal: FloatArray, seed: int) -> None:
-        """Begin an episode: body at `start`, mark at `goal`, posture and noise from the seed."""
+        """Begin an episode: body at `start`, mark at `goal`, posture and noise by the seed."""
 
     @abstractmethod
     def step(self, action: FloatArray) -> None:

@@ -31,7 +31,7 @@ from ..mending import contradictions, mend
 from ..mending.selection import Best
 from ..names import Caller
 from ..pipeline import Answer, solve
-from ..pipeline.text import lines
+from ..pipeline.text import advise, lines
 from ..plans import plan
 from ..plots._places import spread
 from ..shortest_paths import cost_to_go, sample_labels
@@ -51,7 +51,21 @@ _PATIENCE = 5.0
 _SHORT = 60
 """Graphs with more edges are read from the exported file instead of written into the program."""
 
+ON_THE_PAGE = {
+    "amle": "“p-extension of the labels” with p = ∞",
+    "cost": 'AMLE(fill="cost") in Python',
+    "lift": "“Lift until all arrive”",
+    "drop": "“Drop false sinks”",
+    "route": "the tool “Walk”",
+    "compare": "“Do the labels help?”",
+    "mend": "“Mended lengths”",
+    "unit": "multiply the lengths by",
+    "limit": "a larger time limit, in Python,",
+}
+"""Recommended actions, by the buttons of the page."""
+
 _FROM_FILE = """\
+# needs wayfield-scene.json beside this program: Export, then “Scene, JSON”
 scene = json.loads(Path("wayfield-scene.json").read_text())["graph"]
 graph = wf.Graph.from_edges(scene["tails"], scene["heads"], scene["lengths"], \
 scene["vertices"], scene["directed"])"""
@@ -200,7 +214,9 @@ def picture(scene: Scene, panel: int) -> dict[str, Any]:
 
 def words(scene: Scene, panel: int) -> dict[str, Any]:
     """Return the summary of ``wf.solve(…)``, line by line."""
-    facts = answer(scene, panel).facts(_names(scene))
+    found = answer(scene, panel)
+    facts = found.facts(_names(scene))
+    facts["advice"] = advise(found, facts, ON_THE_PAGE)
     return {"lines": [{"word": line.word, "text": line.text} for line in lines(facts)]}
 
 
@@ -283,7 +299,7 @@ def verdict(scene: Scene, panel: int) -> dict[str, Any]:
         found = compare(graph, labels, scene.goal, [method], time_limit=_PATIENCE)
     return {
         "verdict": found.verdict,
-        "remarks": list(found.remarks),
+        "remarks": list(found.remarks_for(ON_THE_PAGE)),
         "labels_pay": bool(found.labels_pay),
     }
 
@@ -324,10 +340,13 @@ def mend_graph(scene: Scene) -> dict[str, Any]:
     found = mend(graph, labels_of(scene), scene.goal)
     arcs = found.suspects[:_MOST_MARKED]
     finding = found.finding(_names(scene))
+    edges = [[int(graph.tails[e]), int(graph.indices[e])] for e in arcs]
+    false = {frozenset((row["from"], row["to"])) for row in found.facts()["false"]}
     return {
         "finding": f"{finding[:1].upper()}{finding[1:]}.",
         "unchanged": found.unchanged,
-        "edges": [[int(graph.tails[e]), int(graph.indices[e])] for e in arcs],
+        "edges": edges,
+        "unreal": [frozenset(map(str, edge)) in false for edge in edges],
         "believed": [float(graph.lengths[e]) for e in arcs],
         "lengths": [float(found.graph.lengths[e]) for e in arcs],
     }
@@ -352,13 +371,14 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
     written = ["import numpy as np", "import wayfield as wf", ""]
 
     # the graph; one with many edges is read from the exported file
+    world_is_large = isinstance(world, Network) and world.tails.size > _SHORT
     if isinstance(world, Maze):
         known = (name for name in layout_names() if load_layout(name) == world.layout)
         layout = f"wf.Layout.from_text({world.layout.to_text()!r})"
         if name := next(known, ""):
             layout = f"wf.load_layout({name!r})"
         written += [f"graph = wf.grid_graph({layout}, refinement={world.refinement})"]
-    elif world.tails.size > _SHORT:
+    elif world_is_large:
         written[:1] = ["import json", "from pathlib import Path", "import numpy as np"]
         written += _FROM_FILE.splitlines()
     else:
@@ -368,6 +388,10 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
             f"tails, heads = {world.tails.tolist()}, {world.heads.tolist()}",
             f"graph = wf.Graph.from_edges(tails, heads, {more})",
         ]
+    named = _names(scene)
+    if named:
+        listed = 'scene["names"]' if world_is_large else str(list(named))
+        written += [f"names = {listed}"]
     written += [f"goal = {scene.goal}"]
 
     # labels as they were made: drawn, read off the distances, typed, with noise
@@ -406,7 +430,7 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
         rules = f"rule={settings.rule!r}, ties={settings.ties!r}"
         written += [f"plan = wf.plan(answer.graph, answer.values, goal, {rules})", "print(plan)"]
     else:
-        written += ["print(answer.summary())"]
+        written += [f"print(answer.summary({'names' if named else ''}))"]
     if not any("np." in line for line in written):
         written.remove("import numpy as np")
     return {"code": "\n".join(written) + "\n"}

@@ -73,7 +73,7 @@ def explore(
     goal : int
         The goal.
     names : sequence or mapping, optional
-        Names of the vertices: ``names[x]``.
+        Names of the vertices: ``names[x]``. Default: the graph's own, if it has any.
     method : str
         Method shown first, as on the command line: amle, harmonic, p=8 …
 
@@ -93,8 +93,9 @@ def explore(
     from .scene import Settings, scene_of
 
     check_labels(labels, check_graph(graph))
+    names = graph.names if names is None else names
     opening = scene_of(graph, labels, goal, names, [Settings(method)])
-    return _widget()(opening)
+    return _widget()(opening, graph.num_vertices)
 
 
 @cache
@@ -112,10 +113,18 @@ def _widget() -> Any:
         still = traitlets.Unicode().tag(sync=True)
         """CSS class of the still picture, which a live widget hides."""
 
-        def __init__(self, opening: Any) -> None:
+        def __init__(self, opening: Any, count: int) -> None:
             super().__init__(scene=opening.to_json(), still=f"wayfield-still-{uuid4().hex}")
             self._opening = opening
+            self._count = count
             self.on_msg(self._answer)
+
+        def __repr__(self) -> str:
+            count = self._count
+            return (
+                f"Explorer({count:,} vertices): in a notebook, make it the last line of a cell; "
+                "elsewhere, run `wayfield explore` for the same page in a browser"
+            )
 
         def _answer(self, _: Any, message: dict[str, Any], __: Any) -> None:
             from .api import Reply, respond

@@ -328,7 +328,7 @@ def maze_of(graph: Graph) -> Maze | None:
 
 
 def _in_the_plane(graph: Graph) -> FloatArray | None:
-    """(n, 2) first two coordinates of the positions, or None if there are fewer."""
+    """Return the (n, 2) first two coordinates of the positions; None if there are fewer."""
     if graph.positions is None or graph.positions.shape[1] < 2:
         return None
     return np.ascontiguousarray(graph.positions[:, :2])

@@ -34,7 +34,7 @@ PANEL = "The studies"
 Which = Annotated[
     str,
     typer.Argument(
-        metavar="STUDY", help="Name of a study (wayfield study list), or a TOML file of your own."
+        metavar="STUDY", help="Name of a study (see wayfield study list), or your own TOML file."
     ),
 ]
 
@@ -47,7 +47,7 @@ def _option(text: str, *names: str, default: str | bool = True, **limits: Any) -
 WhichProfile = Annotated[
     str | None,
     _option(
-        "How much of it to run: wayfield study list has the profiles.",
+        "How much to run; wayfield study list shows the profiles.",
         "--profile",
         default="the study's first",
     ),
@@ -57,7 +57,7 @@ Goals = Annotated[int | None, _option(GOALS, default="the profile's", min=1, max
 Out = Annotated[
     Path | None,
     _option(
-        "Folder for the report, and for the results if --results does not name another.",
+        "Folder for the report, and for the results unless --results names another.",
         default="report or report/STUDY, and results",
     ),
 ]
@@ -66,7 +66,7 @@ Results = Annotated[Path, _option(f"{FOLDER}.")]
 ResultsOrOut = Annotated[
     Path | None,
     _option(
-        f"{FOLDER}, DIR/EXPERIMENT/*.parquet; a run picks up what is there.",
+        f"{FOLDER}, DIR/EXPERIMENT/*.parquet; a run reuses what is there.",
         default="that of --out, else results",
     ),
 ]
@@ -76,14 +76,14 @@ ResultsToRead = Annotated[
 Workers = Annotated[int | None, _option("Number of processes.", default="one per processor", min=1)]
 SCHEDULER = "Run on a Dask cluster instead: its scheduler, tcp://HOST:PORT."
 Cluster = Annotated[str | None, _option(SCHEDULER, metavar="ADDRESS")]
-STALE = "Use results that other code or packages computed; the report then says so."
+STALE = "Use results of other code or package versions; the report says so."
 AcceptStale = Annotated[bool, _option(STALE, "--accept-stale")]
-OFFICIAL = "The profile official: pointmaze by OGBench's own evaluation, in MuJoCo."
+OFFICIAL = "The profile official: OGBench's own evaluation of pointmaze, in MuJoCo."
 Official = Annotated[bool, _option(OFFICIAL, "--official")]
 
 
 class _NamesRun(Group):
-    """A group of commands in which anything that is no command is a study to run."""
+    """A group of commands; a word that is not a command is the name of a study to run."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         from .experiments import STUDIES
@@ -100,7 +100,7 @@ class _NamesRun(Group):
 
 study_app = typer.Typer(
     cls=_NamesRun,
-    help="Run a study with [bold]wayfield study NAME[/]; see how far it has come; query results.",
+    help="Run a study with [bold]wayfield study NAME[/], see its progress, query its results.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -108,7 +108,7 @@ study_app = typer.Typer(
 
 @study_app.command("list", cls=Command)
 def list_studies() -> None:
-    """List the studies there are, with their profiles and experiments."""
+    """List all studies, with their profiles and experiments."""
     from .experiments import STUDIES
 
     console = Console()
@@ -140,8 +140,8 @@ class Running:
 def run_study(which: Which, given: Running, official: Official = False) -> None:
     """Run a study and write its report; [bold]wayfield study NAME[/] is short for it.
 
-    One Parquet file per cell and experiment comes out, to be queried with DuckDB or anything else.
-    Press Ctrl-C at any time: what is finished is kept, and the next run goes on from there.
+    It writes one Parquet file per cell and experiment, to query with DuckDB or anything else.
+    Press Ctrl-C at any time: finished tasks are kept, and the next run continues from there.
     """
     from wayfield._threads import num_processors
 
@@ -173,10 +173,10 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
         stale = given.accept_stale
         outcome = run(tasks, Store(results), workers, cluster, notes(), accept_stale=stale)
     except KeyboardInterrupt:
-        say(notes(), f"what is finished is kept in {results}: run again to go on")
+        say(notes(), f"finished tasks are kept in {results}: run again to continue")
         raise typer.Exit(130) from None
     if not outcome.tables:
-        raise WayfieldError(f"every task failed; what happened is in {results}, in *.failed.txt")
+        raise WayfieldError(f"every task failed; see *.failed.txt in {results}")
     busy = 0 if cluster else workers or num_processors()
     _write_report(study, outcome, results, page, busy, given.force)
 
@@ -198,7 +198,7 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
     say(Console(), f"report: {page}")
     if outcome.failed:
         failed = number_of(len(outcome.failed), "tasks")
-        say(notes(), f"{failed} failed; what happened is in {results}, in files *.failed.txt")
+        say(notes(), f"{failed} failed; see *.failed.txt in {results}")
         raise typer.Exit(1)
 
 
@@ -209,7 +209,7 @@ def reproduce(given: Running) -> None:
     """Run the paper's experiments again and write [bold]report/index.html[/].
 
     Every table and figure of the paper beside ours, and what lies beyond it. Press Ctrl-C at any
-    time: what is finished is kept, and the next run goes on from there. The same as
+    time: finished tasks are kept, and the next run continues from there. The same as
     [bold]wayfield study paper[/].
     """
     run_study(PAPER, given)
@@ -224,7 +224,7 @@ def report(
     accept_stale: AcceptStale = False,
     force: Force = False,
 ) -> None:
-    """Write a study's report from the results that are there, and name what is missing."""
+    """Write a study's report from the results so far, and list what is missing."""
     from .engine import Store, look_up, what_is_there
     from .experiments import find_study
 
@@ -255,7 +255,7 @@ def init(
         with file.open("x", encoding="utf-8") as new:
             new.write(SAMPLE)
     except FileExistsError:
-        raise WayfieldError(f"{file} is there already") from None
+        raise WayfieldError(f"{file} already exists") from None
     typer.echo(f"wrote {file}; edit it, then: wayfield study run {file}")
 
 
@@ -265,20 +265,20 @@ def status(
         str | None,
         typer.Argument(
             metavar="[STUDY]",
-            help="Name of a study, or a TOML file of your own; all that have results if not given.",
+            help="Name of a study, or your own TOML file. Default: all studies with results.",
         ),
     ] = None,
     profile: WhichProfile = None,
     goals: Goals = None,
     results: Results = RESULTS,
 ) -> None:
-    """Show how far a study has come: what is done, missing, failed, stale or damaged, and why."""
+    """Show the progress of a study: what is done, missing, failed, stale or damaged, and why."""
     from .engine import Condition, Store, look_up
     from .experiments import find_study
 
     if which is None:
         if profile is not None or goals is not None:
-            raise typer.BadParameter("--profile and --goals are a study's: name it")
+            raise typer.BadParameter("--profile and --goals need the name of a study")
         _overview(results)
         return
     study = find_study(which)
@@ -301,7 +301,7 @@ def status(
 
 
 def _overview(results: Path) -> None:
-    """List every profile of every study of which there is anything."""
+    """List every profile of every study that has results."""
     from .engine import Condition, Store, look_up
     from .experiments import STUDIES
 
@@ -320,14 +320,14 @@ def _overview(results: Path) -> None:
         title = f"studies with results in {results}"
         Console().print(_condition_table(title, ["study", "profile"], there))
     if others:
-        told = number_of(others, "results")
-        say(notes(), f"{told} of other settings or of studies of your own: name the file")
+        phrase = number_of(others, "results")
+        say(notes(), f"{phrase} belong to other settings or to your own studies: name the file")
 
 
 def _condition_table(
     title: str, heads: Sequence[str], found: Mapping[tuple[str, ...], Iterable[Entry]]
 ) -> Table:
-    """Return a table that counts the tasks in each condition, a line for each name."""
+    """Return a table of the number of tasks in each condition, one line per name."""
     from .engine import Condition
 
     table = Table(*heads, title=Text(title), title_justify="left")
@@ -350,11 +350,11 @@ def verify(
         ),
     ] = None,
     results: Results = RESULTS,
-    sample: Annotated[int, typer.Option(min=1, help="How many tasks to check.")] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Which ones: another seed, others.")] = 0,
+    sample: Annotated[int, typer.Option(min=1, help="Number of tasks to check.")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample of tasks.")] = 0,
     goals: Goals = None,
 ) -> None:
-    """Prove a sample of results again, by a program that shares no code with the solver.
+    """Prove a sample of results again, with a checker that shares no code with the solver.
 
     Tasks whose rows hold digests of proofs are run again: the proofs must have the same
     digests, and python -m wayfield_verify must prove them.
@@ -433,7 +433,7 @@ def query(
 
 
 def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
-    """Raise now what would stop the report after all the computing; return the path of its page."""
+    """Check before computing that the report can be written; return the path of its page."""
     from wayfield._optional import need
     from wayfield.files import check_outputs
 

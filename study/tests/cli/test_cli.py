@@ -119,7 +119,7 @@ def test_failing_tasks_are_said(command: Command, toy_instead: Replace) -> None:
     answer = command("study", "run", "study.toml", "--workers", 1)
     assert answer.code == 1
     assert "toy umaze-r02-lf0.200-s66-g2 failed: RuntimeError: seed 66 is bad" in answer.err
-    assert "1 task failed; what happened is in results, in files *.failed.txt" in answer.err
+    assert "1 task failed; see *.failed.txt in results" in answer.err
     assert counts(command("study", "status", "study.toml").out) == ["all", "2", "0", "1", "0", "0"]
     toy_instead(figures)
     assert "tasks run: 1, reused: 2" in command("study", "run", "study.toml", "--workers", 1).out
@@ -131,7 +131,7 @@ def test_when_all_tasks_fail(command: Command, toy_instead: Replace) -> None:
     Path("study.toml").write_text(text, encoding="utf-8")
     answer = command("study", "run", "study.toml", "--workers", 1)
     assert answer.code == 2
-    assert "every task failed; what happened is in results" in answer.err
+    assert "every task failed; see *.failed.txt in results" in answer.err
 
 
 def test_damaged_results_are_said(command: Command, toy_instead: Replace) -> None:
@@ -204,7 +204,7 @@ def test_an_interrupt_is_not_an_error(command: Command, monkeypatch: pytest.Monk
     monkeypatch.setattr("wayfield_study.engine.run", interrupted)
     answer = command("study", "run", "study.toml")
     assert answer.code == 130
-    told = "what is finished is kept in results: run again to go on\nwayfield: stopped\n"
+    told = "finished tasks are kept in results: run again to continue\nwayfield: stopped\n"
     assert answer.err.endswith(told)
     assert answer.err.count("stopped") == 1
 
@@ -213,14 +213,14 @@ def test_a_sample_to_start_from(command: Command) -> None:
     assert command("study", "init", "mine.toml").code == 0
     assert len(find_study("mine.toml").tasks()) == 36
     answer = command("study", "init", "mine.toml")
-    assert (answer.code, answer.err) == (2, "wayfield: mine.toml is there already\n")
+    assert (answer.code, answer.err) == (2, "wayfield: mine.toml already exists\n")
 
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
         (["run", "none.toml"], "none.toml"),
-        (["run", "/dev/zero"], "/dev/zero: larger than a study can be: over 1,048,576 bytes"),
+        (["run", "/dev/zero"], "/dev/zero: a study file must have at most 1,048,576 bytes"),
         (["run", "study.toml", "--workers", "2", "--cluster", "tcp://a:1"], "exclude each other"),
         (["run", "study.toml", "--cluster", "nonsense"], "no Dask scheduler answers at 'nonsense'"),
         (["run", "study.toml", "--workers", "0"], "--workers"),
@@ -378,10 +378,13 @@ def test_the_status_of_every_study_there_is(
     assert answer.err == ""
     toy_instead(figures)
     command("study", "run", "study.toml", "--workers", 1)
-    assert "3 results of other settings or of studies of your own" in command("study", "status").err
+    assert (
+        "3 results belong to other settings or to your own studies"
+        in command("study", "status").err
+    )
     answer = command("study", "status", "--profile", "quick")
     assert answer.code == 2
-    assert "--profile and --goals are a study's: name it" in answer.err
+    assert "--profile and --goals need the name of a study" in answer.err
 
 
 def test_a_report_of_an_earlier_version_is_replaced(command: Command, toy_instead: Replace) -> None:

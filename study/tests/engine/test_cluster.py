@@ -184,5 +184,5 @@ def test_somebody_else_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_without_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(WayfieldError, match=r"pip install 'wayfield\[dask\]'"):
+    with pytest.raises(WayfieldError, match=r"pip install '\.\[dask\]'"):
         run(some_tasks(1), Store(tmp_path), cluster="tcp://127.0.0.1:1")

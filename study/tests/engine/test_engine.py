@@ -117,7 +117,9 @@ def test_rows_that_make_no_table_are_a_failure(tmp_path: Path) -> None:
 def test_a_task_that_kills_its_workers_fails_alone(tmp_path: Path) -> None:
     tasks = some_tasks(1, 2, BAD_SEED, 3, 4, work=die_on_bad_seed)
     outcome = run(tasks, Store(tmp_path), workers=1)
-    assert outcome.failed == {tasks[2]: "its worker died 3 times; out of memory?\n"}
+    assert outcome.failed == {
+        tasks[2]: "its worker process died 3 times, perhaps for lack of memory\n"
+    }
     assert len(outcome.tables) == 4
 
 

@@ -17,7 +17,7 @@ CELL = MazeCell("umaze", 2, 0.1, 54)
 
 @pytest.mark.parametrize("name", ["", "../escaped", "a/b", "rollout/../rollout", "x" * 65, "a b"])
 def test_a_name_that_is_no_folder(name: str) -> None:
-    with pytest.raises(wf.InputError, match="an experiment's name has at most 64 letters"):
+    with pytest.raises(wf.InputError, match="an experiment's name must have at most 64 letters"):
         Experiment(name, "odd", 1, figures)
 
 

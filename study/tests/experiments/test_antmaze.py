@@ -143,7 +143,8 @@ def test_results_are_stale_when_the_physics_changed() -> None:
 def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "mujoco", None)
     assert (
-        antmaze.lacks() == "this needs mujoco, which is not installed: pip install 'wayfield[sim]'"
+        antmaze.lacks() == "this needs mujoco, which is not installed: run pip install '.[sim]' "
+        "in your clone of wayfield"
     )
     assert STUDY.tasks() == []
     monkeypatch.chdir(tmp_path)

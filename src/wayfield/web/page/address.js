@@ -1,4 +1,4 @@
-// The whole state in the address bar, compressed: whoever opens it sees the same.
+// The whole scene in the address bar, compressed: anyone who opens the address sees the same.
 
 const LONGEST = 150000; // bytes, compressed
 
@@ -10,7 +10,7 @@ async function through(stream, bytes) {
 // Text for an address; null if the scene is too large for one.
 export async function encodeScene(scene) {
   const plain = new TextEncoder().encode(JSON.stringify(scene));
-  if (plain.length > 10 * LONGEST) return null; // compressing it would be in vain
+  if (plain.length > 10 * LONGEST) return null; // too large even when compressed
   const small = await through(new CompressionStream("deflate-raw"), plain);
   if (small.length > LONGEST) return null;
   let text = "";
@@ -27,7 +27,7 @@ export async function decodeScene(text) {
   return JSON.parse(new TextDecoder().decode(plain));
 }
 
-// What was done, and can be undone.
+// The history of edits, for undo and redo.
 export class History {
   constructor(scene) {
     this.past = [];
@@ -36,7 +36,7 @@ export class History {
     this.kind = "";
   }
 
-  // Edits of one kind in a row, as by a slider, are undone at once.
+  // Consecutive edits of one kind, as by a slider, are undone together.
   record(scene, kind = "") {
     if (!kind || kind !== this.kind) this.past.push(this.now);
     if (this.past.length > 200) this.past.shift();

@@ -1,5 +1,5 @@
-// Questions to the server. Of one kind, one is asked at a time, and of those that wait the newest:
-// older ones are never asked, and answers that come too late are dropped.
+// Questions to the server. In each lane one question is asked at a time. Of those that wait, only the
+// newest is asked; answers that come too late are dropped.
 
 export class ApiError extends Error {
   constructor(status, text) {
@@ -8,7 +8,7 @@ export class ApiError extends Error {
   }
 }
 
-// How the page asks its server; a notebook has a way of its own.
+// How the page asks its server; a notebook widget sends messages instead.
 export function overHttp(page) {
   return async (name, body, lane, signal) => {
     const headers = { "content-type": "application/json" };
@@ -20,7 +20,7 @@ export function overHttp(page) {
 
 const PATIENCE = 1500; // ms that a newer question waits for an older one before that is given up
 
-// With `previews` an answer is handed on even if something newer waits: a drag shows its way.
+// With `previews`, an answer is shown even if a newer question waits, so that a drag is followed.
 export class Lane {
   constructor(ask, name, previews = false) {
     Object.assign(this, { ask, name, previews, number: 0, running: null, timer: 0 });

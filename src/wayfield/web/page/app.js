@@ -1,4 +1,4 @@
-// The explorer in an element of a page, asking whoever answers.
+// The explorer in an element of a page; `ask` sends its questions.
 import { Hands } from "./hands.js";
 
 export async function mount(root, ask, options = {}) {

@@ -10,7 +10,7 @@ import {
 } from "./scene.js";
 import { counted, described, element, plainText, pOf, store, tell, wordOf } from "./small.js";
 
-// Whether some states have no way to the goal.
+// Whether some states have no path to the goal.
 const apart = (picture) => picture.can_reach < picture.vertices - 1;
 
 export class Controls extends Core {
@@ -25,12 +25,16 @@ export class Controls extends Core {
     this.role("map").innerHTML = `<option value="">own</option>${maps.map((m) => `<option>${m}</option>`).join("")}`;
   }
 
-  // The controls say what the scene is.
+  // Set the controls to the scene.
   render() {
     const { scene } = this, panel = scene.panels[this.active], p = pOf(panel.method);
     const directed = isDirected(scene);
     this.role("p").value = P_STEPS.indexOf(P_STEPS.reduce((a, b) => (Math.abs(1 / b - 1 / (p ?? Infinity)) < Math.abs(1 / a - 1 / (p ?? Infinity)) ? b : a)));
     this.role("p").disabled = p === null || directed;
+    const why = directed ? "Some moves are one-way: only p = ∞, the AMLE, is defined there."
+      : p === null ? "This field does not depend on p." : "";
+    this.role("p-why").textContent = this.role("p").title = why;
+    this.role("p-why").hidden = !why;
     this.role("p-value").textContent = p === null ? "–" : p === Infinity ? "∞" : p;
     this.role("method").value = p === null ? panel.method : "p";
     this.role("distance").setAttribute("aria-pressed", String(panel.method === "distance"));
@@ -65,12 +69,13 @@ export class Controls extends Core {
     this.panels.forEach((each, number) => {
       const settings = scene.panels[number];
       each.root.classList.toggle("active", scene.panels.length > 1 && number === this.active);
-      this.role("caption", each.root).textContent = settings ? described(settings) : "difference of the values";
+      const caption = settings ? each.caption ?? described(settings) : "difference of the values";
+      this.role("caption", each.root).textContent = caption;
     });
     this.renderAnswer();
   }
 
-  // The sentence at the top, what to try, and the legends.
+  // Write the sentence at the top, what to try, and the legends.
   renderAnswer() {
     const { scene } = this, picture = this.panels[this.active]?.picture;
     for (const panel of this.panels) {
@@ -88,8 +93,8 @@ export class Controls extends Core {
     const through = loops.filter((cycle) => cycle.touches).length;
     const inside = loops.length - through;
     const kinds = [inside ? `${inside} inside` : "", through ? `${through} through a label` : ""].filter(Boolean);
-    const told = picture.can_reach === 0 ? "No other state can reach the goal."
-      : lost === 0 && apart(picture) ? `All ${counted(picture.reach, "starts", "start")} with a way to the goal reach it.`
+    const outcome = picture.can_reach === 0 ? "No other state can reach the goal."
+      : lost === 0 && apart(picture) ? `All ${counted(picture.reach, "starts", "start")} with a path to the goal reach it.`
       : lost === 0 ? `All ${counted(picture.reach, "starts", "start")} reach the goal.`
         : `${lost.toLocaleString("en")} of ${counted(picture.can_reach, "starts", "start")} never reach the goal` +
           (loops.length ? `: ${counted(loops.length, "loops", "loop")} (${kinds.join(", ")}).` : ".");
@@ -97,8 +102,8 @@ export class Controls extends Core {
       ? ` ${counted(picture.certified_states, "moves", "move")} certified, and the routes of ${counted(picture.certified_starts, "starts", "start")}.` : "";
     const doubt = picture.converged ? "" : ` The solver missed its guarantee: ${picture.status}.`;
     const valueless = picture.left_out
-      ? ` ${counted(picture.left_out, "labels have", "label has")} no way to the goal, and no value.` : "";
-    this.role("headline").textContent = told + sure + doubt + valueless;
+      ? ` ${counted(picture.left_out, "labels have", "label has")} no path to the goal, and no value.` : "";
+    this.role("headline").textContent = outcome + sure + doubt + valueless;
     this.budgetScale = Math.max(picture.largest_margin, 1e-9);
     this.role("budget").value = Math.round((100 * scene.budget) / this.budgetScale);
     this.role("try").textContent = this.route && this.walked ? this.walked : this.advice(picture, lost, loops);
@@ -126,17 +131,17 @@ export class Controls extends Core {
   advice(picture, lost, loops) {
     const panel = this.scene.panels[this.active], p = pOf(panel.method);
     if (lost && loops.length && p !== null && p < Infinity && !isDirected(this.scene)) {
-      return "Warm patches run into loops and never reach the star. Drag p to the right, towards ∞, and watch them go.";
+      return "Starts in warm patches run into loops and never reach the star. Drag p to the right, towards ∞, and watch them disappear.";
     }
-    if (lost && loops.length && p === Infinity) return "Even the AMLE loops here: a label is too low for its place. Try “Drop false sinks”, or lift the field.";
-    if (lost) return "Try another method, or lift the field until all arrive.";
-    if (panel.method === "distance") return "This is the plain graph distance: no labels, every walk shortest. Press it again to come back.";
+    if (lost && loops.length && p === Infinity) return "Even the AMLE has loops here: a label is lower than all its neighbours. Press “Drop false sinks”, or check “Lift until all arrive”.";
+    if (lost) return "Try another method, or check “Lift until all arrive”.";
+    if (panel.method === "distance") return "This is the plain graph distance: it uses no labels, and every walk is a shortest path. Press the button again to go back.";
     const more = this.scene.maze ? "paint a wall, drag a label" : "drag a label";
-    const who = apart(picture) ? "Grey states have no way to the goal; every other start arrives." : "Every start arrives.";
+    const who = apart(picture) ? "Grey states have no path to the goal; every other start arrives." : "Every start arrives.";
     return `${who} Click one and watch; then ${more} or add noise.`;
   }
 
-  // What is known about the state that is pointed at.
+  // Write the card of the state under the pointer.
   renderCard(facts) {
     const card = this.role("card"), row = (name, text) => `<tr><th>${name}</th><td>${text}</td></tr>`;
     const bracket = facts.lower === null ? "none" : `${tell(facts.lower, 7)} … ${tell(facts.upper, 7)}`;
@@ -270,17 +275,17 @@ export class Controls extends Core {
     }
   }
 
-  // What is exported: every panel, and above it what it shows.
+  // The exported pictures: every panel, with a caption above it.
   pictures() {
-    const told = ({ reach, can_reach: most }) => `${reach.toLocaleString("en")} of ${counted(most, "starts", "start")} reach the goal`;
+    const outcome = ({ reach, can_reach: most }) => `${reach.toLocaleString("en")} of ${counted(most, "starts", "start")} reach the goal`;
     return this.panels.filter(({ picture }) => picture).map((panel) => ({
-      caption: panel.picture.difference ? "Difference of the values" : `${described(this.scene.panels[panel.number])}: ${told(panel.picture)}`,
+      caption: panel.picture.difference ? "Difference of the values" : `${panel.caption}: ${outcome(panel.picture)}`,
       geometry: panel.geometry, picture: panel.picture, view: this.view, shown: this.shown(panel), marks: this.marks(panel),
     }));
   }
 
   showPython() {
-    this.press("python", { panel: this.active }, (answer) => {
+    this.press("python", { panel: this.active }, "Writing the program …", (answer) => {
       this.role("finding").textContent = "";
       this.show(`<h2>The same in Python</h2><textarea readonly rows="${Math.min(14, answer.code.split("\n").length)}" data-role="code">${plainText(answer.code)}</textarea>`, [
         ["Close", null],
@@ -301,7 +306,7 @@ export class Controls extends Core {
       this.view.own = null;
       this.edit(scene);
     } catch (error) {
-      this.complain(`${file.name} is no scene: ${error.message}`);
+      this.complain(`${file.name} is not a scene: ${error.message}`);
     }
   }
 
@@ -311,7 +316,7 @@ export class Controls extends Core {
     try {
       this.edit(complete(compact(await decodeScene(kept[1]))));
     } catch {
-      this.complain("the address holds no scene that can be read");
+      this.complain("the address does not hold a readable scene");
     }
   }
 
@@ -321,7 +326,7 @@ export class Controls extends Core {
     this.draw();
   }
 
-  // Where the picture lies is kept with the scene, but is no step to be undone.
+  // The position of the picture is kept with the scene, but it is not an edit that can be undone.
   settle() {
     this.scene = withView(this.scene, { zoom: this.view.own });
     this.history.now = this.scene;

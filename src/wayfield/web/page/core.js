@@ -4,15 +4,33 @@ import { Lane } from "./api.js";
 import { unpack } from "./arrays.js";
 import { drawBase, drawMarks } from "./draw.js";
 import { BOTH, pageHtml, panelHtml } from "./layout.js";
-import { DARK, LIGHT, PALETTES } from "./palette.js";
+import { DARK, LIGHT, LOOPS, PALETTES } from "./palette.js";
 import {
   compact, complete, forServer, geometryOf, isDirected, withLabel, withoutLabels, withPanel, withSample,
 } from "./scene.js";
-import { context, copied, counted, element, fitCanvas, stored, tell } from "./small.js";
+import { context, copied, counted, described, element, fitCanvas, stored, tell } from "./small.js";
 import { View } from "./view.js";
 
 const IDLE = 350; // ms without an edit after which slower questions are asked
 const LARGE = 6000; // vertices above which pictures are moved as bitmaps first
+
+// A loop is the same loop in the next picture if it passes the same places.
+const loopKey = ({ states }, { x, y }) => states.map((v) => `${x[v]},${y[v]}`).sort().join(" ");
+
+// Tint of every loop, by its key: loops that were there before keep theirs, others get free ones.
+function loopTints(cycles, geometry, before = new Map()) {
+  const keys = cycles.map((cycle) => loopKey(cycle, geometry));
+  const tints = new Map(keys.filter((key) => before.has(key)).map((key) => [key, before.get(key)]));
+  const used = new Set([...tints.values()].map((tint) => tint % LOOPS.length));
+  let next = 0;
+  for (const key of keys) {
+    if (tints.has(key)) continue;
+    while (used.size < LOOPS.length && used.has(next % LOOPS.length)) next++;
+    used.add(next % LOOPS.length);
+    tints.set(key, next++);
+  }
+  return tints;
+}
 
 export class Core {
   constructor(root, ask, options) {
@@ -40,7 +58,7 @@ export class Core {
         geometryOf(scene);
       } catch {
         scene = complete(compact(this.facts.scene));
-        this.complain("the address holds no scene that can be read: this is the usual one");
+        this.complain("the address does not hold a readable scene: this is the first one");
       }
     }
     if (scene.graph && !scene.graph.positions) scene = await this.placed(scene);
@@ -83,7 +101,7 @@ export class Core {
 
   edit(scene, kind = "") {
     if (scene === null) {
-      this.complain("the goal stands there: move it first");
+      this.complain("the goal is in this cell: move it first, then paint the wall", true);
       return;
     }
     if (scene === this.scene) return;
@@ -92,12 +110,12 @@ export class Core {
     this.apply(sound);
   }
 
-  // One-way moves leave p = ∞ alone: say so, and go there.
+  // On directed graphs only p = ∞ is defined: report it, and use that.
   defined(scene) {
     if (!isDirected(scene)) return scene;
     const panels = scene.panels.map((panel) => {
       const fine = ["amle", "distance", "mended"].includes(panel.method);
-      if (!fine) this.complain("where moves are one-way, p = ∞ alone is defined: shown is the AMLE", true);
+      if (!fine) this.complain("with one-way moves only p = ∞ is defined: this is the AMLE", true);
       return fine ? panel : { ...panel, method: "amle" };
     });
     return panels.some((panel, i) => panel !== scene.panels[i]) ? { ...scene, panels } : scene;
@@ -153,18 +171,37 @@ export class Core {
     const { scene, geometry } = this;
     scene.panels.forEach((_, number) => {
       const panel = this.panels[number];
+      let asked = null; // the settings at the moment of asking: the caption of this answer
       this.lanes[`picture-${number}`].request("picture",
-        () => ({ scene: forServer(this.scene), panel: number }),
-        (answer, began, stale) => this.arrived(panel, answer, geometry, began, stale),
+        () => {
+          asked = this.scene.panels[number] ?? scene.panels[number];
+          return { scene: forServer(this.scene), panel: number };
+        },
+        (answer, began, stale) => this.arrived(panel, answer, geometry, began, stale, described(asked)),
         (error) => this.failed(panel, error));
     });
+    const fits = scene.panels.some(({ method }) => method === "mended");
+    this.later("busy", 400, () => this.busy("timing", fits ? "Fitting the lengths to the labels, with several methods …" : "Solving …"));
     this.later("words", IDLE, () => this.askWords());
   }
 
-  arrived(panel, answer, geometry, began, stale) {
+  // A spinner, and what it stands for.
+  busy(role, text) {
+    this.role(role).textContent = text;
+    this.role(role).classList.add("busy");
+  }
+
+  idle(role) {
+    this.role(role).classList.remove("busy");
+  }
+
+  arrived(panel, answer, geometry, began, stale, caption) {
     const fits = answer.vertices === this.geometry.n ? this.geometry : geometry;
     if (answer.vertices !== fits.n) return;
+    panel.caption = caption;
+    const tints = loopTints(answer.cycles, fits, panel.tints);
     panel.geometry = fits;
+    panel.tints = tints;
     panel.picture = {
       ...answer,
       values: unpack(answer.values, Float64Array),
@@ -172,7 +209,9 @@ export class Core {
       basin: unpack(answer.basin, Int32Array),
       outcome: unpack(answer.outcome, Uint8Array),
       certified: unpack(answer.certified, Uint8Array),
+      tints: answer.cycles.map((cycle) => tints.get(loopKey(cycle, fits))),
     };
+    this.role("caption", panel.root).textContent = caption;
     panel.root.classList.remove("broken");
     if (!this.brief) this.complain("");
     this.difference();
@@ -180,18 +219,25 @@ export class Core {
     this.renderAnswer();
     if (stale) return;
     if (this.scene.view.start !== null) this.askRoute();
+    clearTimeout(this.timers.busy);
+    this.idle("timing");
     requestAnimationFrame(() => {
-      const took = performance.now() - began;
+      const took = performance.now() - began, first = this.options.widget && !this.timings.length;
       this.timings.push(took);
-      this.role("timing").textContent = `Solved and drawn in ${Math.round(took)} ms.`;
+      // the first solve of a notebook compiles the kernels: its time says nothing about solving
+      this.role("timing").textContent = first ? "The first picture includes compiling; later ones take milliseconds."
+        : `Solved and drawn in ${Math.round(took)} ms.`;
       this.root.dataset.solved = String(Number(this.root.dataset.solved ?? 0) + 1);
     });
   }
 
   failed(panel, error) {
     panel.root.classList.add("broken");
+    clearTimeout(this.timers.busy);
+    this.idle("timing");
+    this.role("timing").textContent = "";
     this.complain(error.message);
-    this.role("try").textContent = "The picture is that of before; ↶ takes the last edit back.";
+    this.role("try").textContent = "The picture is the one before this edit; ↶ undoes the edit.";
     this.root.dataset.solved = String(Number(this.root.dataset.solved ?? 0) + 1);
   }
 
@@ -206,7 +252,7 @@ export class Core {
     last.geometry = a.geometry;
   }
 
-  // What takes longer is asked once nothing changes any more, one after the other.
+  // Slower questions are asked once nothing changes any more, one after the other.
   askWords() {
     const question = () => ({ scene: forServer(this.scene), panel: this.active });
     this.lanes.words.request("words", question, (answer) => {
@@ -240,10 +286,13 @@ export class Core {
     const same = this.route && this.route.path.length === answer.path.length &&
       this.route.path.every((v, i) => v === answer.path[i]);
     this.route = { ...answer, progress: same ? 1 : 0 };
-    const ends = { reached: "arrives", loop: "runs into a loop", "dead end": "ends at a state without a move", unreachable: "cannot reach the goal" };
-    const least = answer.least === null ? "no way leads to the goal" : `least possible ${tell(answer.least)}`;
-    this.walked = `Walk from ${this.called(answer.path[0])}: ${ends[answer.outcome]} after ` +
-      `${counted(answer.path.length - 1, "steps", "step")} at cost ${tell(answer.cost)}; ${least}.`;
+    const ends = { loop: "circles", "dead end": "ends at a state without a move" };
+    const steps = counted(answer.path.length - 1, "steps", "step");
+    const least = answer.least === null ? "" : ` (the shortest path costs ${tell(answer.least)})`;
+    const from = `Walk from ${this.called(answer.path[0])}`;
+    this.walked = answer.outcome === "unreachable" ? `${from}: no path leads to the goal.`
+      : answer.outcome === "reached" ? `${from}: arrives after ${steps} at cost ${tell(answer.cost)}${least}.`
+        : `${from}: never arrives; it ${ends[answer.outcome]} after ${steps}${least}.`;
     this.renderAnswer();
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const began = performance.now(), whole = Math.min(2500, 250 + 22 * answer.path.length);
@@ -264,12 +313,13 @@ export class Core {
       (answer) => { if (this.pointed === answer.state) this.renderCard(answer); }, () => {});
   }
 
-  // The buttons: each asks once, and says what was found.
-  press(endpoint, more, done) {
-    this.role("finding").textContent = "…";
+  // The buttons: each asks once, with a spinner and the reason for the wait, and shows the finding.
+  press(endpoint, more, reason, done) {
+    this.busy("finding", reason);
     this.lanes.button.request(endpoint,
-      () => ({ scene: forServer(this.scene), ...more }), done,
-      (error) => { this.role("finding").textContent = error.message; });
+      () => ({ scene: forServer(this.scene), ...more }),
+      (answer) => { this.idle("finding"); done(answer); },
+      (error) => { this.idle("finding"); this.role("finding").textContent = error.message; });
   }
 
   // The state with the widest bounds on its cost-to-go gets its true value.
@@ -282,7 +332,7 @@ export class Core {
   }
 
   findContradictions() {
-    this.press("contradictions", {}, (answer) => {
+    this.press("contradictions", {}, "Comparing the labels with shortest paths …", (answer) => {
       this.found = answer;
       this.role("finding").textContent = answer.finding;
       this.drawMarksOnly();
@@ -290,7 +340,7 @@ export class Core {
   }
 
   mend() {
-    this.press("mend", {}, (answer) => {
+    this.press("mend", {}, "Fitting the lengths to the labels with several methods, and testing each on labels left out …", (answer) => {
       this.found = answer;
       this.role("finding").textContent = answer.finding;
       if (!answer.unchanged) {
@@ -303,11 +353,11 @@ export class Core {
   }
 
   dropSinks() {
-    this.press("false-sinks", { panel: this.active }, (answer) => {
+    this.press("false-sinks", { panel: this.active }, "Looking for false sinks …", (answer) => {
       if (answer.dropped.length) this.edit(withoutLabels(this.scene, answer.dropped));
       const count = counted(answer.dropped.length, "labels", "label");
       this.role("finding").textContent = answer.dropped.length
-        ? `${count} dropped, from which there was no way down.` : "There is a way down from every label.";
+        ? `${count} dropped: no neighbour was lower.` : "There are no false sinks: every label has a lower neighbour.";
     });
   }
 
@@ -329,7 +379,8 @@ export class Core {
       const [base, marks] = root.querySelectorAll("canvas");
       const old = number < 2 ? kept[number] : null;
       this.listenTo(marks, number);
-      return { root, base, marks, number, picture: old?.picture ?? null, geometry: old?.geometry ?? null };
+      return { root, base, marks, number, picture: old?.picture ?? null, geometry: old?.geometry ?? null,
+        caption: old?.caption, tints: old?.tints };
     });
     this.active = Math.min(this.active, this.scene.panels.length - 1);
     this.observer?.disconnect();
@@ -352,13 +403,13 @@ export class Core {
     return {
       labels: scene.view.show.labels ? scene.labels : null,
       goal: scene.goal,
-      edges: this.found?.edges, wrong: this.found?.labels,
+      edges: this.found?.edges, unreal: this.found?.unreal, wrong: this.found?.labels,
       route: panel.number === this.active ? this.route : null,
       pointed: this.pointed,
     };
   }
 
-  // Sizes follow the page; a picture is drawn once now, or moved as it is and drawn a little later.
+  // Sizes follow the page. With `quick`, a large picture is moved as a bitmap first and drawn later.
   draw(quick = false) {
     for (const panel of this.panels) {
       const { width, height } = fitCanvas(panel.base), large = this.geometry.n > LARGE;
@@ -378,7 +429,7 @@ export class Core {
     panel.drawn = { scale, left, top, image: null };
   }
 
-  // The picture as it was drawn last, elsewhere and larger or smaller.
+  // Move and scale the picture as it was drawn last.
   moveBitmap({ base, drawn }) {
     drawn.image ??= copied(base);
     const ctx = context(base), times = this.view.scale / drawn.scale;

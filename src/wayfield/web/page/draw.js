@@ -20,7 +20,7 @@ export function drawBase(ctx, geometry, picture, view, shown, look) {
 
 // Colour of every vertex, as [red, green, blue]; null where it has no value.
 function colourOf(picture, shown) {
-  const { values, range, basin, outcome } = picture;
+  const { values, range, basin, outcome, tints } = picture;
   const bare = [236, 239, 242];
   if (picture.difference) {
     return (v) => (Number.isFinite(values[v]) ? differenceColour(values[v], picture.most) : null);
@@ -29,7 +29,7 @@ function colourOf(picture, shown) {
     if (!Number.isFinite(values[v])) return null;
     const plain = shown.field ? fieldColour(shown.palette, values[v], range[0], range[1]) : bare;
     const fails = shown.failing && outcome[v] === 1;
-    return fails ? tinted(plain, basin[v], TINT) : plain;
+    return fails ? tinted(plain, tints[basin[v]] ?? 0, TINT) : plain;
   };
 }
 
@@ -182,8 +182,8 @@ function drawContours(ctx, geometry, picture, view, look) {
   ctx.globalAlpha = 1;
 }
 
-// Marching squares between the vertices of a maze. Squares are many and few are cut, so that only
-// those make lists.
+// Marching squares between the vertices of a maze. Few of the many squares are crossed by a contour:
+// only these make lists.
 function mazeContours(ctx, { place, width, height }, values, step, view) {
   for (let row = 0; row + 1 < height; row++) {
     for (let column = 0; column + 1 < width; column++) {
@@ -342,7 +342,7 @@ function circles(ctx, { x, y }, view, states, size) {
   }
 }
 
-// Loops inside are outlined solid, those through a label dashed; white under it parts both from all.
+// Loops without a label have a solid outline, loops through a label a dashed one, each over white.
 function drawCycles(ctx, geometry, picture, view) {
   picture.cycles.forEach((cycle, number) => {
     if (picture.outcome[cycle.states[0]] === 3) return;
@@ -364,7 +364,7 @@ function drawCycles(ctx, geometry, picture, view) {
     ctx.lineWidth = 6;
     ctx.stroke();
     trace();
-    ctx.strokeStyle = darker(loopColour(number));
+    ctx.strokeStyle = darker(loopColour(picture.tints[number]));
     ctx.lineWidth = 3;
     if (cycle.touches) ctx.setLineDash([5, 3]);
     ctx.stroke();
@@ -380,24 +380,33 @@ function darker(colour) {
 
 // Labels, goal, edges found wrong, the walk and the state that is pointed at.
 export function drawMarks(ctx, geometry, marks, view, look) {
-  if (marks.edges?.length) drawFoundEdges(ctx, geometry, marks.edges, view, look);
+  if (marks.edges?.length) drawFoundEdges(ctx, geometry, marks, view, look);
   if (marks.labels) drawLabels(ctx, geometry, marks, view, look);
   if (marks.route) drawRoute(ctx, geometry, marks.route, view, look);
   drawStar(ctx, geometry, marks.goal, view, look);
   if (marks.pointed >= 0) ring(ctx, geometry, marks.pointed, view, "#ffffff", look.ink);
 }
 
-function drawFoundEdges(ctx, { x, y }, edges, view, look) {
-  for (const [width, colour, dash] of [[6, "#ffffff", []], [3.4, look.alarm, [6, 3]]]) {
-    ctx.beginPath();
-    for (const [a, b] of edges) {
-      ctx.moveTo(...view.toPixels(x[a], y[a]));
-      ctx.lineTo(...view.toPixels(x[b], y[b]));
+// Slow edges are dashed red; edges that probably do not exist are blue, with a tick across.
+function drawFoundEdges(ctx, { x, y }, { edges, unreal }, view, look) {
+  const slow = edges.filter((_, i) => !unreal?.[i]), gone = edges.filter((_, i) => unreal?.[i]);
+  for (const [which, colour, dash] of [[slow, look.alarm, [6, 3]], [gone, look.unreal, []]]) {
+    for (const [width, shade, pattern] of [[6, "#ffffff", []], [3.4, colour, dash]]) {
+      ctx.beginPath();
+      for (const [a, b] of which) {
+        const [ax, ay] = view.toPixels(x[a], y[a]), [bx, by] = view.toPixels(x[b], y[b]);
+        ctx.moveTo(ax, ay);
+        ctx.lineTo(bx, by);
+        if (which !== gone) continue;
+        const long = Math.hypot(bx - ax, by - ay) || 1, dx = (7 * (by - ay)) / long, dy = (7 * (ax - bx)) / long;
+        ctx.moveTo((ax + bx) / 2 - dx, (ay + by) / 2 - dy);
+        ctx.lineTo((ax + bx) / 2 + dx, (ay + by) / 2 + dy);
+      }
+      ctx.setLineDash(pattern);
+      ctx.strokeStyle = shade;
+      ctx.lineWidth = width;
+      ctx.stroke();
     }
-    ctx.setLineDash(dash);
-    ctx.strokeStyle = colour;
-    ctx.lineWidth = width;
-    ctx.stroke();
   }
   ctx.setLineDash([]);
 }

@@ -1,4 +1,4 @@
-// What the page is made of. Everything that is looked up later has a data-role.
+// The HTML of the page. Every element that is looked up later has a data-role.
 
 export const P_STEPS = [2, 2.5, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 1024, Infinity];
 export const METHODS = {
@@ -17,7 +17,7 @@ export const TOOLS = [
   ["wall", "Wall", "Paint walls. (4)", true],
   ["free", "Erase", "Erase walls, terrain and one-way cells. (5)", true],
   ["terrain", "Terrain", "Paint cells that cost more. (6)", true],
-  ["oneway", "One-way", "Paint one-way cells; the last direction painted counts. (7)", true],
+  ["oneway", "One-way", "Paint one-way cells in the chosen direction. (7)", true],
   ["pan", "Pan", "Drag the picture; the wheel zooms. (8)"],
 ];
 const SHOW = [
@@ -67,6 +67,7 @@ export function pageHtml(palettes) {
       <h2>Field <span class="tabs" data-role="tabs" hidden><button type="button" data-panel="0">A</button><button type="button" data-panel="1">B</button></span></h2>
       <label class="row"><span>p</span><input type="range" min="0" max="${P_STEPS.length - 1}" step="1" data-role="p" aria-label="p"><output data-role="p-value"></output></label>
       <div class="ends"><span>2 harmonic</span><span>∞ AMLE</span></div>
+      <p class="hint" data-role="p-why" hidden></p>
       <label class="row"><span>made by</span><select data-role="method">${Object.entries(METHODS).map(option).join("")}</select></label>
       <div class="buttons">${button("distance", "Graph distance", "The plain graph distance, and back (d)")}
         <label class="check"><input type="checkbox" data-role="lift">Lift until all arrive</label></div>
@@ -74,10 +75,10 @@ export function pageHtml(palettes) {
         <label><span>ties</span><select data-role="ties">${[["exit", "nearest exit"], ["index", "lowest index"]].map(option).join("")}</select></label></div>
     </section>
     <section>
-      <h2>Do the labels pay?</h2>
+      <h2>Do the labels help?</h2>
       <p class="verdict" data-role="verdict">…</p>
     </section>
-    <section class="card" data-role="card" aria-live="off"><h2>State</h2><p class="hint">Point at a state or tap it; arrow keys go on from there.</p></section>
+    <section class="card" data-role="card" aria-live="off"><h2>State</h2><p class="hint">Point at a state or tap it; arrow keys move to its neighbours.</p></section>
     <section>
       <h2>Show</h2>
       <div class="checks">${SHOW.map(check).join("")}</div>
@@ -89,12 +90,12 @@ export function pageHtml(palettes) {
       <h2>Labels</h2>
       <div class="pair"><label><span>share, %</span><input type="number" min="0.1" max="100" step="0.1" data-role="fraction" value="2"></label>
         <label><span>seed</span><input type="number" min="0" max="4294967295" step="1" data-role="seed" value="54"></label></div>
-      <div class="buttons">${button("sample", "Sample labels", "True values at vertices drawn anew")}${button("clear", "Only the goal", "Delete all labels but the goal's")}${button("next", "Next label", "Label the state whose cost-to-go is known least")}</div>
+      <div class="buttons">${button("sample", "Sample labels", "True values at newly drawn vertices")}${button("clear", "Only the goal", "Delete all labels but the goal's")}${button("next", "Next label", "Label the state whose cost-to-go is known least")}</div>
       <label class="row"><span>noise</span><input type="range" min="0" max="40" step="1" data-role="noise" aria-label="Noise of the labels"><output data-role="noise-value"></output>${button("shake", "↻", "Other noise of the same size")}</label>
     </section>
     <section>
       <h2>Is the graph wrong?</h2>
-      <div class="buttons">${button("contradictions", "Contradictions", "Labels and edges that cannot both be right")}${button("mend", "Mended lengths", "Fit the lengths to the labels, and name edges that stand out")}${button("sinks", "Drop false sinks", "Drop labels from which there is no way down")}</div>
+      <div class="buttons">${button("contradictions", "Contradictions", "Labels and edges that cannot both be right")}${button("mend", "Mended lengths", "Fit the lengths to the labels, and mark the edges that stand out: slow ones dashed red, edges that probably do not exist blue with a tick")}${button("sinks", "Drop false sinks", "Drop labels that have no lower neighbour")}</div>
       <p class="finding" data-role="finding"></p>
     </section>
     <section data-maze-only>
@@ -103,7 +104,7 @@ export function pageHtml(palettes) {
         <label><span>refinement</span><input type="number" min="1" max="64" step="1" data-role="refinement"></label></div>
     </section>
     <section>
-      <h2>In words</h2>
+      <h2>Summary</h2>
       <dl class="words" data-role="words"></dl>
       <p class="timing" data-role="timing"></p>
     </section>
@@ -114,7 +115,7 @@ export function pageHtml(palettes) {
 
 export const HELP = `<h2>Keys</h2><dl class="keys">
 <dt>1 – 8</dt><dd>tools: walk, label, goal, wall, erase, terrain, one-way, pan</dd>
-<dt>arrows</dt><dd>move to the state beside; Enter uses the tool there, Delete deletes its label</dd>
+<dt>arrows</dt><dd>move to the next state; Enter uses the tool there, Delete deletes its label</dd>
 <dt>[ &nbsp; ]</dt><dd>p down, p up</dd>
 <dt>d</dt><dd>the plain graph distance, and back</dd>
 <dt>c</dt><dd>side by side, with the difference</dd>
@@ -122,10 +123,10 @@ export const HELP = `<h2>Keys</h2><dl class="keys">
 <dt>Ctrl Z, Ctrl Y</dt><dd>undo, redo</dd>
 <dt>s &nbsp; t</dt><dd>copy the address; light or dark</dd></dl>
 <p>Shading: pale is far from the goal ★. Warm patches are starts that never arrive, one colour for
-each loop; a loop is outlined solid, or dashed if it runs through a label. Discs are labels with
-their true values, squares have typed ones.</p>`;
+each loop. A loop has a solid outline, or a dashed one if it runs through a label. Discs are labels
+with their true values; squares are labels with typed values.</p>`;
 
-// Beside two fields and their difference: what came of both.
+// A table of both fields, beside them and their difference.
 export const BOTH = '<div class="both" data-role="both"></div>';
 
 export function panelHtml(caption) {

@@ -8,15 +8,15 @@ const MAPS = {
 };
 export const PALETTES = Object.keys(MAPS);
 const DIFFERENCE = ["#0b4f8a", "#5aa2d6", "#d6e6f2", "#f7f7f5", "#fbe0bd", "#e8912d", "#9a4a00"];
-const LOOPS = ["#d7301f", "#f29e2e", "#8e1b5a", "#f7c948", "#e8618c", "#9c4a12", "#c2a5cf"];
+export const LOOPS = ["#d7301f", "#8e1b5a", "#e8618c", "#9c4a12", "#c2a5cf", "#f7c948", "#6e0f12"];
 
 export const LIGHT = {
   wall: "#2c3640", ink: "#16212c", paper: "#ffffff", soft: "#8a949e", goal: "#ffd23f",
-  none: "#c6cad0", route: "#111111", routeHalo: "#ffffff", sure: "#00705a", alarm: "#b3123a",
+  none: "#c6cad0", route: "#111111", routeHalo: "#ffffff", sure: "#00705a", alarm: "#b3123a", unreal: "#1447c8",
 };
 export const DARK = {
   wall: "#0b0f13", ink: "#0d1319", paper: "#171d23", soft: "#77828d", goal: "#ffd23f",
-  none: "#4a525b", route: "#111111", routeHalo: "#ffffff", sure: "#00604d", alarm: "#ff5c7a",
+  none: "#4a525b", route: "#111111", routeHalo: "#ffffff", sure: "#00604d", alarm: "#ff5c7a", unreal: "#5b8cff",
 };
 
 export function rgbOf(hex) {
@@ -62,7 +62,7 @@ export function css(colour) {
   return `rgb(${colour[0]},${colour[1]},${colour[2]})`;
 }
 
-// The bar under the picture that says which colour is which value.
+// The colour bar under the picture.
 export function gradient(name) {
   const stops = name === "difference" ? DIFFERENCE : MAPS[name];
   return `linear-gradient(to right, ${stops.join(", ")})`;

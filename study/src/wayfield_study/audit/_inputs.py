@@ -61,7 +61,7 @@ class FrozenArrays:
 
 
 def rounding(graph: Graph) -> float:
-    """Relative difference below which two true values are equal: 0 on unit lengths, else n · eps.
+    """Return the relative difference below which true values count as equal: 0 or n · eps.
 
     A few eps more are for the sums an audit forms itself.
     """
@@ -94,7 +94,7 @@ def check_truth(graph: Graph, truth: ArrayLike, goal: int) -> FloatArray:
 
 
 def blurred(graph: Graph, truth: FloatArray, arcs: BoolArray | None = None) -> BoolArray:
-    """(n,) bool: states with an arc, of `arcs` if given, too short to show in the truth's digits.
+    """Return (n,) bool: states with an arc, of `arcs` if given, too short for the truth's digits.
 
     Never on unit lengths.
     """
@@ -106,7 +106,7 @@ def blurred(graph: Graph, truth: FloatArray, arcs: BoolArray | None = None) -> B
 
 
 def ranks(graph: Graph, values: FloatArray) -> FloatArray:
-    """(m,) floats: what a field ranks the arcs by, ℓ + u(y).
+    """Return (m,) floats by which a field ranks the arcs: ℓ + u(y).
 
     On unit lengths u(y) alone, as the planner does, so that adding 1 rounds nothing away.
     """
@@ -192,5 +192,5 @@ def pool(records: Iterable[Record]) -> Record:
 
 
 def share(part: float, whole: float) -> float:
-    """Part of the whole; NaN of nothing."""
+    """Return a part as a share of the whole; NaN if the whole is 0."""
     return part / whole if whole else float("nan")

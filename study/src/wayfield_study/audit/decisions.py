@@ -222,7 +222,7 @@ class HalfGap(inputs.FrozenArrays):
     def failure_bound(
         self, starts: ArrayLike | None = None, weights: ArrayLike | None = None
     ) -> FailureBound:
-        """Path-existential bound on the failure probability, and that probability.
+        """Return the path-existential bound on the failure probability, and that probability.
 
         Parameters
         ----------
@@ -412,7 +412,7 @@ class Ordering(inputs.FrozenArrays):
         return self._scope(self.visits)
 
     def amle_bound(self, labels: Labels) -> FloatArray:
-        """Lower bound on τ_nbr of the exact AMLE of these labels, from their density alone.
+        """Return a lower bound on τ_nbr of the exact AMLE of these labels, from their density.
 
         Corollary (end-to-end ordinal fidelity), with ``labels.error`` for ε_lab: undirected
         graphs, the goal labelled, every label within its error of the truth. (n,) floats, NaN
@@ -523,7 +523,7 @@ def ordering(
 
 
 def _per_pair(audit: HalfGap, pairs: NDArray[np.int64]) -> FloatArray:
-    """1 - 4 · pairs / (d (d - 1)); NaN where nothing is decided between two neighbours or more."""
+    """Return 1 - 4 · pairs / (d (d - 1)); NaN where fewer than two neighbours are ranked."""
     degree = audit.graph.degrees.astype(np.float64)
     ranked = audit.decides & (degree >= 2)
     value = np.full(degree.size, np.nan)

@@ -60,7 +60,7 @@ class AbsorbingWalk:
         return vertices
 
     def measure(self, states: IntArray) -> tuple[FloatArray, FloatArray]:
-        """(k, labels) harmonic measures, and (k,) bounds on the absolute error of their rows."""
+        """Return (k, labels) harmonic measures, and (k,) bounds on the error of their rows."""
         omega = np.zeros((states.size, len(self.system.labels)))
         error = np.zeros(states.size)
         labelled = self.system.labelled[states]
@@ -74,7 +74,7 @@ class AbsorbingWalk:
         return omega, error
 
     def _by_state(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Rows of ω from Green's columns."""
+        """Return rows of ω from Green's columns."""
         coupling = self.system.coupling
         omega, error = np.empty((rows.size, coupling.shape[1])), np.empty(rows.size)
         back = coupling.T.tocsr()
@@ -87,7 +87,7 @@ class AbsorbingWalk:
         return omega, error + self._slack * (1.0 + error)
 
     def _by_label(self, rows: IntArray, touched: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Rows of ω from columns of it, for the labels beside a free vertex."""
+        """Return rows of ω from its columns, for the labels next to a free vertex."""
         columns = self.system.coupling.tocsc()
         omega, total = np.zeros((rows.size, columns.shape[1])), 0.0
         for block in _blocks(touched.size):
@@ -119,7 +119,7 @@ class AbsorbingWalk:
     def both_forms(
         self, vertices: IntArray, omega: FloatArray, error: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Harmonic values, Σ ω Y at the same vertices, and a checked bound on their difference."""
+        """Return harmonic values, Σ ω Y at the same vertices, and a bound on their difference."""
         field = self.system.extension()
         assert field.lower is not None
         assert field.upper is not None
@@ -144,7 +144,7 @@ def _blocks(count: int) -> list[slice]:
 
 
 def harmonic_measure(graph: Graph, labels: Labels, states: ArrayLike) -> FloatArray:
-    """Hitting probabilities ω_x(z) of the labels (Lemma, harmonic-measure representation).
+    """Return the hitting probabilities ω_x(z) of the labels (Lemma, harmonic measure).
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class NeighbourRanking(FrozenArrays):
 
 
 def neighbour_ranking(graph: Graph, labels: Labels, s: int, a: int, b: int) -> NeighbourRanking:
-    """Difference h(a) − h(b) at two neighbours of s (Lemma, harmonic-measure representation).
+    """Return h(a) − h(b) at two neighbours of s (Lemma, harmonic-measure representation).
 
     ``h(a) − h(b) = Σ_z (ω_a(z) − ω_b(z)) Y(z)``: the harmonic extension ranks neighbours by
     where the random walk from them ends, not by how far they are from the goal.
@@ -324,7 +324,7 @@ def anti_admissibility(
     values, by_measure, bound = walk.both_forms(heads, omega, error)
 
     def margins(q: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
-        """Least Q outside the optimal arcs less the least inside, and the head of the former."""
+        """Return the least Q outside the optimal arcs less the least inside, and its head."""
         others, inside = np.full(state.size, np.inf), np.full(state.size, np.inf)
         np.minimum.at(others, owner[~optimal], q[~optimal])
         np.minimum.at(inside, owner[optimal], q[optimal])

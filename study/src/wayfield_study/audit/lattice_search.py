@@ -68,7 +68,7 @@ class Search:
         return {way: len(found) for way, found in self.witnesses.items()}
 
     def survivors(self, way: str) -> list[int]:
-        """Candidates that are witnesses the paper's way and in this one too."""
+        """Return the candidates that are witnesses both the paper's way and in this one."""
         chosen = self.witnesses[as_choice(way, "way", WAYS)]
         return sorted(set(self.witnesses["swept"]) & set(chosen))
 
@@ -167,7 +167,7 @@ def _subgraph(
 
 
 def _beside(x: int, rows: int, columns: int) -> list[int]:
-    """Lattice neighbours of a vertex."""
+    """Return the lattice neighbours of a vertex."""
     row, column = divmod(x, columns)
     steps = ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
     return [r * columns + c for r, c in steps if 0 <= r < rows and 0 <= c < columns]

@@ -84,7 +84,7 @@ class Extrema(FrozenArrays):
 
 
 def strict_extrema(graph: Graph, labels: Labels, ext: Field) -> tuple[Extrema, Extrema]:
-    """Strict interior minima and maxima of a field (Lemma, no strict interior extrema).
+    """Return the strict interior minima and maxima of a field (Lemma, maximum principle).
 
     A vertex is compared with the heads of its arcs; infinite values take no part. Exact
     harmonic, p-harmonic and AMLE fields of undirected graphs have none, the AMLE with flat fill
@@ -152,7 +152,7 @@ class ResidualMargin(FrozenArrays):
 
 
 def residual_margin(graph: Graph, labels: Labels, ext: Field) -> ResidualMargin:
-    """Depth of strict interior extrema against the midrange residual (Lemma, residual–margin).
+    """Compare the depth of strict interior extrema with the midrange residual (Lemma).
 
     For any field on an undirected graph, of any lengths: a minimum of depth γ has a residual of
     at least γ, so a field swept until its residual is at most δ has none deeper than δ.
@@ -251,7 +251,7 @@ def plateaus(
 
 
 def stuck(graph: Graph, values: FloatArray, goal: int, tolerance: float = 0.0) -> BoolArray:
-    """(n,) bool: vertices of finite value from which no level path leads to an exit."""
+    """Return (n,) bool: vertices of finite value without a level path to an exit."""
     rule = planning.Rule(planning.UNIT if graph.is_unit else planning.SLOPE, tolerance, True)
     _, hops, count = planning.first_moves(graph.arcs, values, goal, rule)
     if count:
@@ -343,7 +343,7 @@ class Failures(FrozenArrays):
 def failures(
     graph: Graph, ext: Field, labels: Labels, goal: int, plan: Plan | None = None
 ) -> Failures:
-    """Class of every start, basins, strict extrema and plateaus (Lemma, basin partition; Remark).
+    """Return the end of every walk, basins, strict extrema and plateaus (Lemma, Remark).
 
     Parameters
     ----------

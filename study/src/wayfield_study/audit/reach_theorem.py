@@ -304,7 +304,7 @@ def _label_slopes(
 def _balance(
     graph: Graph, values: FloatArray, free: BoolArray, slack: float
 ) -> tuple[BoolArray, Premise]:
-    """Which vertices are filled by cost, and whether the AMLE's equation holds at the others.
+    """Return which vertices are filled by cost, and whether the AMLE's equation holds elsewhere.
 
     Cost fill has u(x) = min ℓ + u(y) and no descent into x but from vertices filled
     themselves, so these are found from the far end of a filled region inwards.
@@ -328,7 +328,7 @@ def _balance(
 
 
 def _listed(name: str, vertices: IntArray) -> Premise:
-    """Premise that a list of vertices is empty."""
+    """Return the premise that a list of vertices is empty."""
     if not vertices.size:
         return Premise(name)
     return Premise(name, False, int(vertices[0]), np.nan)

@@ -161,7 +161,7 @@ def check_undirected(graph: Graph) -> None:
 
 
 def geometry(graph: Graph, truth: ArrayLike, goal: int) -> Geometry:
-    """Class every state by the equations the true cost-to-go satisfies there.
+    """Classify every state by the equations that the true cost-to-go satisfies there.
 
     Proposition (distance is graph-AMLE on the extendable interior), Corollary (harmonic residual
     of the shortest-path distance). Undirected graphs of any lengths; the corollary's counting is
@@ -183,7 +183,7 @@ def geometry(graph: Graph, truth: ArrayLike, goal: int) -> Geometry:
 
 
 def classify(graph: Graph, truth: FloatArray, goal: int) -> Geometry:
-    """Class every state of an undirected graph; nothing is checked."""
+    """Classify every state of an undirected graph; nothing is checked."""
     reachable, unclear = np.isfinite(truth), inputs.blurred(graph, truth)
     known = reachable & ~unclear
     residuals = operator_residuals(graph.arcs, truth, known, inputs.rounding(graph))
@@ -197,7 +197,7 @@ def classify(graph: Graph, truth: FloatArray, goal: int) -> Geometry:
 
 
 def over_scope(graph: Graph, code: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Class every state by the equations that hold at it and at all of its neighbours.
+    """Classify every state by the equations that hold at it and at all of its neighbours.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ class SubdivisionRow(NamedTuple):
 
 
 def subdivision(ks: Iterable[int] = (1, 2, 4, 8, 16)) -> list[SubdivisionRow]:
-    """Margins at the decision state under k-subdivision, labels times k.
+    """Return the margins at the decision state under k-subdivision, labels times k.
 
     Corollary (subdivision-equivariance of strict harmonic rankings) and Lemma (AMLE midrange
     equivariance under uniform subdivision): they are -3/29 and 1/3 for every k. Each is computed
@@ -229,7 +229,7 @@ class Witness:
         return float(reached.mean()) if reached.size else 1.0
 
     def failing(self, plan: Plan) -> NDArray[np.int64]:
-        """Names of the unlabelled vertices from which the plan does not reach the goal."""
+        """Return the names of the unlabelled vertices from which the plan fails."""
         return self.names[self.starts[~plan.reached[self.starts]]]
 
     @property
@@ -261,7 +261,7 @@ Rows: TypeAlias = list[dict[int, Fraction]]
 
 
 def rational_harmonic(graph: Graph, labels: Labels) -> list[Fraction]:
-    """Harmonic extension of an undirected graph.
+    """Return the harmonic extension of an undirected graph.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def rational_harmonic(graph: Graph, labels: Labels) -> list[Fraction]:
 
 
 def rational_amle(graph: Graph, labels: Labels) -> list[Fraction]:
-    """AMLE of an undirected graph, flat behind the last label.
+    """Return the AMLE of an undirected graph, flat behind the last label.
 
     Examples
     --------
@@ -325,7 +325,7 @@ def rational_amle(graph: Graph, labels: Labels) -> list[Fraction]:
 def _paths_from(
     rows: Rows, value: dict[int, Fraction], source: int
 ) -> list[tuple[list[int], Fraction]]:
-    """Shortest paths from one fixed vertex, through free ones, to others; with their lengths."""
+    """Return shortest paths from one fixed vertex, through free ones, to others, with lengths."""
     queue = [(length, y, source) for y, length in rows[source].items() if y not in value]
     heapq.heapify(queue)
     before: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""A study of one's own: a grid of cells and the experiments to run on it, as a TOML file.
+"""A user's own study: a grid of cells and the experiments to run on it, as a TOML file.
 
 Which settings a grid has is the experiments' own business: each reads the ``[grid]`` with its
 `Experiment.read_grid`, and all experiments of a study must read it alike. An experiment is named,
@@ -31,14 +31,14 @@ _LARGEST = 1 << 20
 
 
 def load_config(path: Path, known: Sequence[Experiment[Any]]) -> Study:
-    """Read a study of one's own.
+    """Read a user's own study.
 
     Parameters
     ----------
     path : Path
         A TOML file.
     known : sequence of Experiment
-        What may be called by its name; the first runs if the file names none.
+        Experiments that the file may name; the first runs if it names none.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def load_config(path: Path, known: Sequence[Experiment[Any]]) -> Study:
 
 def _study(data: bytes, path: Path, known: Sequence[Experiment[Any]]) -> Study:
     if len(data) > _LARGEST:
-        raise InputError(f"larger than a study can be: over {_LARGEST:,} bytes")
+        raise InputError(f"a study file must have at most {_LARGEST:,} bytes, got more")
     content = tomllib.loads(data.decode("utf-8-sig"))
     refuse_others(content, ("grid",), "")
     given = content.get("grid", {})
@@ -110,7 +110,7 @@ def _experiment(
 
 
 def refuse_others(table: dict[str, Any], known: Sequence[str], prefix: str) -> None:
-    """Refuse keys that nobody reads."""
+    """Raise `InputError` for unknown keys."""
     for key in table:
         if key not in known:
             raise InputError(f"unknown key {prefix}{key}; known are {', '.join(known)}")
@@ -120,12 +120,12 @@ def read_list(given: dict[str, Any], key: str, default: Sequence[Any], read: Rea
     """Read a list of the grid, every entry by the same rule; none may be there twice."""
     entries = given.get(key, list(default))
     if not isinstance(entries, list) or not entries:
-        raise InputError(f"grid.{key} must be a list with something in it, got {entries!r}")
+        raise InputError(f"grid.{key} must be a list that is not empty, got {entries!r}")
     found: list[T] = []
     for number, entry in enumerate(entries):
         value = read(entry, f"grid.{key}[{number}]")
         if value in found:
-            raise InputError(f"grid.{key}[{number}] = {entry!r} is there twice")
+            raise InputError(f"grid.{key}[{number}] = {entry!r} is listed twice")
         found.append(value)
     return found
 

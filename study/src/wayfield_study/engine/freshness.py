@@ -1,4 +1,4 @@
-"""Are results those that would be computed now? What made them, and what has changed since.
+"""Freshness of results: whether they would be computed in the same way now.
 
 A result is fresh if the experiment's version, wayfield's version, its numerical source and the
 versions of NumPy, SciPy, Numba and the experiment's own packages are the ones at hand. The
@@ -40,7 +40,7 @@ SETTINGS = {"paper/grid.py"}
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of everything that has a say in the figures.
+    """Return the versions of everything that the figures depend on.
 
     Of wayfield the release, without the number of commits since: between releases the source says
     what changed, and a commit to the documentation makes no result stale.
@@ -52,7 +52,7 @@ def versions() -> dict[str, str]:
 
 @cache
 def source() -> dict[str, str]:
-    """Digest of the numerical source of wayfield and of its study, by room.
+    """Return digests of the numerical source of wayfield and of its study, by room.
 
     Of the experiments only what they share counts, the modules that begin with an underscore: an
     experiment's own file also holds its charts and texts, and has a version for its figures.

@@ -1,4 +1,4 @@
-"""What a person sees while the study runs: a live table on a terminal, plain lines elsewhere."""
+"""Progress display: a live table on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_ARMS = 4  # whose figures are shown: a line has an end
 
 @dataclass
 class _Count:
-    """How far one experiment has come.
+    """Progress of one experiment.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class _Count:
     work, worked : float
         Estimated work in the tasks of this run, and in those that are done.
     seconds : float
-        What those took.
+        Seconds that those tasks took.
     measure : str
-        What sums up the finished cells: success or SPL.
+        The measure of the finished cells: success or SPL.
     found : dict
         By arm, the measure in every finished cell.
     """
@@ -99,11 +99,11 @@ class Display:
             self._live.stop()
 
     def note(self, message: str) -> None:
-        """Write a line of its own."""
+        """Print one line."""
         self.console.print(message, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
     def expect(self, experiment: str, tasks: int, work: float | None = None) -> None:
-        """Announce tasks of an experiment, and how much work there is in those yet to be run."""
+        """Announce tasks of an experiment, and the work in those that are still to be run."""
         self._counts[experiment] = _Count(tasks, tasks if work is None else work)
 
     def recall(self, experiment: str, rows: Sequence[Row]) -> None:
@@ -132,7 +132,7 @@ class Display:
 
     @property
     def done(self) -> int:
-        """Tasks that are done, now or before."""
+        """Number of tasks done, in this run or before."""
         return sum(count.done for count in self._counts.values())
 
     @property
@@ -142,7 +142,7 @@ class Display:
 
     @property
     def pace(self) -> str:
-        """Tasks done, tasks per second or minute, and time left, in words."""
+        """Tasks done, tasks per second or minute, and time left, as text."""
         done = f"{self.done}/{self.total} tasks"
         if not self._fresh:
             return done
@@ -152,7 +152,7 @@ class Display:
         return f"{done}, {pace}, {left // 60}:{left % 60:02d} left"
 
     def _time_left(self, elapsed: float) -> float:
-        """Go by what each experiment's tasks took so far, or all tasks where none is done yet."""
+        """Estimate the time left from what each experiment's tasks took so far."""
         counts = self._counts.values()
         seconds, worked = sum(c.seconds for c in counts), sum(c.worked for c in counts)
         if not seconds or not worked:
@@ -163,12 +163,12 @@ class Display:
 
     def _line(self, names: Set[str]) -> str:
         """Return how far these experiments are, and the figures of the first that has any."""
-        parts, told = [], False
+        parts, shown = [], False
         for name, count in self._counts.items():
             if name in names:
-                means = "" if told or not count.means else f": {count.means}"
+                means = "" if shown or not count.means else f": {count.means}"
                 parts.append(f"{name} {count.done}/{count.total}{means}")
-                told = told or bool(means)
+                shown = shown or bool(means)
         return "; ".join(parts)
 
     def _render(self) -> RenderableType:

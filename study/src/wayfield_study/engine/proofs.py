@@ -42,14 +42,14 @@ def proof_digest(field: Extension) -> str:
 
 @dataclass(frozen=True)
 class Recheck:
-    """What checking a task's proofs again came to.
+    """Result of checking a task's proofs again.
 
     Attributes
     ----------
     proved : int
         Proofs that were written again and checked.
     faults : tuple of str
-        What did not agree, or was not proved.
+        Proofs that disagree, or that could not be proved.
     """
 
     proved: int

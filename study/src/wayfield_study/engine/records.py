@@ -1,4 +1,4 @@
-"""From rows to figures: choosing, grouping, totals and means.
+"""Rows of results: selecting, grouping, totals and means.
 
 An experiment's rows carry the settings of their cell and the experiment's own columns; `Records`
 keeps some of them, groups them and takes means, so that every figure of a report is one line.
@@ -54,7 +54,7 @@ class Records:
         return Records(tuple(kept))
 
     def values(self, column: str) -> list[Any]:
-        """Distinct values of a column: words as they come, numbers sorted."""
+        """Return the distinct values of a column: words in order of appearance, numbers sorted."""
         seen = list(dict.fromkeys(row[column] for row in self.rows))
         return seen if any(isinstance(value, str) for value in seen) else sorted(seen)
 
@@ -82,7 +82,7 @@ class Records:
         return int(self.column(name).sum())
 
     def mean(self, name: str) -> float:
-        """Mean of a column; NaN if there are no rows."""
+        """Return the mean of a column; NaN if there are no rows."""
         return float(self.column(name).mean()) if self.rows else float("nan")
 
     def ratio(self, part: str, whole: str) -> float:

@@ -1,4 +1,4 @@
-"""Run tasks, keep each result as it comes, and pick up where a run ended.
+"""Run tasks, keep each result as it arrives, and resume where a run ended.
 
 Tasks already in the store are not run again. Each worker has one task at a time and its rows are
 kept at once, so a run killed at any moment loses the tasks in flight and nothing else. A task that
@@ -59,7 +59,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run left behind.
+    """Result of a run.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ def run(
         Address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``; its workers then do the
         work, and `workers` does not count.
     console : rich Console, optional
-        Where to show progress; nothing is shown if not given.
+        Console for the progress display; by default nothing is shown.
     accept_stale : bool
         Whether to use results that other code or other packages computed; else those tasks are
         run again.
@@ -198,7 +198,9 @@ def _attempts(
             yield tasks[position], ended
     elif count := num_processors() if workers is None else workers:
         for position, ended in in_processes(attempt, orders, count):
-            died = Attempt([], f"its worker died {TRIES} times; out of memory?\n", 0.0)
+            died = Attempt(
+                [], f"its worker process died {TRIES} times, perhaps for lack of memory\n", 0.0
+            )
             yield tasks[position], ended or died
     else:
         for task, order in zip(tasks, orders, strict=True):
@@ -229,7 +231,7 @@ def attempt_alike(
 
 
 def check_versions(client: Any) -> None:
-    """Refuse a cluster if the figures of a worker would not be ours.
+    """Raise if a worker of a cluster has other versions.
 
     The workers are asked for nothing of wayfield's: it may be missing there.
     """
@@ -241,4 +243,4 @@ def check_versions(client: Any) -> None:
             theirs = "missing" if missing else answer
             if isinstance(theirs, str) and theirs != ours:  # anything else: it left just now
                 found = f"the worker at {worker} has {name} {theirs}"
-                raise WayfieldError(f"{found}, here it is {ours}: install the same there")
+                raise WayfieldError(f"{found}, here it is {ours}: install the same version there")

@@ -24,7 +24,7 @@ _Z = 1.959963984540054  # the standard normal's 97.5 % point
 
 
 def bootstrap_interval(values: ArrayLike, seed: int = BOOTSTRAP_SEED) -> tuple[float, float]:
-    """Percentile 95 % interval of the mean under resampling, whatever the order of the values.
+    """Return the bootstrap percentile 95 % interval of the mean, whatever the order.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def bootstrap_interval(values: ArrayLike, seed: int = BOOTSTRAP_SEED) -> tuple[f
 
 
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share.
+    """Return Wilson's 95 % interval of a share.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
 
 
 def t_interval(values: ArrayLike) -> tuple[float, float]:
-    """Mean of independent figures and half the width of its 95 % interval; NaN if there is one.
+    """Return the mean and half the width of its 95 % t interval; NaN for a single figure.
 
     Examples
     --------

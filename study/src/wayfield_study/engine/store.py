@@ -1,4 +1,4 @@
-"""Where results live: one Parquet file per task, whole or absent.
+"""The store of results: one Parquet file per task, complete or absent.
 
 A task's file is ``results/<experiment>/<cell>-<address>.parquet``, the address a digest of the
 experiment's name and the cell's settings. The table carries the settings as columns, so that any
@@ -43,7 +43,7 @@ _TEMPORARY = ".tmp"
 
 
 class Condition(StrEnum):
-    """What the store has of a task."""
+    """Condition of a task in the store."""
 
     DONE = "done"
     MISSING = "missing"
@@ -54,12 +54,12 @@ class Condition(StrEnum):
 
 @dataclass(frozen=True)
 class Entry:
-    """What the store has of a task.
+    """A task in the store: its condition, its rows, and what is wrong with it.
 
     Attributes
     ----------
     condition : Condition
-        Whether it is there, and good.
+        Whether the result is there and valid.
     rows : list of Row
         The table, the cell's settings in front, of a result that is done or stale; none if its
         format cannot be read any more.
@@ -96,11 +96,11 @@ class Store:
     directory: Path
 
     def path(self, task: Task) -> Path:
-        """Where the task's table is, once it is done."""
+        """Return the path of a task's table."""
         return self.directory / task.experiment.name / f"{_name(task)}.parquet"
 
     def failure_path(self, task: Task) -> Path:
-        """Where the traceback is, if the task failed."""
+        """Return the path of a task's traceback."""
         return self.path(task).with_suffix(".failed.txt")
 
     @property
@@ -130,12 +130,12 @@ class Store:
         return Entry(Condition.DONE, rows)
 
     def write(self, task: Task, rows: list[Row]) -> None:
-        """Keep the rows of a finished task, and forget that it ever failed."""
+        """Write the rows of a finished task, and remove the record of a failure."""
         self._replace(self.path(task), encode(_header(task), rows))
         self.failure_path(task).unlink(missing_ok=True)
 
     def write_failure(self, task: Task, traceback: str) -> None:
-        """Keep why the task failed; it is run again next time."""
+        """Write why the task failed; it is run again next time."""
         self._replace(self.failure_path(task), traceback.encode(errors="backslashreplace"))
 
     def log(self, task: Task, seconds: float) -> None:
@@ -146,7 +146,7 @@ class Store:
             file.write(json.dumps(about | {"seconds": round(seconds, 4)}) + "\n")
 
     def computing(self, tasks: Iterable[Task]) -> dict[str, float]:
-        """Seconds that these tasks took, by experiment, as far as they are noted."""
+        """Return the seconds that these tasks took, by experiment, where they were logged."""
         noted: dict[tuple[str, str], float] = {}
         lines = self.log_path.read_bytes() if self.log_path.exists() else b""
         for line in lines.splitlines():
@@ -162,12 +162,12 @@ class Store:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Hold the store for one run, and sweep out what a killed run left half written.
+        """Lock the store for one run, and remove files that a killed run left incomplete.
 
         Raises
         ------
         WayfieldError
-            If another run holds it. The system takes the hold off a run that is killed.
+            If another run has locked it. The system releases the lock of a killed run.
         """
         need("pyarrow", "study")  # now, not after the first result
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -178,7 +178,7 @@ class Store:
                 fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise WayfieldError(
-                    f"another run is writing to {self.directory}: wait for it"
+                    f"another run is writing to {self.directory}: wait until it ends"
                 ) from None
             except (ImportError, OSError):  # Windows, or a file system without locks
                 pass
@@ -270,6 +270,6 @@ def _digest(content: bytes) -> bytes:
 
 
 def _seal_span(content: bytes) -> tuple[int, int]:
-    """Where the seal is: in the footer, so the last thing in the file that looks like one."""
+    """Return where the seal is: in the footer, so the last thing that looks like one."""
     found = [match.span(1) for match in _SEAL.finditer(content)]
     return found[-1] if found else (0, 0)

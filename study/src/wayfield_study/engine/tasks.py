@@ -1,4 +1,4 @@
-"""What a study is made of: an experiment, run on a cell, returns the rows of a table.
+"""Studies, experiments, cells and tasks: an experiment, run on a cell, returns rows.
 
 A task is one experiment on one cell, the unit that is run, kept and resumed. Experiments are pure:
 the rows depend on the cell alone, bit for bit, whatever the worker, the order or the number of
@@ -102,7 +102,7 @@ class Experiment(Generic[C]):
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):  # it is a folder, and a table to query
             raise InputError(
-                f"an experiment's name has at most 64 letters, digits, '_' and '-', unlike "
+                f"an experiment's name must have at most 64 letters, digits, '_' and '-', got "
                 f"{self.name[:80]!r}"
             )
 
@@ -239,12 +239,12 @@ def _kind(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Profile:
-    """How much of a study to run.
+    """A profile: how much of a study to run.
 
     Attributes
     ----------
     name, about : str
-        What to call it, and what one gets.
+        Its name, and a short description.
     goals : int or None
         Goals per cell; None where cells have no choice of goals.
     most_goals : int
@@ -261,11 +261,11 @@ class Profile:
         if goals is None:
             return self
         if self.goals is None:
-            raise InputError("this study has no choice of goals")
+            raise InputError("this study has no option for the number of goals")
         return replace(self, goals=as_whole(goals, "goals", least=1, most=self.most_goals))
 
     def at_most(self, **limits: int) -> int:
-        """Goals per cell, but no more than the limit that goes by this profile's name.
+        """Return the goals per cell, limited by the number under this profile's name.
 
         Examples
         --------
@@ -287,7 +287,7 @@ class Study:
     experiments : tuple of Experiment
         In the order of the report.
     profiles : tuple of Profile
-        The first is the one that runs if none is asked for.
+        The first one is the default.
     cover : function of the tables, optional
         The report's beginning and end: `wayfield_study.report.Cover`, read there.
     """
@@ -346,7 +346,7 @@ class Study:
 
 
 def refuse_namesakes(experiments: Iterable[Experiment[Any]]) -> None:
-    """Refuse two experiments of one name, which would share a folder of results."""
+    """Raise if two experiments have the same name, since they would share a folder."""
     known: dict[str, Experiment[Any]] = {}
     for experiment in experiments:
         other = known.setdefault(experiment.name.casefold(), experiment)

@@ -80,7 +80,7 @@ STUDIES = {
             PAPER,
             (
                 Profile("paper", "all of the paper and beyond it, 32 goals per cell", 32, PAIRS),
-                Profile("quick", "a few small cells of everything, half a minute", 4, PAIRS),
+                Profile("quick", "a few small cells of every experiment, half a minute", 4, PAIRS),
                 Profile("full", "as the paper, with up to 512 goals per cell: hours", PAIRS, PAIRS),
             ),
             paper_study.cover,

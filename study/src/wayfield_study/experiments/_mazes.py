@@ -88,7 +88,7 @@ class MazeCell:
 
     @property
     def columns(self) -> Row:
-        """The settings; a maze of one's own is told by its name, which holds a digest of it."""
+        """The settings; the name of a user's own maze holds a digest of it."""
         return {name: value for name, value in asdict(self).items() if name != "text"}
 
     @property

@@ -76,7 +76,7 @@ def shares(rows: Records, arm: str) -> FloatArray:
 
 
 def success(rows: Records, arm: str) -> float:
-    """Mean over cells of the share of sampled pairs that reach."""
+    """Return the mean over cells of the share of sampled pairs that reach the goal."""
     return float(shares(rows, arm).mean())
 
 
@@ -95,7 +95,7 @@ COUNTED: dict[str, Callable[[Records], str]] = {
 
 
 def table_by(rows: Records, column: str, head: str, looks: Sequence[Look], title: str) -> Table:
-    """Success of every arm by the values of a column, over sampled pairs."""
+    """Tabulate success of every arm by the values of a column, over sampled pairs."""
     shown = [look for look in looks if look.name in rows.values("arm")]
     groups = rows.by(column, "arm")
     lines = []
@@ -116,7 +116,7 @@ def table_by(rows: Records, column: str, head: str, looks: Sequence[Look], title
 
 
 def printed_success(rows: Records, method: str) -> float | None:
-    """Mean of the paper's grid over the configurations at hand; None if it has not all of them."""
+    """Return the paper's mean over these configurations; None if it lacks one of them."""
     if not on_papers_mazes(rows):
         return None
     names = [f"grid-{m}/r{r}/lf{lf:.2f}/{method}" for m, r, lf in rows.distinct(*CONFIGURATION)]

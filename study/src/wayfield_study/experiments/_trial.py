@@ -54,7 +54,7 @@ class Arm(Look):
     method : Method
         Gives the field.
     ties : {"index", "exit"}
-        How ties are told apart.
+        How ties are broken.
     rule : {"q", "slope"}
         The greedy rule.
     tie_tolerance : float
@@ -137,11 +137,11 @@ class Trial:
 
     @property
     def spans(self) -> list[float]:
-        """Range of every goal's labels, at least 1: errors are told relative to it."""
+        """Range of every goal's labels, at least 1: errors are given relative to it."""
         return [max(labels.span, 1.0) for labels in self.drawn.labels]
 
     def fields(self, method: Method) -> list[Extension]:
-        """Extensions of every goal's labels."""
+        """Return the extensions of every goal's labels."""
         if method not in self._solved:
             drawn = self.drawn
             self._solved[method] = wf.extend_many(drawn.graph, drawn.labels, method, workers=1)
@@ -150,7 +150,7 @@ class Trial:
     def swept(
         self, fields: Iterable[FloatArray], sweeps: int, relaxation: float
     ) -> list[tuple[FloatArray, float]]:
-        """Midrange sweeps from a field for every goal: the fields they lead to, and residuals."""
+        """Return the fields after midrange sweeps from a field for every goal, and residuals."""
         graph = self.drawn.graph
         return [
             jacobi(graph.arcs, labels.mask(graph), graph.is_unit, values, sweeps, relaxation)
@@ -158,7 +158,7 @@ class Trial:
         ]
 
     def digest(self, method: Method) -> str:
-        """Digest of the proof of the first goal's field; empty if there is none."""
+        """Return the digest of the proof of the first goal's field; empty if there is none."""
         if method not in self._digests:
             self._digests[method] = proof_digest(self.fields(method)[0])
         return self._digests[method]

@@ -151,7 +151,7 @@ class Draw:
 
 
 def run(cell: AntCell) -> list[Row]:
-    """One row for every arm.
+    """Return one row for every arm.
 
     ``episodes`` = ``arrived`` + ``looped`` + ``fell`` + ``out_of_time``; ``steps`` are those of
     the episodes that arrived, in all; ``graph`` and ``foreseen`` count the starts that were
@@ -215,7 +215,7 @@ def cells(profile: Profile) -> list[AntCell]:
 
 
 def effort(cell: AntCell) -> float:
-    """Expect walks as long as the maze is large, and more loops the finer the graph."""
+    """Estimate the effort: walks grow with the maze, and loops with the resolution."""
     return wf.load_layout(cell.maze).num_free * cell.goals * cell.starts * (1 + cell.refinement / 8)
 
 
@@ -237,7 +237,7 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[AntCell]:
 
 
 def charts(rows: Records) -> Iterator[Chart]:
-    """Success against labels, maze by maze and resolution by resolution."""
+    """Draw success against labels, maze by maze and resolution by resolution."""
     how = share_of("arrived", "episodes"), ("labels", "arrived")
     for (maze, r), some in rows.by("maze", "refinement").items():
         title = f"{maze}, r = {r}: ants that arrive"
@@ -255,7 +255,7 @@ def say_steps(rows: Records) -> str:
 
 
 def tables(rows: Records) -> Iterator[Table]:
-    """Success, endings, and what was predicted."""
+    """Tabulate success, endings, and what was predicted."""
     places, groups = list(rows.by("maze", "refinement")), rows.by("arm", "maze", "refinement")
     lines = []
     for look in LOOKS:
@@ -406,7 +406,7 @@ class BufferCell(Settings):
 
 
 def run_buffer(cell: BufferCell) -> list[Row]:
-    """One row for the planner and one for the control.
+    """Return one row for the planner and one for the control.
 
     ``episodes`` = ``arrived`` + ``looped`` + ``fell`` + ``out_of_time``; ``predicted`` is the
     planner's mean probability of arrival.
@@ -441,7 +441,7 @@ def run_buffer(cell: BufferCell) -> list[Row]:
 
 
 def buffer_cells(profile: Profile) -> list[BufferCell]:
-    """Four mazes, two of them from short episodes as well; a small buffer if quick."""
+    """Return four mazes, two of them also with short episodes; a small buffer if quick."""
     if profile.name == "quick":
         return [BufferCell("medium", "navigate", 20_000, 0, each=1)]
     stitched = [BufferCell(maze, "stitch", STEPS[maze], 0) for maze in ("medium", "large")]
@@ -449,7 +449,7 @@ def buffer_cells(profile: Profile) -> list[BufferCell]:
 
 
 def buffer_tables(rows: Records) -> list[Table]:
-    """Success by maze and style, and how it ended."""
+    """Tabulate success by maze and style, and how it ended."""
     lines = []
     for (maze, style), some in rows.by("maze", "style").items():
         for look in BUFFER_LOOKS:

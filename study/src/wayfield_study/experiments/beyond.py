@@ -69,7 +69,7 @@ def mark_and_count(rows: Records, arm: str) -> tuple[Mark, str]:
 
 
 def run_sparse(cell: MazeCell) -> list[Row]:
-    """One row for every number of labels and arm."""
+    """Return one row for every number of labels and arm."""
     drawn = cell.draw()
     graph, seed = drawn.graph, drawn.label_seed
     rows: list[Row] = []
@@ -82,7 +82,7 @@ def run_sparse(cell: MazeCell) -> list[Row]:
 
 
 def label_counts(most: int) -> Iterator[int]:
-    """Powers of two from 2 below the most, then the most itself."""
+    """Return powers of two from 2 up to below the most, then the most itself."""
     count = 2
     while count < most:
         yield count
@@ -131,7 +131,7 @@ SPARSE = maze_experiment("sparse", "Down to two labels", 1, run_sparse, cells, 2
 
 
 def run_noise(cell: MazeCell) -> list[Row]:
-    """One row for every σ and arm."""
+    """Return one row for every σ and arm."""
     exact = cell.draw()
     rows: list[Row] = []
     for sigma in SIGMAS:
@@ -161,7 +161,7 @@ def with_noise(drawn: Draw, sigma: float) -> Draw:
 
 
 def by_noise(rows: Records) -> list[Chart]:
-    """Success against the noise."""
+    """Draw success against the noise."""
     arms = (*AS_THEY_ARE, TRIMMED)
     return [
         against(chosen, "sigma", arms, f"Success against noise, lf = {lf:g}", lambda s: f"σ {s:g}")
@@ -202,7 +202,7 @@ NOISE = maze_experiment("noise", "Noisy labels", 1, run_noise, cells, 34.0, SECT
 
 
 def run_finer(cell: MazeCell) -> list[Row]:
-    """One row for each arm."""
+    """Return one row for each arm."""
     trial = Trial(cell)
     return [trial.row(arm) for arm in FINER]
 
@@ -216,7 +216,7 @@ def all_resolutions(tables: Tables) -> Records:
 
 
 def by_resolution(rows: Records) -> list[Chart]:
-    """Success against resolution."""
+    """Draw success against resolution."""
     title, theirs = "Success on finer graphs", printed_series(rows, "refinement")
     return [against(rows, "refinement", FINER, title, lambda r: f"r = {r}", theirs)]
 
@@ -284,7 +284,7 @@ HELD_OUT = maze_experiment("held_out", "Held-out mazes", 1, run, cells, 1.5, SEC
 
 
 def run_ties(cell: MazeCell) -> list[Row]:
-    """One row for every kind of lengths, rule, tie rule and tolerance."""
+    """Return one row for every kind of lengths, rule, tie rule and tolerance."""
     unit = cell.draw()
     rows: list[Row] = []
     for lengths, drawn in (("unit", unit), ("random", with_random_lengths(unit))):
@@ -315,7 +315,7 @@ def with_random_lengths(drawn: Draw) -> Draw:
 
 
 def by_planner(rows: Records) -> list[Table]:
-    """Success by lengths, rule, tie rule and tolerance."""
+    """Tabulate success by lengths, rule, tie rule and tolerance."""
     groups = rows.by("lengths", "rule", "ties", "tolerance").items()
     named = {
         f"{lengths} lengths, {RULES[rule]}, {ties} ties{' within 10⁻⁹' if tolerance else ''}": some

@@ -95,7 +95,7 @@ def make_world(kind: str, size: int, seed: int) -> World:
 
 
 def one_way_maze(size: int, rng: np.random.Generator) -> wf.Graph:
-    """Lattice with walls; some passages can be walked one way only. Unit lengths."""
+    """Make a lattice with walls; some passages are one-way. Unit lengths."""
     free, tails, heads = _lattice(size, rng)
     turned = rng.random(tails.size) < 0.5
     tails, heads = np.where(turned, heads, tails), np.where(turned, tails, heads)
@@ -105,7 +105,7 @@ def one_way_maze(size: int, rng: np.random.Generator) -> wf.Graph:
 
 
 def terrain_maze(size: int, rng: np.random.Generator) -> wf.Graph:
-    """Lattice with walls; entering a cell costs 1 to 9, in patches."""
+    """Make a lattice with walls; entering a cell costs 1 to 9, in patches."""
     free, tails, heads = _lattice(size, rng)
     rough = gaussian_filter(rng.normal(size=free.shape), 2.0)
     rank = np.argsort(np.argsort(rough.ravel())).reshape(free.shape)
@@ -115,7 +115,7 @@ def terrain_maze(size: int, rng: np.random.Generator) -> wf.Graph:
 
 
 def replay_like_graph(size: int, rng: np.random.Generator) -> wf.Graph:
-    """Points in the square with arcs to most of their nearest neighbours; lognormal lengths."""
+    """Draw points in a square with arcs to most nearest neighbours; lognormal lengths."""
     points = rng.random((size, 2))
     _, near = KDTree(points).query(points, NEIGHBOURS + 1)
     seen = rng.random((size, NEIGHBOURS)) < SEEN
@@ -180,7 +180,7 @@ class WorldCell(Settings):
 
 
 def cells(profile: Profile) -> list[WorldCell]:
-    """Every kind of world; ``large`` adds one of each kind up to 100,000 states."""
+    """Return every kind of world; ``large`` adds one of each kind up to 100,000 states."""
     if profile.name == "quick":
         return [WorldCell(kind, 600, f, SEEDS[0]) for kind in WORLDS for f in (0.01, 0.1)]
     small = [WorldCell(k, SIZE, f, s) for s, k, f in product(SEEDS, WORLDS, FRACTIONS)]
@@ -248,7 +248,7 @@ CHARTED = ("cost_slope", "flat_q", "sym_amle", "sym_harmonic", "sym_nearest")
 
 
 def run(cell: WorldCell) -> list[Row]:
-    """One row for every arm, then the reference: pairs are starts that can reach the goal.
+    """Return one row for every arm, then the reference: pairs are starts that can reach the goal.
 
     ``cost_ratio`` is the mean of walked over least cost, over the starts that reached; NaN if
     none did.
@@ -296,7 +296,7 @@ def row(arm: str, ratio: FloatArray) -> Row:
 
 
 def charts(rows: Records) -> list[Chart]:
-    """Success against labels, on every kind of world."""
+    """Draw success against labels, on every kind of world."""
     looks = [look for look in LOOKS if look.name in CHARTED]
     return [
         against(some, "label_fraction", looks, f"Success against labels, {kind}", percent)
@@ -305,7 +305,7 @@ def charts(rows: Records) -> list[Chart]:
 
 
 def tables(rows: Records) -> list[Table]:
-    """Success and cost ratio of every arm on every kind of world, over all its cells."""
+    """Tabulate success and cost ratio of every arm on every kind of world, over all its cells."""
     kinds, groups, lines = rows.values("world"), rows.by("arm", "world"), []
     for look in LOOKS:
         if (look.name, kinds[0]) not in groups:

@@ -46,7 +46,7 @@ ORDERING = {
 
 
 def run(cell: MazeCell) -> list[Row]:
-    """One row for every p, two for p = ∞."""
+    """Return one row for every p, two for p = ∞."""
     trial = Trial(cell)
     return [
         {"p": p} | trial.row(arm) | trial.ordering_counts(trial.fields(arm.method))
@@ -55,7 +55,7 @@ def run(cell: MazeCell) -> list[Row]:
 
 
 def cells(profile: Profile) -> list[MazeCell]:
-    """Two small cells, or the paper's whole grid, with the goals that L-BFGS-B is run on."""
+    """Return two small cells, or the paper's whole grid, with the goals that L-BFGS-B is run on."""
     if profile.name == "quick":
         return grid(["medium"], [4], [0.02, 0.08], SEEDS[:1], profile.at_most())
     return budget_cells(profile)
@@ -280,12 +280,12 @@ def certified(rows: Records) -> Iterator[Finding]:
     finite = Records.of(row for row in rows if 2 < float(row["p"]) < inf)
     powers = [int(p) for p in finite.values("p")]
     width = float(finite.column("width").max())
-    told = ", ".join(f"{success(rows, f'p{p}'):.3f} at p = {p}" for p in powers)
+    phrase = ", ".join(f"{success(rows, f'p{p}'):.3f} at p = {p}" for p in powers)
     yield Finding(
         "new" if isfinite(width) else "differs",
         "Certified p-Laplacian fields exist for every p.",
         f"Every field for p = {', '.join(map(str, powers))} has a proved bracket, at most "
-        f"{power(width)} of the label range wide. Success: {told}.",
+        f"{power(width)} of the label range wide. Success: {phrase}.",
     )
 
 

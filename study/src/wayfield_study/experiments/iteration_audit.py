@@ -41,12 +41,12 @@ STABLE = 0.95
 
 
 def run(cell: MazeCell) -> list[Row]:
-    """One row for the harmonic start, for every budget and for the exact AMLE (arm, sweeps)."""
+    """Return rows for the harmonic start, for every budget and for the exact AMLE."""
     return audited(Trial(cell), HARMONIC.method, PAPER_RELAXATION)
 
 
 def audited(trial: Trial, harmonic: Method, relaxation: float) -> list[Row]:
-    """Rows of a drawn cell, for sweeps of some relaxation from some harmonic field."""
+    """Return rows of a drawn cell, for sweeps of some relaxation from some harmonic field."""
     start = trial.row(replace(HARMONIC, method=harmonic))
     rows: list[Row] = [{"sweeps": 0} | start]
     fields = [field.values for field in trial.fields(harmonic)]

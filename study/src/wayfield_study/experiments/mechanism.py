@@ -37,7 +37,7 @@ CHARTED = {
 
 
 def run(cell: MazeCell) -> list[Row]:
-    """One row for each way to compute the AMLE."""
+    """Return one row for each way to compute the AMLE."""
     trial = Trial(cell)
     harmonic = trial.fields(HARMONIC.method)
     return [

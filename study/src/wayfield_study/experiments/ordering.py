@@ -32,7 +32,7 @@ cells = cells_by_profile(
 
 
 def run(cell: MazeCell) -> list[Row]:
-    """One row for every arm and scope."""
+    """Return one row for every arm and scope."""
     trial = Trial(cell)
     rows: list[Row] = []
     for arm in ARMS:
@@ -52,7 +52,7 @@ def columns_after(prefix: str, row: Row) -> Row:
 
 
 def rate(rows: Records, metric: str, prefix: str = "") -> float:
-    """Rate over all decisions of all cells together."""
+    """Return the rate over all decisions of all cells together."""
     if metric == "positive_gap_rate":
         return 1.0 - rate(rows, "best_agree_rate", prefix)
     part, whole = (prefix + name for name in RATES[metric])

@@ -74,7 +74,7 @@ def _headline(rows: Records) -> list[str]:
         return []
     harmonic, sweeps = (success(rows, arm) for arm in ("harmonic", "sweeps"))
     theirs = [printed_success(rows, method) for method in ("harmonic", "amle")]
-    told = [
+    phrase = [
         "" if share is None else f" (the paper on these cells: {share:.1%})" for share in theirs
     ]
     index, exits = failing(rows, "amle"), rows.where(arm="amle_exit")
@@ -82,14 +82,14 @@ def _headline(rows: Records) -> list[str]:
     pairs = rows.where(arm="amle").total("pairs")
     return [
         f"A greedy planner reaches the goal from {harmonic:.1%} of the starts on harmonic values"
-        f"{told[0]} and from {sweeps:.1%} on AMLE values after {PAPER_SWEEPS} sweeps{told[1]}.",
+        f"{phrase[0]} and from {sweeps:.1%} on AMLE values after {PAPER_SWEEPS} sweeps{phrase[1]}.",
         f"Solved exactly, the AMLE fails from {index:,} of {pairs:,} starts under the paper's tie "
         f"rule, and from {lost:,} of all {starts:,} with ties broken towards an exit.",
     ]
 
 
 def _tiles(rows: Records) -> list[Tile]:
-    """Success of the four main arms in large type; that with exit ties over all starts."""
+    """Return the success of the four main arms as tiles; with exit ties over all starts."""
     tiles = []
     for look, method in (*PANELS, (EXACT_EXIT, None)) if len(rows) else ():
         part, whole = "reached", "pairs"
@@ -136,7 +136,7 @@ def _picture(rows: Records) -> Block:
 
 
 def _sampling(rows: Records) -> tuple[int, int]:
-    """Goals and starts per cell of the main rollouts."""
+    """Return the goals and starts per cell of the main rollouts."""
     if not len(rows):
         return 0, 0
     goals = max(rows.values("goals"))

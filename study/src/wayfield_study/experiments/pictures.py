@@ -26,7 +26,7 @@ MOST_GOALS = 16
 
 
 def run(cell: MazeCell) -> list[Row]:
-    """One row: the maze, the plans of the chosen goal, and the failures over all goals."""
+    """Return one row: the maze, the plans of the chosen goal, and the failures over all goals."""
     trial = Trial(cell)
     drawn = trial.drawn
     plans = {

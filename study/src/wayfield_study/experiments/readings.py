@@ -171,7 +171,7 @@ def far_pairs(drawn: Draw, least: float) -> Draw:
 
 
 def audited(cell: ReadingCell) -> list[Row]:
-    """One row for every arm of the paper under the cell's reading, with the audits of its two."""
+    """Return one row per arm of the paper under the cell's reading, with two audits."""
     reading = READINGS[cell.reading]
     trial = Trial(reading.draw(cell))
     harmonic = [field.values for field in trial.fields(reading.harmonic)]
@@ -190,7 +190,7 @@ def audited(cell: ReadingCell) -> list[Row]:
 
 
 def sweeps(cell: ReadingCell) -> list[Row]:
-    """Rows of the iteration audit under the cell's reading."""
+    """Return rows of the iteration audit under the cell's reading."""
     reading = READINGS[cell.reading]
     return iteration_audit.audited(Trial(reading.draw(cell)), reading.harmonic, reading.relaxation)
 
@@ -408,11 +408,11 @@ def by_budget(rows: Records) -> list[Table]:
     """Tabulate success and residual after every budget of sweeps, by reading."""
 
     def after(budget: int) -> Callable[[Records], str]:
-        def told(some: Records) -> str:
+        def phrase(some: Records) -> str:
             chosen = some.where(sweeps=budget)
             return f"{success(chosen, 'sweeps'):.3f} ({power(chosen.mean('residual'))})"
 
-        return told
+        return phrase
 
     swept = rows.where(arm="sweeps")
     groups = {READINGS[str(name)].title: some for name, some in swept.by("reading").items()}
@@ -434,7 +434,7 @@ READINGS_SECTION = Section(
     "other-readings",
     "Sensitivity: other readings of the paper",
     "The paper's cells under assumptions that its text does not make, and under the "
-    "reading of version 0.1.0; how many figures each would meet is told further down.",
+    "reading of version 0.1.0; the number of figures that each would meet is given further down.",
     tables=by_reading,
 )
 ARMS = maze_experiment(

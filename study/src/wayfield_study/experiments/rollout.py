@@ -36,7 +36,7 @@ _ARTEFACT = 0.05
 
 
 def run(cell: MazeCell) -> list[Row]:
-    """All arms of the paper, exact ones beside them, and the references."""
+    """Run all arms of the paper, exact ones beside them, and the references."""
     trial = Trial(cell)
     return [*(trial.row(arm) for arm in ARMS), trial.oracle_row()]
 
@@ -148,7 +148,7 @@ def _counts(figures: list[Figure], rows: Records) -> dict[str, Measure]:
 
 
 def charts(rows: Records) -> Iterator[Chart]:
-    """Success against resolution and against labels."""
+    """Draw success against resolution and against labels."""
     by_r, by_lf = (printed_series(rows, column) for column in ("refinement", "label_fraction"))
     title = "Success against resolution"
     yield against(rows, "refinement", MAIN, title, lambda r: f"r = {r}", by_r)
@@ -215,12 +215,12 @@ def lifts(rows: Records) -> Iterator[Finding]:
     }
     positive = sum(lift > 0 for lift in lifts)
     grows = bool((np.diff(list(by_r.values())) > 0).all())
-    told = ", ".join(f"{lift:+.1f} points at r = {r}" for r, lift in by_r.items())
+    phrase = ", ".join(f"{lift:+.1f} points at r = {r}" for r, lift in by_r.items())
     yield Finding(
         "reproduced" if positive == len(lifts) and grows else "differs",
         "The paper: AMLE lifts success over harmonic everywhere, the more the finer the graph.",
         f"After {PAPER_SWEEPS} sweeps the lift is positive in {positive} of {len(lifts)} "
-        f"configurations. Solved exactly it is {told}"
+        f"configurations. Solved exactly it is {phrase}"
         + (", growing with r." if grows and len(by_r) > 1 else "."),
     )
 

@@ -215,7 +215,7 @@ def measures(tables: Tables) -> dict[str, Measure]:
 
 
 def drawings(rows: Records) -> list[Chart]:
-    """Seven nodes by both fields, the fitted witnesses after sweeps, some of our own solved."""
+    """Draw the seven nodes, the fitted witnesses after sweeps, and some of our own."""
     drawn = []
     for graph, some in rows.by("graph").items():
         ways = some.by("way")

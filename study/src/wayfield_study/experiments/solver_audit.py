@@ -131,13 +131,13 @@ class Energy:
         return values
 
     def value_and_gradient(self, x: FloatArray) -> tuple[float, FloatArray]:
-        """Energy and its gradient."""
+        """Return the energy and its gradient."""
         gradient = np.empty_like(self.start)
         value = kernels.energy_gradient(self.edges, self.field(x), self.p, gradient)
         return value, gradient[self.free]
 
     def curvature(self, x: FloatArray, direction: FloatArray) -> FloatArray:
-        """Hessian times a direction."""
+        """Return the Hessian times a direction."""
         change, product = np.zeros_like(self.start), np.empty_like(self.start)
         change[self.free] = direction
         kernels.energy_curvature(self.edges, self.field(x), change, self.p, product)
@@ -167,7 +167,7 @@ class Energy:
         return self.audit(self.field(found.x), bool(found.success), int(found.nit))
 
     def gap(self, values: FloatArray) -> float:
-        """Relative duality gap: see `extension._gap`, here for a flow projected first."""
+        """Return the relative duality gap, for a flow whose sources are removed first."""
         tails, heads, lengths = self.edges
         # the matrix that takes a field to its slopes
         signs = np.repeat([1.0, -1.0], tails.size) / np.tile(lengths, 2)
@@ -196,7 +196,7 @@ class Energy:
         return float(-np.expm1(self.p * np.log(ratio))) if ratio > 0.0 else 1.0
 
     def _lower_bound(self, slope: Any, flow: FloatArray) -> float:
-        """Lower bound on the energy norm from ℓ times a flow, its sources paid for."""
+        """Return a lower bound on the energy norm from ℓ times a flow, sources subtracted."""
         dual, lengths = self.p / (self.p - 1.0), self.edges.lengths
         divergence = slope.T @ flow
         values = self.labels.values
@@ -210,7 +210,7 @@ class Energy:
 
 
 def lbfgs(energy: Energy, cap: int = 50_000, stall: float = 0.0, memory: int = 20) -> Audit:
-    """L-BFGS-B on the energy until its gradient is below the tolerance, or the cap.
+    """Run L-BFGS-B on the energy until its gradient is below the tolerance, or the cap.
 
     It also stops, and calls itself converged, when a step lowers the energy by less than a share
     `stall`. `memory` is the number of past steps it learns from. More than `EVALUATIONS` of the
@@ -221,7 +221,7 @@ def lbfgs(energy: Energy, cap: int = 50_000, stall: float = 0.0, memory: int = 2
 
 
 def relaxed_picard(energy: Energy, cap: int = 5_000) -> Audit:
-    """Under-relaxed fixed-point sweeps until the update is below the tolerance, or the cap."""
+    """Run under-relaxed sweeps until the update is below the tolerance, or the cap."""
     arcs, free, start, p = energy.graph.arcs, energy.free, energy.start, energy.p
     values, sweeps, converged = kernels.relaxed_sweeps(
         arcs, free, start, p, RELAXATION, TOLERANCE, cap
@@ -230,7 +230,7 @@ def relaxed_picard(energy: Energy, cap: int = 5_000) -> Audit:
 
 
 def newton_cg(energy: Energy, cap: int = 20) -> Audit:
-    """Newton-CG on the energy until its step is below the tolerance, or the cap."""
+    """Run Newton-CG on the energy until its step is below the tolerance, or the cap."""
     options = {"maxiter": cap, "xtol": TOLERANCE}
     return energy.minimised("Newton-CG", options, hessp=energy.curvature)
 
@@ -289,7 +289,7 @@ def audited(trial: Trial, solvers: Mapping[str, Solver]) -> Iterator[tuple[Row, 
 
 
 def cells(profile: Profile) -> list[MazeCell]:
-    """One tiny cell, or the paper's 24, with few goals: the solvers are slow."""
+    """Return one tiny cell, or the paper's 24, with few goals: the solvers are slow."""
     if profile.name == "quick":
         return grid(["medium"], [3], [0.08], SEEDS[:1], profile.at_most(quick=1))
     return [
@@ -385,7 +385,7 @@ def run_budget(cell: MazeCell) -> list[Row]:
 
 
 def budget_cells(profile: Profile) -> list[MazeCell]:
-    """Two tiny cells, or the paper's whole grid with few goals: the solver is slow."""
+    """Return two tiny cells, or the paper's whole grid with few goals: the solver is slow."""
     if profile.name == "quick":
         return grid(["medium"], [3], [0.02, 0.08], SEEDS[:1], profile.at_most(quick=1))
     return [
@@ -413,7 +413,7 @@ def budget_measures(rows: Records) -> dict[str, Measure]:
 
 def stopped(rows: Records) -> Iterator[Finding]:
     """Report how far L-BFGS-B, stopped as in the paper, is from the solution."""
-    told = [
+    phrase = [
         f"{group.total('converged')} of {group.total('solves')} at p = {p:g} "
         f"(worst error {float(group.column('error').max()):.1%} of the label range)"
         for p, group in rows.where(arm=BUDGET_ARM).by("p").items()
@@ -421,7 +421,7 @@ def stopped(rows: Records) -> Iterator[Finding]:
     yield Finding(
         "new",
         "How far from the solution is L-BFGS-B with the paper's 700 iterations?",
-        f"Ours calls itself converged on {', '.join(told)}.",
+        f"Ours calls itself converged on {', '.join(phrase)}.",
     )
 
 

@@ -51,7 +51,7 @@ ASSUMED = (*STARTS, WARM, *STALLS)
 
 
 def run(cell: MazeCell) -> list[Row]:
-    """One row for every reading, p and solver, and for the ends of the family."""
+    """Return one row for every reading, p and solver, and for the ends of the family."""
     trial = Trial(cell)
     graph, labels = trial.drawn.graph, trial.drawn.labels
     audited = (cell.maze, cell.refinement, cell.label_fraction) in AUDITED

@@ -160,7 +160,7 @@ def connected_part(rng: np.random.Generator) -> tuple[wf.Graph, NDArray[np.int64
 
 
 def run(cell: SevenNodes | Lattice) -> list[Row]:
-    """Figures of the graph, or of the search."""
+    """Return the figures of the graph, or of the search."""
     if isinstance(cell, SevenNodes):
         return _seven_node_rows(cell.draw())
     found = cell.draw()
@@ -197,7 +197,7 @@ def _figure(table: str, item: object, quantity: str, value: float, exact: str = 
 
 
 def _seven_node_rows(drawn: SevenNode) -> list[Row]:
-    """Figures of the seven nodes and of their subdivisions."""
+    """Return the figures of the seven nodes and of their subdivisions."""
     rows = [
         _figure("seven_node", vertex, field, float(value), str(value))
         for field, values in seven_node_values()._asdict().items()

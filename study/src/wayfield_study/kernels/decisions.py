@@ -29,7 +29,7 @@ def apart(low: float, high: float, relative: float) -> bool:
 
 @njit(cache=True, nogil=True)
 def order(one: float, other: float, relative: float) -> int:
-    """-1 if `one` goes first, +1 if `other` does, 0 if they are equal."""
+    """Return -1 if `one` goes first, +1 if `other` does, 0 if they are equal."""
     return int(apart(other, one, relative)) - int(apart(one, other, relative))
 
 
@@ -40,7 +40,7 @@ def order(one: float, other: float, relative: float) -> int:
 def true_actions(
     arcs: Arcs, truth: FloatArray, goal: int, relative: float
 ) -> tuple[BoolArray, FloatArray]:
-    """Which arcs are optimal, and the gap from the best Q-value to the best that is not optimal.
+    """Return which arcs are optimal, and the gap from the best Q-value to the next.
 
     The gap is inf where every arc is optimal and at the goal, where no arc is; NaN where the goal
     cannot be reached, where none is either.
@@ -92,7 +92,7 @@ def regrets(
 
 @njit(cache=True, nogil=True)
 def local_errors(arcs: Arcs, values: FloatArray, truth: FloatArray) -> FloatArray:
-    """Largest |value - truth| over the heads of the arcs out of every vertex; inf - inf is 0."""
+    """Return the largest |value - truth| over the heads of each vertex; inf - inf is 0."""
     indptr, heads = arcs.indptr, arcs.indices
     n = truth.size
     error = np.zeros(n)
@@ -107,7 +107,7 @@ def local_errors(arcs: Arcs, values: FloatArray, truth: FloatArray) -> FloatArra
 
 @njit(cache=True, nogil=True)
 def misranked(indptr: IntArray, ranks: FloatArray, optimal: BoolArray) -> BoolArray:
-    """Where an arc that is not optimal is ranked strictly before all that are."""
+    """Return where an arc that is not optimal is ranked strictly before all that are."""
     n = indptr.size - 1
     wrong = np.zeros(n, np.bool_)
     for x in range(n):
@@ -129,7 +129,7 @@ def misranked(indptr: IntArray, ranks: FloatArray, optimal: BoolArray) -> BoolAr
 def neighbour_orders(
     indptr: IntArray, q: FloatArray, ranks: FloatArray, relative: float
 ) -> tuple[FloatArray, IntArray]:
-    """Kendall's τ-b of the two rankings of the arcs out of every vertex, and their inversions.
+    """Return Kendall's τ-b of two rankings of each vertex's arcs, and their inversions.
 
     τ-b is NaN where fewer than two arcs are ranked, or a ranking ties them all. For inversions
     ties are broken by index, in both rankings.
@@ -159,7 +159,7 @@ def neighbour_orders(
 def small_gap_pairs(
     indptr: IntArray, q: FloatArray, widths: FloatArray, relative: float
 ) -> IntArray:
-    """M_s(η): pairs of arcs out of s whose true Q-values differ by at most η = `widths`[s]."""
+    """Return M_s(η): pairs of arcs out of s with true Q-values at most η = `widths`[s] apart."""
     n = indptr.size - 1
     pairs = np.zeros(n, np.int64)
     for x in range(n):
@@ -180,7 +180,7 @@ def small_gap_pairs(
 def operator_residuals(
     arcs: Arcs, truth: FloatArray, known: BoolArray, relative: float
 ) -> tuple[IntArray, FloatArray, FloatArray, BoolArray]:
-    """How the true cost sits among its neighbours' values, by slopes (V*(y) - V*(x)) / ℓ.
+    """Return how the true cost fits its equations, by slopes (V*(y) - V*(x)) / ℓ.
 
     Returns, per vertex: how many slopes are +1, strictly between and -1, an (n, 3) array; the
     midrange residual, half the sum of the largest and the smallest slope; the averaging residual,
@@ -224,7 +224,7 @@ def operator_residuals(
 
 @njit(cache=True, nogil=True)
 def first_breaks(successor: IntArray, goal: int, holds: BoolArray) -> IntArray:
-    """First state on the walk from every start where a condition breaks; `NOWHERE` if none does.
+    """Return the first state on each walk where a condition breaks; `NOWHERE` if none.
 
     A walk ends at the goal, which needs no condition, at a state without a move, or when it
     repeats a state.

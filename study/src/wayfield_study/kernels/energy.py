@@ -29,7 +29,7 @@ class Edges(NamedTuple):
 
 @njit(cache=True, nogil=True, inline="always")
 def power(base: float, exponent: float) -> float:
-    """Power of a number that is not negative; whole exponents by squaring, which is quicker."""
+    """Return a power of a number ≥ 0; whole exponents by squaring, which is faster."""
     whole = int(exponent)
     if whole == exponent:
         return float(base**whole)
@@ -38,7 +38,7 @@ def power(base: float, exponent: float) -> float:
 
 @njit(cache=True, nogil=True)
 def energy_gradient(edges: Edges, values: FloatArray, p: float, gradient: FloatArray) -> float:
-    """Energy of a field; its gradient at every vertex goes into `gradient`."""
+    """Return the energy of a field; write its gradient into `gradient`."""
     tails, heads, lengths = edges
     total = 0.0
     for x in range(gradient.size):
@@ -57,7 +57,7 @@ def energy_gradient(edges: Edges, values: FloatArray, p: float, gradient: FloatA
 def energy_curvature(
     edges: Edges, values: FloatArray, direction: FloatArray, p: float, product: FloatArray
 ) -> None:
-    """Hessian of the energy times a direction, into `product`."""
+    """Write the Hessian of the energy times a direction into `product`."""
     tails, heads, lengths = edges
     for x in range(product.size):
         product[x] = 0.0
@@ -116,5 +116,5 @@ def relaxed_sweeps(
 
 @njit(cache=True, nogil=True)
 def fixed_point_residual(arcs: Arcs, free: IntArray, values: FloatArray, p: float) -> float:
-    """Largest distance of a free value from the weighted mean of its neighbours."""
+    """Return the largest distance of a free value from its neighbours' weighted mean."""
     return relaxed_sweep(arcs, free, values, p, 1.0, np.empty_like(values))

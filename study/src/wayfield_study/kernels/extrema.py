@@ -16,7 +16,7 @@ from wayfield.kernels.midrange import balance, midrange
 def neighbour_range(
     arcs: Arcs, lower: FloatArray, upper: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Least `lower` and largest `upper` over the heads of every vertex; inf and -inf if none.
+    """Return the least `lower` and largest `upper` over the heads; inf and -inf if none.
 
     With the same field for both, the least and the largest neighbour. Heads whose upper value is
     infinite or NaN take no part.
@@ -50,7 +50,7 @@ def midrange_residuals(arcs: Arcs, fixed: BoolArray, unit: bool, values: FloatAr
 
 @njit(cache=True, nogil=True)
 def deficits(arcs: Arcs, reverse: Arcs, values: FloatArray, left_out: BoolArray) -> FloatArray:
-    """Steepest slope out of every vertex less the steepest into it, arcs from `left_out` aside.
+    """Return the steepest slope out of each vertex less the steepest into it.
 
     Given as the change of value that balances the two arcs, on unit lengths half of their
     difference. Vertices without a finite value have 0.
@@ -82,7 +82,7 @@ def deficits(arcs: Arcs, reverse: Arcs, values: FloatArray, left_out: BoolArray)
 
 @njit(cache=True, nogil=True)
 def on_geodesics(arcs: Arcs, cost: FloatArray, sources: IntArray, slack: float) -> BoolArray:
-    """Which vertices lie on a cheapest walk from a source to the goal of the true `cost`.
+    """Return which vertices lie on a cheapest path from a source to the goal.
 
     An arc x → y is on one if ℓ + cost(y) = cost(x), up to the relative `slack`.
     """

@@ -55,7 +55,7 @@ def follow_all(
     Parameters
     ----------
     graph : Arcs
-        What is believed.
+        The graph as given.
     values : (n,) float array
         Field to follow, finite wherever the goal can be reached.
     world : Outcome
@@ -133,7 +133,7 @@ def _lifted(known: Arcs, values: FloatArray, goal: int, steep: bool, reverse: Ar
 
 @njit(cache=True, nogil=True)
 def lift_by_length(reverse: Arcs, values: FloatArray, goal: int) -> FloatArray:
-    """Least field v ≥ `values` with v(x) ≥ ℓ + v(y) along some arc; v(goal) is kept.
+    """Return the least v ≥ `values` with v(x) ≥ ℓ + v(y) along some arc; v(goal) is kept.
 
     Settled from the goal outwards in order of v, as in Dijkstra's search. inf where the goal
     cannot be reached.

@@ -45,7 +45,7 @@ class Blocks(NamedTuple):
 
 @njit(cache=True)
 def push_out(walls: BoolArray, x: float, y: float) -> tuple[float, float]:
-    """Where a ball ends that was put at (x, y): pushed out of the blocks it dents."""
+    """Return where a ball placed at (x, y) ends: blocks that it overlaps push it out."""
     row, column = int((y + OFFSET) / UNIT + 0.5), int((x + OFFSET) / UNIT + 0.5)
     push_x, push_y = 0.0, 0.0
     for edges in (False, True):  # faces first: they are dented more than the edges beside them
@@ -68,7 +68,7 @@ def push_out(walls: BoolArray, x: float, y: float) -> tuple[float, float]:
 
 @njit(cache=True)
 def sent(maze: Blocks, x: float, y: float, luck: float) -> tuple[float, float]:
-    """Where a ball at (x, y) comes out if that is within a teleport; where it is if not."""
+    """Return where a ball at (x, y) comes out if that is in a teleport, else its position."""
     for k in range(maze.entrances.shape[0]):
         dx, dy = x - maze.entrances[k, 0], y - maze.entrances[k, 1]
         if dx * dx + dy * dy <= ENTRANCE**2:

@@ -254,8 +254,8 @@ def as_csv(table: PaperTable, claims: Mapping[str, Claim]) -> str:
             claim = claims.get(table.id(row, column))
             if claim is not None:
                 numbers = (claim.measure.value, claim.exact, claim.difference)
-                told = ["" if value is None else repr(value) for value in numbers]
-                record = [*row, column, claim.figure.printed, *told, plain(claim.verdict.text)]
+                phrase = ["" if value is None else repr(value) for value in numbers]
+                record = [*row, column, claim.figure.printed, *phrase, plain(claim.verdict.text)]
                 writer.writerow(record)
     return text.getvalue()
 

@@ -136,7 +136,7 @@ class PaperTable:
     figures: tuple[Figure, ...]
 
     def id(self, row: tuple[str, ...], column: str) -> str:
-        """Id of the figure in a row and column."""
+        """Return the id of the figure in a row and column."""
         return f"{self.name}/{_row_name(self.keys, row)}/{column}"
 
     @property

@@ -69,13 +69,13 @@ def on_papers_mazes(rows: Records) -> bool:
 
 
 def audited_success() -> float:
-    """Success of the AMLE in the paper's main grid, on the configurations it audits."""
+    """Return the paper's AMLE success in its main grid, on the configurations it audits."""
     names = [f"grid-{maze}/r{r}/lf{lf:.2f}/amle" for maze, r, lf in AUDITED]
     return float(np.mean([value(name) for name in names]))
 
 
 def papers_budget() -> float:
-    """Sweeps that explain the paper's main grid, by its own iteration audit.
+    """Return the sweeps that explain the paper's main grid, by its own iteration audit.
 
     Success on the audited configurations is interpolated in the logarithm of the sweeps.
 

@@ -153,7 +153,7 @@ def measured(
 
 
 def figures_of(*tables: str) -> list[Figure]:
-    """Figures of some tables of the paper."""
+    """Return the figures of some tables of the paper."""
     return [figure for table in tables for figure in TABLES[table].figures]
 
 

@@ -79,7 +79,7 @@ class Scale:
     log: bool = False
 
     def place(self, value: float) -> float:
-        """Height of a value in the drawing; what lies outside is put on the edge."""
+        """Return the height of a value in the drawing; values outside are put on the edge."""
         value = min(max(value, self.low), self.high)
         low, high = self.low, self.high
         if self.log:
@@ -195,7 +195,7 @@ def line_chart(
 
 
 def text_width(text: str) -> float:
-    """Width of a text in the page's letters, rather too much than too little.
+    """Return the width of a text in the page's letters, rather too large than too small.
 
     Examples
     --------
@@ -337,7 +337,7 @@ def chart(
 
     Lines whose marks would look alike get others.
     """
-    shown = _told_apart(series)
+    shown = _with_own_marks(series)
     if scale is None:
         values = [y for each in shown for _, y in each.points]
         values += [low for each in shown for low, _ in each.intervals]
@@ -360,11 +360,12 @@ def scatter(title: str, series: Sequence[Series], names: Names) -> Chart:
 
     Examples
     --------
-    >>> drawn = scatter("", [Series("ours", "exact-line", [(0.5, 0.75)])], ("told", "seen"))
-    >>> "<title>ours: told 0.5, seen 0.75</title>" in drawn.svg
+    >>> ours = Series("ours", "exact-line", [(0.5, 0.75)])
+    >>> drawn = scatter("", [ours], ("predicted", "measured"))
+    >>> "<title>ours: predicted 0.5, measured 0.75</title>" in drawn.svg
     True
     """
-    shown = _told_apart([replace(each, hollow=False) for each in series])
+    shown = _with_own_marks([replace(each, hollow=False) for each in series])
     marks = [replace(each, hollow=True) for each in shown]
     side = HEIGHT - _TOP - _BOTTOM
     width = _LEFT + side + 2 * _RIGHT
@@ -388,7 +389,7 @@ def scatter(title: str, series: Sequence[Series], names: Names) -> Chart:
 # -------------------------------------------------------------------- parts
 
 
-def _told_apart(series: Sequence[Series]) -> list[Series]:
+def _with_own_marks(series: Sequence[Series]) -> list[Series]:
     """Return the lines with marks that differ; the paper's hollow ones keep theirs."""
     taken: set[str] = set()
     found = []
@@ -403,7 +404,7 @@ def _told_apart(series: Sequence[Series]) -> list[Series]:
 
 
 def _shifts(series: Sequence[Series], placed: Ticks, places: Sequence[float]) -> list[float]:
-    """Pixels by which to move each line sideways, so that no mark hides another at its place.
+    """Return the pixels by which each line moves sideways, so that no mark hides another.
 
     None where marks lie elsewhere than at the ticks. The paper's hollow marks stay with the line
     of their colour.

@@ -88,8 +88,8 @@ def phase_panel(
                     look["style"] = f"{style};opacity:.8"
                     parts.append(tag("text", f"{theirs:.3f}", y=y + 37, class_="theirs", **look))
     height = len(mazes) * (tall + 8) - 8
-    told = f"success of {title} by maze, resolution and label fraction"
-    return drawing(tag("g", "".join(parts), class_="phase"), width, height, told)
+    phrase = f"success of {title} by maze, resolution and label fraction"
+    return drawing(tag("g", "".join(parts), class_="phase"), width, height, phrase)
 
 
 def colour_bar() -> str:

@@ -192,9 +192,11 @@ class Provenance:
         if not self.stale:
             return ""
         kinds = list(dict.fromkeys(self.stale))
-        told = "; ".join(kinds[:_MOST_CHANGES]) + ("; …" if len(kinds) > _MOST_CHANGES else "")
+        phrase = "; ".join(kinds[:_MOST_CHANGES]) + ("; …" if len(kinds) > _MOST_CHANGES else "")
         verb = "is" if len(self.stale) == 1 else "are"
-        return f"{number_of(len(self.stale), 'results')} {verb} stale and used on request: {told}."
+        return (
+            f"{number_of(len(self.stale), 'results')} {verb} stale and used on request: {phrase}."
+        )
 
 
 def write_report(

@@ -44,7 +44,7 @@ class Policy(NamedTuple):
     """(n,) or (rows, columns) in the same way."""
 
     def predicted(self, scene: Scene, drawn: Episodes) -> FloatArray:
-        """(e,) predicted probability that each episode arrives."""
+        """Return the (e,) predicted probability that each episode arrives."""
         starts = drawn.ends[:, 0]
         if self.arrival.ndim == 1:
             return self.arrival[scene.replay.locate(starts.astype(np.float32))]
@@ -183,7 +183,7 @@ class PointCell(Settings):
 
 
 def run(cell: PointCell) -> list[Row]:
-    """One row for every planner; those without a graph only on the graph of what was seen."""
+    """Return one row per planner; those without a graph only on the graph of what was seen."""
     scene = cell.draw()
     graph = make_graph(scene, cell.graph)
     chosen = [arm for arm in ARMS if arm.name not in NO_GRAPH or cell.graph == GRAPHS[0]]
@@ -257,7 +257,7 @@ def arms_of(rows: Records) -> list[tuple[Arm, Records]]:
 
 
 def success_table(rows: Records, name: str, title: str, column: str = "graph") -> Table:
-    """Success of every planner by a column, and the steps of the first value that has any."""
+    """Tabulate the success of every planner by a column, and steps for its first value."""
     values = rows.values(column)
     lines = []
     for arm, mine in arms_of(rows):

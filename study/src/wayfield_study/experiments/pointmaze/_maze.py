@@ -135,7 +135,7 @@ def load_point_maze(name: str) -> PointMaze:
 
 
 def places(cells: Any) -> FloatArray:
-    """Centres of cells (row, column) as (x, y).
+    """Return the centres of cells (row, column) as (x, y).
 
     Examples
     --------
@@ -251,7 +251,7 @@ class Scene:
         return np.isin(tails.astype(np.int64) * n + heads, jumps.tail * n + jumps.head)
 
     def goals(self, place: FloatArray) -> NDArray[np.int64]:
-        """Landmarks that belong to a goal, the nearest first: all within `ARRIVAL`, or one."""
+        """Return the landmarks of a goal, the nearest first: all within `ARRIVAL`, or one."""
         away = np.linalg.norm(self.states - place, axis=1)
         order = np.argsort(away, kind="stable")
         return order[: max(1, int((away <= ARRIVAL).sum()))]
@@ -286,7 +286,7 @@ class Route:
     goals: NDArray[np.int64]
 
     def steps(self, scene: Scene) -> NDArray[np.int64]:
-        """(n,) next landmarks, those without a path on going to the nearest that has one."""
+        """Return (n,) next landmarks; those without a path go to the nearest that has one."""
         steps = self.following.copy()
         if self.able.any() and not self.able.all():
             able = np.flatnonzero(self.able)
@@ -295,7 +295,7 @@ class Route:
         return steps
 
     def targets(self, scene: Scene) -> FloatArray:
-        """(n, 2) where the low level heads for from every landmark."""
+        """Return the (n, 2) points that the low level heads for from every landmark."""
         states, here = scene.states, np.arange(len(scene.states))
         steps = self.steps(scene)
         leaps = scene.leaps(here, steps)
@@ -322,7 +322,7 @@ class Episodes:
     luck: FloatArray
 
     def walk(self, scene: Scene, targets: FloatArray) -> NDArray[np.int64]:
-        """(e,) steps to the goal, heading for targets; -1 where time was up before."""
+        """Return the (e,) steps to the goal, heading for targets; -1 where time ran out."""
         return np.array([self.trace(scene, targets, k)[0] for k in range(len(self.ends))])
 
     def trace(self, scene: Scene, targets: FloatArray, episode: int) -> tuple[int, FloatArray]:

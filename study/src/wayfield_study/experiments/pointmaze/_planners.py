@@ -177,7 +177,7 @@ def chance_of(scene: Scene) -> Chance:
 
 
 def with_chance(graph: wf.Graph, chance: Chance) -> wf.Transitions:
-    """Take every arc of a graph for granted, but for the jumps at its tail.
+    """Return the graph's arcs as moves that succeed unless a jump sets in at their tails.
 
     A landmark with jumps and no arcs has one action, itself: to stay and be sent somewhere.
     """
@@ -200,7 +200,7 @@ def with_chance(graph: wf.Graph, chance: Chance) -> wf.Transitions:
 
 
 def arrival(scene: Scene, route: Route) -> FloatArray:
-    """(n,) probability of arriving from every landmark along a route, before any walk."""
+    """Return the (n,) predicted probability of arriving from every landmark along a route."""
     chance, states, n = chance_of(scene), scene.states, len(scene.states)
     here = np.arange(n)
     leaps = scene.leaps(here, route.following)
@@ -311,7 +311,7 @@ def ttgs(problem: Problem) -> Route:
 
 
 def cut_off(problem: Problem) -> Route:
-    """Fewest hops over short edges; components are joined by the shortest ones between them."""
+    """Follow the fewest hops over short edges; components are joined by their shortest edges."""
     graph = problem.graph
     tails, heads, lengths = graph.tails, graph.indices, graph.lengths
     n = graph.num_vertices
@@ -327,7 +327,7 @@ def cut_off(problem: Problem) -> Route:
 
 
 def hindsight_labels(problem: Problem) -> wf.Labels:
-    """Least steps after which a visitor of a landmark was at the goal."""
+    """Return the least steps after which a visitor of a landmark was at the goal."""
     scene = problem.scene
     ends = scene.buffer.terminals
     away = np.linalg.norm(scene.buffer.observations - problem.place, axis=1)
@@ -356,7 +356,7 @@ def extended(problem: Problem, method: Method) -> Route:
 
 
 def counted(problem: Problem, least: int, shrink: float) -> Route:
-    """Value iteration on counts; its field is followed along observed steps.
+    """Run value iteration on counts, and follow its field along observed steps.
 
     Counted is where landmarks lead within `WINDOW` steps, by the direction of the mean action.
     Directions taken fewer than `least` times at a landmark are left out. With `shrink` odds are
@@ -392,7 +392,7 @@ def counted(problem: Problem, least: int, shrink: float) -> Route:
 
 
 def chance_only(problem: Problem) -> Route:
-    """Take the graph as it is, with the jumps of the buffer, and minimise the expected cost."""
+    """Minimise the expected cost on the graph as it is, with the jumps of the buffer."""
     scene, graph = problem.scene, problem.graph
     plain = ~scene.leaps(graph.tails, graph.indices)
     rows = graph.tails[plain], graph.indices[plain], graph.lengths[plain]

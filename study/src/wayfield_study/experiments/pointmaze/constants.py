@@ -81,7 +81,7 @@ class ConstantCell:
 
 
 def run(cell: ConstantCell) -> list[Row]:
-    """One row for every value; and one for the value that is used, marked -1."""
+    """Return one row for every value; and one for the value that is used, marked -1."""
     rows, constant = [], cell.constant
     for value in (None, *SWEPT[constant][1]):
         base, jump = cell.base, value if constant == "jump" else None
@@ -144,7 +144,7 @@ _MAKERS: dict[str, Callable[..., Policy]] = {"pool": _pooled, "failed_try": _pri
 
 
 def cells(profile: Profile) -> list[ConstantCell]:
-    """Every constant on three buffers; if quick, one on one."""
+    """Return every constant on three buffers; if quick, one on one."""
     if profile.name == "quick":
         return [ConstantCell("give_up", PointCell("teleport-stitch", "xy-10", 0, 0.03, 300, 20))]
     full = [
@@ -156,7 +156,7 @@ def cells(profile: Profile) -> list[ConstantCell]:
 
 
 def tables(rows: Records) -> Iterator[Table]:
-    """Success by the value of every constant."""
+    """Tabulate success by the value of every constant."""
     buffers = rows.distinct("dataset", "share")
     for constant, some in rows.by("constant").items():
         groups = some.by("value", "dataset", "share")

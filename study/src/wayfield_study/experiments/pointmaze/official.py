@@ -30,7 +30,7 @@ SubGoal = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def run(cell: PointCell) -> list[Row]:
-    """One row for `Planner` and for some rivals."""
+    """Return one row for `Planner` and for some rivals."""
     scene, rows = cell.draw(), []
     planner = wf.Planner(scene.buffer._asdict(), seed=cell.seed)
     graph, count = make_graph(scene, cell.graph), cell.episodes // len(scene.maze.tasks)
@@ -85,7 +85,7 @@ def cells(profile: Profile) -> list[PointCell]:
 
 
 def tables(rows: Records) -> Iterator[Table]:
-    """Success by planner and dataset."""
+    """Tabulate success by planner and dataset."""
     yield common.success_table(rows, "official", "OGBench's evaluation: success in %", "dataset")
 
 

@@ -35,14 +35,14 @@ CLOSE = 0.05
 
 
 def cells(profile: Profile) -> list[PointCell]:
-    """Every dataset, graph and seed; if quick, a tenth of one with two graphs."""
+    """Return every dataset, graph and seed; if quick, a tenth of one with two graphs."""
     if profile.name == "quick":
         return point_grid(("teleport-stitch",), ("time", "xy-10"), (0,), 0.1, 20)
     return [] if profile.name == "official" else point_grid(common.DATASETS, GRAPHS)
 
 
 def charts(rows: Records) -> Iterator[Chart]:
-    """Success against the number of neighbours; then measured against predicted arrival."""
+    """Draw success against the number of neighbours; then measured against predicted arrival."""
     near = Records.of(row for row in rows if row["graph"] in NEIGHBOURS)
     for dataset, some in near.by("dataset").items():
         title = f"{dataset}: success by number of neighbours"
@@ -58,7 +58,7 @@ def charts(rows: Records) -> Iterator[Chart]:
 
 
 def tables(rows: Records) -> Iterator[Table]:
-    """Success by planner and graph; then what was predicted."""
+    """Tabulate success by planner and graph; then what was predicted."""
     datasets = rows.values("dataset")
     for dataset, some in rows.by("dataset").items():
         yield common.success_table(some, f"success-{dataset}", f"{dataset}: success in %")
@@ -84,7 +84,7 @@ def tables(rows: Records) -> Iterator[Table]:
 
 
 def differences(rows: Records) -> list[float]:
-    """|predicted - measured| arrival on every dataset and graph."""
+    """Return |predicted - measured| arrival on every dataset and graph."""
     groups = rows.by("dataset", "graph").values()
     return [abs(some.mean("predicted") - share(some)) for some in groups]
 
@@ -160,7 +160,7 @@ SHARE_ARMS = (common.REFERENCE, "ttgs", "cut_off", "counts_shrunk", "observed", 
 
 
 def share_cells(profile: Profile) -> list[PointCell]:
-    """Three shares of two datasets with three graphs; if quick, one of each."""
+    """Return three shares of two datasets with three graphs; if quick, one of each."""
     if profile.name == "quick":
         return point_grid(("giant-stitch",), ("xy-5",), (0,), 0.03, 20)
     full = [cell for share in SHARES for cell in point_grid(TWO_DATASETS, SOME_GRAPHS, share=share)]
@@ -168,14 +168,14 @@ def share_cells(profile: Profile) -> list[PointCell]:
 
 
 def share_charts(rows: Records) -> Iterator[Chart]:
-    """Success against the share of the data, by dataset and graph."""
+    """Draw success against the share of the data, by dataset and graph."""
     for (dataset, graph), some in rows.by("dataset", "graph").items():
         title = f"{dataset}, {graph}: success by data"
         yield common.success_against(some, "share", SHARE_ARMS, title, percent)
 
 
 def share_tables(rows: Records) -> Iterator[Table]:
-    """Success by planner and graph, for every share."""
+    """Tabulate success by planner and graph, for every share."""
     for (part, dataset), some in rows.by("share", "dataset").items():
         title = f"{dataset}, {percent(part)} of the data: success in %"
         yield success_table(some, f"shares-{dataset}-{100 * part:g}", title)

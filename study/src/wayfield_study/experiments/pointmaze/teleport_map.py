@@ -18,7 +18,7 @@ SHOWN = 12
 
 
 def run(cell: PointCell) -> list[Row]:
-    """One row for each of the two planners: the maze, and where its walks led."""
+    """Return one row for each of the two planners: the maze, and where its walks led."""
     scene = cell.draw()
     maze = scene.maze
     problem = Problem(scene, make_graph(scene, cell.graph), places([maze.tasks[TASK][1]])[0])
@@ -63,7 +63,7 @@ def galleries(rows: Records) -> list[Gallery]:
         for row in rows
     ]
     about = (
-        "Walks to the star. Whoever comes to a disc is put at one of the three rings, one of which "
+        "Walks to the star. A walk that enters a disc continues at one of three rings. One ring "
         "is in a closed cell: walks that end there are red."
     )
     return [Gallery(about, pictures, "fields")]

@@ -76,7 +76,7 @@ class Case:
 
     @property
     def graph(self) -> wf.Graph:
-        """What is believed."""
+        """The graph as given."""
         return self.world.graph
 
     @property
@@ -172,7 +172,7 @@ GRID: dict[str, Any] = {"effort": lambda cell: 2.0 * cell.size, "read_grid": rea
 
 
 class WalkResults(NamedTuple):
-    """What became of every start: (k,) arrays, and the candidate that a mend selected."""
+    """How the walk from each start ended: (k,) arrays, and the candidate that mend selected."""
 
     reached: BoolArray
     paid: FloatArray
@@ -299,7 +299,7 @@ def row(arm: str, walked: WalkResults, least: FloatArray) -> Row:
 
 
 def rows_of(case: Case, arms: Sequence[str] = tuple(WALKS)) -> list[Row]:
-    """One row for every arm."""
+    """Return one row for every arm."""
     return [row(arm, WALKS[arm](case), case.least) for arm in arms]
 
 
@@ -318,7 +318,7 @@ PAIRED_BY = ("world", "size", "label_fraction", "seed", "source", "data", "episo
 def paired(
     rows: Records, arm: str = OURS, other: str = REFERENCE, column: str = "spl"
 ) -> FloatArray:
-    """By how much an arm is above another on the same cells: the mean for every seed."""
+    """Return by how much an arm exceeds another on the same cells: the mean of every seed."""
     pairs = Records.of(cell_by_cell(rows, arm, other, column))
     groups = pairs.by("seed")
     return np.array([groups[seed].mean("difference") for seed in pairs.values("seed")])
@@ -327,7 +327,7 @@ def paired(
 def cell_by_cell(
     rows: Records, arm: str = OURS, other: str = REFERENCE, column: str = "spl"
 ) -> list[Row]:
-    """By how much an arm is above another in every cell that has both."""
+    """Return by how much an arm exceeds another in every cell that has both."""
     ours, theirs = (
         {tuple(row[key] for key in PAIRED_BY if key in row): row for row in rows.where(arm=name)}
         for name in (arm, other)
@@ -403,7 +403,7 @@ def named(worlds: Sequence[str]) -> str:
 
 
 def by_world(rows: Records, name: str, title: str, note: str = "") -> Table:
-    """SPL of every arm in every world, and the mean over worlds.
+    """Tabulate SPL of every arm in every world, and the mean over worlds.
 
     First come mend, replanning Dijkstra and their difference; then the other mend methods, and
     the rest.

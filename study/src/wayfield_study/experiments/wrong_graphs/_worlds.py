@@ -1,4 +1,4 @@
-"""Worlds in which the believed graph is wrong, each in its own way: all from a kind and a seed.
+"""Worlds in which the given graph is wrong, each in a different way, made from kind and seed.
 
 Mazes have slow or slippery patches, walls, doors, teleports or false shortcuts. Two kinds of world
 are no mazes of cells: thin walls seen through noise, and roads.
@@ -65,20 +65,20 @@ WRONG_WORLDS: dict[str, str] = {
 
 @dataclass(frozen=True, eq=False)
 class WrongWorld:
-    """A believed graph, and what trying its arcs comes to.
+    """A given graph, and what happens when its arcs are tried.
 
     Attributes
     ----------
     kind : str
         One of `WRONG_WORLDS`.
     graph : Graph
-        What is believed; undirected, its positions as they are seen.
+        The graph as given; undirected, with observed positions.
     goal : int
-        Where to go.
+        The goal of all walks.
     lands : (m,) int64 array
         Where trying an arc ends: at its head, at its tail if there is no such arc, or elsewhere.
     costs : (m,) float array
-        What trying it costs; of an arc that does not exist, its believed length.
+        Cost of trying it; for an arc that does not exist, its given length.
     slips : (n,) float array
         Chance that an arc out of the state is drawn at random in place of the one chosen.
     sent : (n,) int64 array
@@ -214,7 +214,7 @@ Defect: TypeAlias = Callable[[WrongWorld, int, Rng], WrongWorld]
 
 
 def slow_patches(world: WrongWorld, side: int, rng: Rng) -> WrongWorld:
-    """Discs in which moving costs 2 to 10 times as much."""
+    """Make discs in which moving costs 2 to 10 times as much."""
     graph = world.graph
     slow = _in_discs(world, side, rng, (2.0, 10.0), elsewhere=1.0)
     costs = graph.lengths * (slow[graph.tails] + slow[graph.indices]) / 2
@@ -222,12 +222,12 @@ def slow_patches(world: WrongWorld, side: int, rng: Rng) -> WrongWorld:
 
 
 def slippery_patches(world: WrongWorld, side: int, rng: Rng) -> WrongWorld:
-    """Discs in which 30 to 80 % of the steps go astray."""
+    """Make discs in which 30 to 80 % of the steps slip."""
     return replace(world, slips=_in_discs(world, side, rng, (0.3, 0.8), elsewhere=0.0))
 
 
 def teleports(world: WrongWorld, side: int, rng: Rng) -> WrongWorld:
-    """Discs from which one comes out elsewhere, whatever one tries."""
+    """Make discs that teleport a walker that enters them."""
     graph, sent, lands = world.graph, world.sent.copy(), world.lands
     own = np.arange(graph.num_vertices)
     found = 0
@@ -285,7 +285,7 @@ def walls(count: Callable[[WrongWorld, int], int], half: float, one_way: bool = 
 
 
 def several(world: WrongWorld, side: int) -> int:
-    """How many patches or walls a maze gets: one for every two of its cells, at least 3."""
+    """Return how many patches or walls a maze gets: one per two cells, at least 3."""
     return max(3, world.graph.num_vertices // (2 * side**2))
 
 
@@ -322,7 +322,7 @@ def _positions(graph: wf.Graph) -> FloatArray:
 
 
 def _disc(graph: wf.Graph, radius: float, rng: Rng) -> BoolArray:
-    """States within `radius` of a random place."""
+    """Return the states within `radius` of a random place."""
     positions = _positions(graph)
     away = positions - positions[rng.integers(len(positions))] + rng.uniform(-0.5, 0.5, 2)
     return np.asarray((away**2).sum(axis=1) < radius**2)
@@ -344,7 +344,7 @@ def _in_discs(
 
 
 def thin_walls(kind: str, share: float, size: float, rng: Rng) -> WrongWorld:
-    """Nearest neighbours of noisy observations in a maze of thin walls.
+    """Join nearest neighbours of noisy observations in a maze of thin walls.
 
     Of the edges that lead through a wall, `share` are in the graph.
     """
@@ -378,7 +378,7 @@ def thin_walls(kind: str, share: float, size: float, rng: Rng) -> WrongWorld:
 
 
 def roads(kind: str, size: float, rng: Rng) -> WrongWorld:
-    """Roads of three speeds, with congestion in places and incidents on single arcs."""
+    """Make roads of three speeds, with congestion in places and incidents on single arcs."""
     n = round(STATES * size)
     places = rng.uniform(0, 1, (n, 2))
     corners = Delaunay(places).simplices
@@ -418,7 +418,7 @@ def _largest_component(a: IntArray, b: IntArray, n: int) -> BoolArray:
 
 
 def _depth_first_maze(cells: int, rng: Rng) -> BoolArray:
-    """(cells², cells²) matrix: which cells are the same, or open to each other."""
+    """Return a (cells², cells²) matrix: which cells are the same, or open to each other."""
     open_to = np.eye(cells * cells, dtype=bool)
     seen, stack = {(0, 0)}, [(0, 0)]
     while stack:

@@ -30,7 +30,7 @@ WORLDS = ("patch", "short1", "combo", "alias10", "road", "slip")
 
 
 def run(cell: common.WrongCell) -> list[Row]:
-    """One row for each of two arms, over all draws.
+    """Return one row for each of two arms, over all draws.
 
     ``pairs`` walks were tested, ``reached`` of them cost at most their bound; ``tightness`` is the
     mean of the bound over the least cost.
@@ -60,7 +60,7 @@ def run(cell: common.WrongCell) -> list[Row]:
 
 
 def tables(rows: Records) -> list[Table]:
-    """Coverage and tightness by world."""
+    """Tabulate coverage and tightness by world."""
     lines = []
     for world, some in rows.by("world").items():
         plain, ours = some.where(arm=REFERENCE), some.where(arm=OURS)

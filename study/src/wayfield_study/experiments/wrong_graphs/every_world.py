@@ -24,7 +24,7 @@ TONES = ("line-b", "exit")
 
 
 def run(cell: common.WrongCell) -> list[Row]:
-    """One row for every arm."""
+    """Return one row for every arm."""
     return common.rows_of(cell.draw())
 
 
@@ -44,7 +44,7 @@ def charts(rows: Records) -> Iterator[Chart]:
 
 
 def tables(rows: Records) -> Iterator[Table]:
-    """SPL by world and arm; then how the walks differ, and which candidates mend selected."""
+    """Tabulate SPL by world and arm, how the walks differ, and what mend selected."""
     for fraction, some in sorted(rows.by("label_fraction").items(), reverse=True):
         title = f"SPL with {percent(fraction)} labels"
         note = "The mean depends on the choice of worlds."
@@ -143,7 +143,7 @@ MOST = tuple(world for world in common.SOME if world != "exact")
 
 
 def run_shares(cell: common.WrongCell) -> list[Row]:
-    """One row for each of `SHARE_ARMS`."""
+    """Return one row for each of `SHARE_ARMS`."""
     return common.rows_of(cell.draw(), SHARE_ARMS)
 
 
@@ -157,7 +157,7 @@ def with_every_world(tables: Tables) -> Records:
 
 
 def share_charts(rows: Records) -> Iterator[Chart]:
-    """SPL against the share of labels, world by world."""
+    """Draw SPL against the share of labels, world by world."""
     looks = [look for look in common.LOOKS if look.name in SHARE_ARMS]
     names = ("", "SPL")
     for world, some in rows.by("world").items():
@@ -166,7 +166,7 @@ def share_charts(rows: Records) -> Iterator[Chart]:
 
 
 def share_tables(rows: Records) -> Iterator[Table]:
-    """SPL at every share."""
+    """Tabulate SPL at every share."""
     for fraction, some in sorted(rows.by("label_fraction").items()):
         title = f"SPL with {percent(fraction)} labels"
         yield common.by_world(some, f"spl-{100 * fraction:g}", title)

@@ -70,7 +70,7 @@ class GoalCell:
 
 
 def run(cell: GoalCell) -> list[Row]:
-    """One row for every arm, with the columns of every walk and one more.
+    """Return one row for every arm, with the columns of every walk and one more.
 
     ``error`` is the mean over starts of |predicted time - true time| / true time.
     """
@@ -95,12 +95,12 @@ def run(cell: GoalCell) -> list[Row]:
 
 
 def cells(profile: Profile) -> list[GoalCell]:
-    """Twenty goals; two if quick."""
+    """Return twenty goals; two if quick."""
     return [GoalCell(seed) for seed in range(2 if profile.name == "quick" else GOALS)]
 
 
 def tables(rows: Records) -> list[Table]:
-    """Errors of the predicted times, and what the routes cost."""
+    """Tabulate errors of the predicted times, and what the routes cost."""
     arms = rows.by("arm")
     lines = []
     for look in LOOKS:

@@ -33,7 +33,7 @@ LOOKS = (
 
 
 def run(cell: common.WrongCell) -> list[Row]:
-    """One row for every arm and part; ``episodes`` is one of `PARTS`.
+    """Return one row for every arm and part; ``episodes`` is one of `PARTS`.
 
     The cell's share of labels is the larger one; the smaller is a fifth of it.
     """
@@ -57,7 +57,7 @@ def run(cell: common.WrongCell) -> list[Row]:
 
 
 def charts(rows: Records) -> Iterator[Chart]:
-    """SPL as episodes go by, world by world."""
+    """Draw SPL as episodes go by, world by world."""
     for world, some in rows.by("world").items():
         title = f"SPL with memory: {WRONG_WORLDS[world]}"
         names = ("episodes", "SPL")
@@ -65,7 +65,7 @@ def charts(rows: Records) -> Iterator[Chart]:
 
 
 def tables(rows: Records) -> list[Table]:
-    """SPL by world, arm and part."""
+    """Tabulate SPL by world, arm and part."""
     parts, groups = rows.values("episodes"), rows.by("world", "arm", "episodes")
     columns = list(product(LOOKS, parts))
     lines = [

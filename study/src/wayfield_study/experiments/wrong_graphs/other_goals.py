@@ -28,7 +28,7 @@ DATA = {"labels": "labels of one goal", "trips": f"least-cost trips to {HUBS} hu
 
 
 def run(cell: common.WrongCell) -> list[Row]:
-    """One row for every kind of data and arm, over all goals together; ``data`` as in `DATA`."""
+    """Return one row per kind of data and arm, over all goals; ``data`` as in `DATA`."""
     case = cell.draw()
     drawn = cell.rng(11).choice(case.world.able, HUBS + GOALS, replace=False)
     hubs, goals = drawn[:HUBS], drawn[HUBS:]
@@ -71,7 +71,7 @@ def _row(arm: str, case: common.Case, goals: NDArray[np.int64], graph: wf.Graph 
 
 
 def tables(rows: Records) -> Iterator[Table]:
-    """SPL to the other goals, by world and arm."""
+    """Tabulate SPL to the other goals, by world and arm."""
     for data, some in rows.by("data").items():
         yield common.by_world(some, data, f"SPL to other goals, mended with {DATA[data]}")
 

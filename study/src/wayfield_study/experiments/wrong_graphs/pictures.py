@@ -22,7 +22,7 @@ FALSE = 99.0
 
 
 def run(cell: common.WrongCell) -> list[Row]:
-    """One row: the graph, and what its edges cost beyond their lengths."""
+    """Return one row: the graph, and what its edges cost beyond their lengths."""
     case = cell.draw()
     graph, world, ours = case.graph, case.world, common.mended(case, None)
     once = graph.tails < graph.indices

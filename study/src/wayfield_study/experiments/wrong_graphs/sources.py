@@ -28,7 +28,7 @@ SOURCES = {
 
 
 def run(cell: common.WrongCell) -> list[Row]:
-    """One row for every source and arm; ``source`` is one of `SOURCES`."""
+    """Return one row for every source and arm; ``source`` is one of `SOURCES`."""
     case = cell.draw()
     given = {"noise": noisy(case, cell.rng(3)), "paid": paid(case)}
     return [
@@ -53,7 +53,7 @@ def paid(case: common.Case) -> common.Case:
 
 
 def tables(rows: Records) -> Iterator[Table]:
-    """SPL by world and arm, for every source."""
+    """Tabulate SPL by world and arm, for every source."""
     for source, some in rows.by("source").items():
         yield common.by_world(some, source, f"SPL if {SOURCES[source]}")
 
