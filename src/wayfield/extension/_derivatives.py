@@ -30,7 +30,7 @@ for, the tape is that of labels moved by a small step t in this direction, where
     u(y + t d) = u(y) + t J d
 
 is verified at every vertex, since between kinks u is linear in the labels. The step shrinks if that
-fails. Where no step passes, the field jumps (on a directed graph it may), and `pull` raises. Then
+fails. Where no step passes, the field is discontinuous (on a directed graph it may be), and `pull` raises. Then
 J d is the derivative in the direction d.
 
 References: Griewank and Walther, *Evaluating Derivatives*, 2008, for tapes, adjoints and one-sided
@@ -191,10 +191,10 @@ class Interpolated:
 
     def pull(self, cotangent: FloatArray) -> Gradient:
         """Return the gradient of cotangent · field: one pass through the tape, backwards."""
-        jumps = (cotangent != 0.0) & ~self.sure
-        if jumps.any():
+        unsure = (cotangent != 0.0) & ~self.sure
+        if unsure.any():
             raise InputError(
-                f"vertex {int(np.argmax(jumps))} has no derivative: its value jumps, or its slopes "
+                f"vertex {int(np.argmax(unsure))} has no derivative: its value is discontinuous, or slopes "
                 "are too close to be told apart; set the cotangent to 0 there, or try another "
                 "direction (toward=)"
             )
