@@ -122,7 +122,7 @@ def test_weights_of_the_amle_are_those_of_rationals(seed: int, directed: bool) -
         exact = [exact_amle(graph, each) for each in (labels, moved)]
     for x, (before, after) in enumerate(zip(*exact, strict=True)):
         if not isinstance(before, Fraction) or abs(after - before) > 1e-9:
-            continue  # inf, or a jump
+            continue  # inf, or discontinuous
         influence = field.influence(x, toward=d)
         assert influence.weights.sum() == pytest.approx(1.0)
         rates = d[np.searchsorted(labels.vertices, influence.vertices)]
@@ -206,7 +206,7 @@ def test_weights_are_nonnegative_and_sum_to_one(problem: Problem, method: Method
         try:
             weights = field.pullback(np.eye(graph.num_vertices)[x]).labels
         except wf.InputError:
-            assert method == wf.AMLE(fill="cost")  # equal labels: no other field jumps
+            assert method == wf.AMLE(fill="cost")  # equal labels: no other field is discontinuous
             continue
         assert weights.min() >= -1e-12
         assert weights.sum() == pytest.approx(1.0, abs=1e-9)
@@ -386,11 +386,13 @@ def test_values_that_are_not_finite_have_none() -> None:
     assert field.pullback([1.0, 1.0, 1.0, 0.0, 0.0]).lengths.tolist() == [1.0, 2.0, 0.0]
 
 
-def test_a_jump_has_none() -> None:
+def test_a_discontinuity_has_none() -> None:
     """1 → 0 → 2 is level: it is walked at its cost. If label 1 rises, it is a descent."""
     graph = wf.Graph.from_edges([1, 0], [0, 2], directed=True)
     field = wf.extend(graph, wf.Labels([1, 2], [0.0, 0.0]), wf.AMLE())
-    with pytest.raises(wf.InputError, match="vertex 0 has no derivative: its value jumps"):
+    with pytest.raises(
+        wf.InputError, match="vertex 0 has no derivative: its value is discontinuous"
+    ):
         field.influence(0, toward=[1.0, 0.0])
     assert field.influence(0, toward=[-1.0, 0.0]).vertices.tolist() == [2]
 

@@ -34,7 +34,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "extension/harmonic": "",
         "extension/amle_hostile": "followed or hangs or never_make",
         "extension/principles": "Harmonic",
-        "extension/derivatives": "chains or adjoint or jump",
+        "extension/derivatives": "chains or adjoint or discontinuity",
         "package/fuzz": "wild",
     },
     "chance": {

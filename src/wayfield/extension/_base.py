@@ -349,7 +349,7 @@ class Extension(KeepsReadOnly):
         ------
         InputError
             If there is no derivative: another method, a field that did not converge or was built by
-            hand, or a value that jumps.
+            hand, or a value that is discontinuous.
 
         Examples
         --------

@@ -30,8 +30,8 @@ for, the tape is that of labels moved by a small step t in this direction, where
     u(y + t d) = u(y) + t J d
 
 is verified at every vertex, since between kinks u is linear in the labels. The step shrinks if that
-fails. Where no step passes, the field jumps (on a directed graph it may), and `pull` raises. Then
-J d is the derivative in the direction d.
+fails. Where no step passes, the field is discontinuous (on a directed graph it may be), and `pull`
+raises. Then J d is the derivative in the direction d.
 
 References: Griewank and Walther, *Evaluating Derivatives*, 2008, for tapes, adjoints and one-sided
 derivatives; Clarke, *Optimization and Nonsmooth Analysis*, 1983.
@@ -191,12 +191,12 @@ class Interpolated:
 
     def pull(self, cotangent: FloatArray) -> Gradient:
         """Return the gradient of cotangent · field: one pass through the tape, backwards."""
-        jumps = (cotangent != 0.0) & ~self.sure
-        if jumps.any():
+        unsure = (cotangent != 0.0) & ~self.sure
+        if unsure.any():
             raise InputError(
-                f"vertex {int(np.argmax(jumps))} has no derivative: its value jumps, or its slopes "
-                "are too close to be told apart; set the cotangent to 0 there, or try another "
-                "direction (toward=)"
+                f"vertex {int(np.argmax(unsure))} has no derivative: its value is discontinuous, "
+                "or slopes are too close to be told apart; set the cotangent to 0 there, or try "
+                "another direction (toward=)"
             )
         by_label, by_length = cotangent.copy(), np.zeros(self.graph.num_arcs)
         pull(self.chains, by_label, by_length)
