@@ -225,7 +225,7 @@ export class Core {
       const took = performance.now() - began, first = this.options.widget && !this.timings.length;
       this.timings.push(took);
       // the first solve of a notebook compiles the kernels: its time says nothing about solving
-      this.role("timing").textContent = first ? "The first picture includes compiling; later ones take milliseconds."
+      this.role("timing").textContent = first ? "The first picture took longer because of compiling; later ones are faster."
         : `Solved and drawn in ${Math.round(took)} ms.`;
       this.root.dataset.solved = String(Number(this.root.dataset.solved ?? 0) + 1);
     });
