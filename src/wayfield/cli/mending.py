@@ -135,7 +135,7 @@ def mend(
     from .. import plots
     from ..files import Outbox, check_outputs, write_table
     from ..mending import mend as fit
-    from ..mending.findings import edge_columns, suspect_columns
+    from ..mending.facts import edge_columns, suspect_columns
     from ..mending.selection import parse_mend
     from ..mending.text import lines
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from .._text import number_of, percent, quoted, seconds_text, short
 from ..errors import Message, Option
 
@@ -15,7 +17,11 @@ PLAIN = "plain"
 """Name of the graph as it is, among candidates."""
 
 SAME = 0.05
-"""Factors nearer to 1 than this are not mentioned."""
+"""Costs within this share of the given one are drawn as unchanged."""
+ROUND_UNITS = (3.6, 60.0, 1000.0, 3600.0)
+"""Ratios of common units: km/h and m/s, minutes and seconds, kilometres and metres, hours and s."""
+NEAR_UNIT = 1.7
+"""A measured ratio within this factor of a round one may be that one."""
 MOST_NAMED = 3
 """Largest number of edges of a kind that the sentence names."""
 ROUTE_ENDS = 6
@@ -23,44 +29,69 @@ ROUTE_ENDS = 6
 
 
 def finding(facts: Mapping[str, Any]) -> str:
-    """Return one sentence on the findings: false edges, slow places, or nothing."""
-    word, scores, against = data_word(facts), facts["scores"], facts["against"]
-    proofs = against["too_optimistic"]
-    if not facts["changed"]:
-        if not (scores or proofs or against["too_pessimistic"]):
-            return f"the {word} do not contradict the graph: Dijkstra is as good"
-        if not scores:
-            return f"{facts['method']} finds nothing to change by the {word}"
-        if not any(score["error"] for score in scores.values()):
-            return f"the {word} do not contradict the graph: Dijkstra is as good"
-        vain = "nothing fitted to them predicts the others clearly better"
-        if proofs:
-            what = f"{proofs:,} of the {word} {'prove' if proofs > 1 else 'proves'}"
-            return f"{what} that the graph is wrong, but not where: {vain}"
-        return f"the {word} do not agree with the graph, but {vain}: Dijkstra is as good"
-    found = []
-    for key, what in (("false", "probably false"), ("one_way", "costly in one direction only")):
-        edges = facts[key]
+    """Return one sentence: what is named, or what a method that was asked for has changed."""
+    word, against = data_word(facts), facts["against"]
+    if facts["units"]:
+        return "nothing yet: first the unit"
+    if facts["findings"] is None:
+        if not facts["changed"]:
+            return f"{facts['method']} changes nothing by the {word}"
+        shown = facts["changes"][:MOST_NAMED]
+        edges = ", ".join(f"{each['called']} ({each['added']:+.3g})" for each in shown)
+        more = " …" if facts["changed"] > len(shown) else ""
+        some = number_of(facts["changed"], "edges")
+        return f"{facts['method']} changes the cost of {some}: {edges}{more}"
+    told = []
+    for evidence, why in (("positions", "the positions of their ends"), ("costs", f"the {word}")):
+        edges = [each for each in facts["false"] if each["evidence"] == evidence]
         if edges:
-            named = (f"{each['called']} (+{short(each['added'])})" for each in edges[:MOST_NAMED])
+            shown = (_likely(each["called"], each) for each in edges[:MOST_NAMED])
             more = " …" if len(edges) > MOST_NAMED else ""
-            are = "is" if len(edges) == 1 else "are"
-            found.append(f"{number_of(len(edges), 'edges')} {are} {what}: {', '.join(named)}{more}")
-    where = []
+            verb = "edge does" if len(edges) == 1 else "edges do"
+            told.append(f"{len(edges):,} {verb} not exist, by {why}: {', '.join(shown)}{more}")
     for place in (*facts["slow"], *facts["quick"]):
-        on_edge, around = f"on {place['first']['called']}", f"around {quoted(place['around'])}"
-        where.append((place["times"], on_edge if place["edges"] == 1 else around))
-    if abs(facts["factor"] - 1.0) > SAME:
-        where.append((facts["factor"], "overall"))
-    if where:
-        (times, first), *others = where
-        more = "".join(f", {times:.2g} times {each}" for times, each in others)
-        found.append(f"edges cost {times:.2g} times what the graph says {first}{more}")
-    if not found:
-        verb = "costs" if facts["changed"] == 1 else "cost"
-        number = number_of(facts["changed"], "edges")
-        found.append(f"{number} {verb} a little more or less than the graph says")
-    return "; ".join(found)
+        told.append(_place(place))
+    if facts["wait"] is not None:
+        told.append(f"every crossing costs about {short(facts['wait'])} more than the graph says")
+    if facts["factor"] is not None:
+        told.append(f"overall, costs are {facts['factor']:.3g} times what the graph says")
+    if told:
+        return "; ".join(told)
+    proofs = against["too_optimistic"] + against["too_pessimistic"]
+    if not proofs:
+        return f"the {word} do not contradict the graph: Dijkstra is as good"
+    if facts["varies"]:
+        return f"costs differ from the graph from place to place, but the {word} do not say where"
+    return f"the {word} differ from the graph, but do not bear out where: noise would look the same"
+
+
+def suspected(facts: Mapping[str, Any]) -> list[str | Message]:
+    """Return what is suspected, with its probability, and what is missing to tell."""
+    rows: list[str | Message] = []
+    for each in facts["findings"] or ():
+        if each["named"] or each["kind"] == "unit":
+            continue
+        what = _place(each) if each["kind"] != "false edge" else None
+        what = what or _likely(f"{each['called']} may not exist", each)
+        rows.append(f"{what}: {each['settles']} would tell")
+    unsure = bool(rows) or facts["varies"] or facts["against"]["too_optimistic"]
+    if facts["findings"] is not None and unsure and not facts["placed"] and not facts["units"]:
+        given = Option("positions", "FILE", python="Graph.from_edges(…, positions=)")
+        told = ": with them false edges can be told from slow streets"
+        rows.append(Message("give ", given, told))
+    return rows
+
+
+def _likely(what: str, finding: Mapping[str, Any]) -> str:
+    return f"{what} ({percent(round(finding['probability'], 2))})"
+
+
+def _place(place: Mapping[str, Any]) -> str:
+    """Return a place and how costly it is."""
+    times = f"{place['amount']:.2g} times what the graph says"
+    edges = f"{number_of(place['edges'], 'edges')} around {quoted(place['around'])}"
+    may = "cost about" if place["named"] else "may cost about"
+    return _likely(f"{edges} {may} {times}", place)
 
 
 def data_word(facts: Mapping[str, Any]) -> str:
@@ -121,6 +152,7 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     plain = f"{word} are off by {short(fit['believed'])} on average on the graph as it is"
     rows.append(("fit", f"{plain}, by {short(fit['mended'])} on the mended one"))
     rows.append(("found", facts["finding"]))
+    rows += [("suspected", text) for text in suspected(facts)]
     for route in facts["routes"]:
         names = list(map(quoted, route["path"]))
         if len(names) > 2 * ROUTE_ENDS:
@@ -146,8 +178,22 @@ def units_text(factor: float, word: str) -> Message:
     """Return a question about units, given the ratio of costs to graph distances."""
     what = "labels" if word == "labels" else "the costs of the trips"
     text = f"{what} are {factor:.3g} times the graph's own distances"
-    unit = Option("length_unit", factor, python=f"multiply the lengths by {factor:.3g}")
-    return Message(f"{text}: are both in the same unit? If not, ", unit)
+    unit = round_unit(factor)
+    call = Option("length_unit", unit, python=f"multiply the lengths by {unit:.3g}")
+    return Message(f"{text}: are both in the same unit? If not, ", call)
+
+
+def round_unit(factor: float) -> float:
+    """Return the round ratio of units next to a measured one, or that itself if none is near.
+
+    Examples
+    --------
+    >>> round_unit(59.0), round_unit(0.0012), round_unit(8.0)
+    (60.0, 0.001, 8.0)
+    """
+    ratios = [*ROUND_UNITS, *(1.0 / unit for unit in ROUND_UNITS)]
+    nearest = min(ratios, key=lambda unit: abs(np.log(unit / factor)))
+    return nearest if abs(np.log(nearest / factor)) < np.log(NEAR_UNIT) else factor
 
 
 def scores_text(scores: Mapping[str, Any], word: str) -> str:
