@@ -237,7 +237,10 @@ class Evidence:
         if hypothesis not in self._likelihoods:
             along = self.along(hypothesis)
             parts = along.residual, along.terms, along.covariance
-            self._likelihoods[hypothesis] = fit(*parts, self.floor).likelihood
+            # trips were made, so what leaves one of them without a path is impossible
+            possible = along.base.max() < 0.5 * GONE * np.median(self.graph.lengths)
+            found = fit(*parts, self.floor).likelihood if possible else -np.inf
+            self._likelihoods[hypothesis] = found
         return self._likelihoods[hypothesis]
 
     def ball_effects(self, along: Along) -> FloatArray:

@@ -92,7 +92,7 @@ def _oddness(n: int, ends: NDArray[np.int64], length: FloatArray) -> FloatArray:
     value, mode = eigsh(shifted, MODES + 1, sigma=0.0, v0=start)
     keep = np.argsort(value)[1:]
     mode = mode[:, keep] / np.sqrt(np.maximum(value[keep], SHIFT))  # commute-time coordinates
-    steep = np.sqrt(((mode[low] - mode[high]) ** 2).sum(axis=1)) / length
+    steep = np.sqrt(((mode[low] - mode[high]) ** 2).sum(axis=1) / length)
 
     # 2. the steepest other edge at either end: the largest at a vertex, or the second largest
     at, both_ends = np.concatenate([low, high]), np.concatenate([steep, steep])

@@ -3,7 +3,7 @@
 Each finding is tested against leaving it out, and against every rival in its stead. It is *named*
 at a probability of at least `NAMED`, and *suspected* below. The model is that of `_evidence`.
 
-1. **Units first.** If the median trip costs less than half or more than twice its shortest path,
+1. **Units first.** If the median trip costs less than a third or more than three times its shortest path,
    nothing is named: the units may differ, and the only finding is a question.
 2. **Positions.** An edge that leaps (`_suspicion`) is false with odds of `ODDS` : 1, before trips
    are read. A trip that used it at the graph's own cost acquits it. No other edge is suspected.
@@ -57,7 +57,7 @@ STABLE = 0.5
 """Share of its prior that a finding must still make up for without the trips that speak loudest."""
 LEAST_FACTOR = 0.03
 """Common factors nearer to 1 than this are not mentioned."""
-SAME_UNIT = (0.5, 2.0)
+SAME_UNIT = (1.0 / 3.0, 3.0)
 """Median ratios of costs to graph distances within this range are consistent with one unit."""
 FEWEST = 5
 """Fewest trips that anything but units and positions is read from."""
@@ -460,7 +460,7 @@ class _Tests:
         one_sided = away.size > 0 and binomtest(above, away.size).pvalue < LEVEL
         mean = float(whole.beta[0])
         agrees = np.sign(np.median(bare.residual)) == np.sign(mean)
-        factor = chances[0] < LEVEL and one_sided and agrees and abs(mean) > LEAST_FACTOR
+        factor = bool(chances[0] < LEVEL and one_sided and agrees and abs(mean) > LEAST_FACTOR)
         terms = [0] * factor + others
         used_terms = along.terms[:, terms]
         found = fit(along.residual, used_terms, along.covariance, floor, restricted=False)
