@@ -29,6 +29,7 @@ from .graph import Graph, check_graph
 from .kernels._types import FloatArray
 from .labels import Labels, check_labels
 from .mending import MendMethod, mend
+from .mending.selection import Best
 from .shortest_paths import cost_to_go
 from .sinks import drop_false_sinks
 
@@ -263,13 +264,16 @@ class Folds:
         """Return (k,) values at the labels left out, on graphs mended by the others.
 
         The values are distances; with a `method`, they are the prior that the other labels correct.
+        For `Best` without a method they are the predictions `Mended.cost_to_go`.
         """
         predicted = np.empty(self.values.size)
         for part in range(self.parts):
             check_time()
             out, kept = self.part == part, self.labels_without(part)
-            graph = mend(self.graph, kept, self.goal, mending).graph
-            field = cost_to_go(graph, self.goal)
+            mended = mend(self.graph, kept, self.goal, mending)
+            graph = mended.graph
+            best = method is None and mending == Best()
+            field = mended.cost_to_go() if best else cost_to_go(graph, self.goal)
             if method is not None:
                 quick = _without_bracket(method)
                 field = extend(

@@ -24,7 +24,7 @@ from ..kernels.shortest import dijkstra
 from ..labels import Labels
 from ..names import Caller, Names, Naming
 from ..plans import plan
-from ._base import MendProblem
+from ._base import MendProblem, median_ratio
 from .contradiction import contradictions, count_against
 from .findings import Finding, Named, differ_in_unit
 from .text import finding, units_text
@@ -160,7 +160,7 @@ def facts(
     trips = {"ends": problem.goals.size, "merged": getattr(mended.data, "merged", 0)}
     found: dict[str, Any] = {
         "method": describe(mended.method),
-        "chosen": mended.fit.chosen,
+        "chosen": mended.chosen if "prediction" in vars(mended) else mended.fit.chosen,
         "status": str(mended.status),
         "converged": mended.status.good,
         "value": mended.value,
@@ -180,7 +180,12 @@ def facts(
         "wait": next((each["amount"] for each in of_kind("wait")), None),
         "varies": makes_findings and mended.found.vague,
         "placed": given.positions is not None,
-        "scores": {name: score._asdict() for name, score in mended.fit.scores.items()},
+        "scores": {
+            name: score._asdict()
+            for name, score in (
+                mended.scores if "prediction" in vars(mended) else mended.fit.scores
+            ).items()
+        },
         "graph": {
             "vertices": given.num_vertices,
             "arcs": given.num_arcs,
@@ -293,22 +298,6 @@ def _called(names: Names, vertices: IntArray) -> Any:
     if isinstance(called, np.ndarray):
         return called[vertices]
     return [called[x] for x in vertices.tolist()]
-
-
-def median_ratio(above: FloatArray, below: FloatArray) -> float:
-    """Return the c that minimises Σ |above - c below|: the weighted median of the ratios.
-
-    Examples
-    --------
-    >>> median_ratio(np.array([2.0, 4.0, 9.0]), np.array([1.0, 2.0, 3.0]))
-    2.0
-    """
-    if not above.size:
-        return 1.0
-    ratio = above / below
-    order = np.argsort(ratio, kind="stable")
-    weight = np.cumsum(below[order])
-    return float(ratio[order][np.searchsorted(weight, 0.5 * weight[-1])])
 
 
 def _each_once(edges: Edges, which: BoolArray, by: FloatArray) -> IntArray:

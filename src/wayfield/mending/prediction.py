@@ -20,7 +20,7 @@ the one that takes most relative variance out of all costs (A-optimal design).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,9 +70,15 @@ class Prediction:
     fit: Fit
     fold: IntArray
     held_out: tuple[FloatArray, ...]
+    _shares: dict[int, float] = field(default_factory=dict, init=False, repr=False)
 
     def shrinkage(self, goal: int) -> float:
-        """Return λ for the labels of a goal."""
+        """Return λ for the labels of a goal; computed once."""
+        if goal not in self._shares:
+            self._shares[goal] = self._supported_share(goal)
+        return self._shares[goal]
+
+    def _supported_share(self, goal: int) -> float:
         problem = self.problem
         mine = np.flatnonzero(problem.ends == goal)
         if mine.size < FEWEST or not self.held_out:
@@ -118,9 +124,9 @@ class Prediction:
         vertices = np.append(problem.starts[trips], goal)
         labels = Labels(vertices, np.append(problem.costs[trips], 0.0))
         how = AMLE(bracket=False)
-        field = extend(graph, labels, how, prior=distance, unreachable="nan", check=False).values
+        known = extend(graph, labels, how, prior=distance, unreachable="nan", check=False).values
         reached = np.isfinite(distance)
-        return np.where(reached, field - np.where(reached, distance, 0.0), 0.0)
+        return np.where(reached, known - np.where(reached, distance, 0.0), 0.0)
 
     def next_measurements(self, count: int, goal: int) -> NDArray[np.int64]:
         """Return the vertices to measure next; see the module."""

@@ -26,6 +26,7 @@ from ..extension._deadline import check_time
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
 from ._base import CandidateScore, Fit, MendMethod, MendProblem
+from .factor import Factor
 from .findings import Named
 from .least_change import LeastChange
 from .shortcuts import NoShortcuts
@@ -236,7 +237,8 @@ def _score(error: FloatArray, plain: FloatArray) -> CandidateScore:
 METHODS: dict[str, MendMethod] = {
     method.word: method
     for method in (
-        Named(), Best(), Smooth(), Both(), NoShortcuts(), LeastChange(), LeastChange(only_odd=None),
+        Named(), Best(), Factor(), Factor(waits=True), Smooth(), Both(), NoShortcuts(), LeastChange(),
+        LeastChange(only_odd=None),
     )
 }  # fmt: skip
 """Mend methods by name on the command line, the default first."""
