@@ -53,10 +53,11 @@ from .mending import Contradictions, Mended, MendMethod, contradictions
 from .mending.selection import FEWEST as FEWEST_TRIPS
 from .mending.selection import Best
 from .pipeline import Answer, solve
-from .pipeline.text import IN_PYTHON, contradiction_remark, differ_in_unit, unit_remark
+from .pipeline.text import IN_PYTHON, contradiction_remark
 from .plans import Plan, plan
 from .shortest_paths import cost_to_go
 from .sinks import drop_false_sinks
+from .units import unit_question
 
 PLAIN = "graph distance"
 MENDED = "mended graph"
@@ -276,8 +277,9 @@ class Comparison:
 
     def remarks_for(self, calls: Mapping[str, str]) -> Iterator[str]:
         """Yield the remarks; `calls` holds the calls to recommend."""
-        if differ_in_unit(self.factor):
-            yield unit_remark(self.factor, calls)
+        question = unit_question(self.factor)
+        if question is not None:
+            yield question
         elif self.contradictions is not None and not self._mends:
             remark = contradiction_remark(self.contradictions, calls)
             if remark and self._mended_in_vain:
@@ -465,7 +467,8 @@ def _recipes(
         # labels must be costs to the goal, and enough to leave some out twice
         at_goal, others = labels.values[own], labels.values[~own]
         costs = (others > 0.0).all() and (np.abs(at_goal) <= labels.error).all()
-        if costs and others.size > FEWEST_TRIPS:
+        alike = not differ_in_unit(label_factor(labels, goal, distance))
+        if costs and alike and others.size > FEWEST_TRIPS:
             yield Recipe(None, mend=Best())
 
 

@@ -270,10 +270,10 @@ class Folds:
         for part in range(self.parts):
             check_time()
             out, kept = self.part == part, self.labels_without(part)
-            mended = mend(self.graph, kept, self.goal, mending)
+            values = method is None and mending == Best()
+            mended = mend(self.graph, kept, self.goal, None if values else mending)
             graph = mended.graph
-            best = method is None and mending == Best()
-            field = mended.cost_to_go() if best else cost_to_go(graph, self.goal)
+            field = mended.cost_to_go() if values else cost_to_go(graph, self.goal)
             if method is not None:
                 quick = _without_bracket(method)
                 field = extend(

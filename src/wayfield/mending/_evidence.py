@@ -6,8 +6,8 @@ shortest path under these lengths. The measured cost y_i of the trip is
 
     y_i / b_i - 1 = μ + κ p_i + g_i + σ ε_i,      g ~ N(0, a² C),
 
-with a common factor 1 + μ, a wait of κ median lengths at each crossing (p_i crossings of the ray per
-median length), a slowness that varies smoothly from place to place (`_slowness`; C is its
+with a common factor 1 + μ, a wait of κ median lengths at each crossing (p_i crossings of the ray
+per median length), a slowness that varies smoothly from place to place (`_slowness`; C is its
 covariance along the rays), and independent errors in proportion to the costs.
 
 **Likelihood.** Restricted: μ and κ are integrated out, ρ = a² / σ² and σ are chosen best [1]_,
@@ -171,7 +171,7 @@ class Evidence:
     def share(self, ball: int) -> FloatArray:
         """Return the (m,) share of each arc in a ball: 1, 1/2 or 0."""
         inside = self.inside[ball]
-        return (inside[self.graph.tails] + 0.0 + inside[self.graph.indices]) / 2
+        return np.asarray((inside[self.graph.tails] + 0.0 + inside[self.graph.indices]) / 2)
 
     # ------------------------------------------------------------------ rays
 

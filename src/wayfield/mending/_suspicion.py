@@ -66,7 +66,7 @@ def suspicion(graph: Graph, pair: NDArray[np.int64], ends: NDArray[np.int64]) ->
         pace = np.sqrt((apart**2).sum(axis=1)) / length
         leaps = pace >= LEAP * np.median(pace)
         if np.median(pace) > 0.0 and leaps.mean() <= MOST_LEAPS:
-            # rows of leaping edges: edges with a leaping neighbour at each end, and their neighbours
+            # rows of leaping edges: those with a leaping neighbour at each end, and the next ones
             at = np.bincount(ends[leaps].ravel(), minlength=graph.num_vertices)
             inner = leaps & (at[ends] >= 2).all(axis=1)
             row = np.isin(ends, ends[inner]).any(axis=1)

@@ -24,10 +24,11 @@ from ..kernels.shortest import dijkstra
 from ..labels import Labels
 from ..names import Caller, Names, Naming
 from ..plans import plan
+from ..units import unit_question
 from ._base import MendProblem, median_ratio
 from .contradiction import contradictions, count_against
-from .findings import Finding, Named, differ_in_unit
-from .text import finding, units_text
+from .findings import Finding, Named
+from .text import finding
 
 if TYPE_CHECKING:
     from .fitting import Mended
@@ -211,7 +212,7 @@ def facts(
         "routes": [] if end is None else [route(x, end) for x in starts],
     }
     result: dict[str, Any] = plain(found)
-    result["units"] = units_text(ratio, word) if differ_in_unit(ratio) else None
+    result["units"] = unit_question(ratio, "the costs of the trips" if of_trips else "labels")
     return result | {"finding": finding(result)}
 
 
@@ -260,33 +261,26 @@ def _misfit(problem: MendProblem, distances: FloatArray) -> float:
     return float(np.maximum(off - problem.error, 0.0).mean())
 
 
-def edge_columns(mended: Mended, names: Names) -> dict[str, Any]:
-    """Return one row per edge, in a form that `wayfield.files.read_edges` reads."""
-    edges = edges_once(mended)
-    columns = {
-        "from": _called(names, edges.tails),
-        "to": _called(names, edges.heads),
-        "believed": edges.believed,
-        "added": edges.added,
-        "length": edges.lengths,
-    }
-    return columns | ({"oneway": ["yes"] * edges.arcs.size} if mended.believed.directed else {})
+def suspects(mended: Mended) -> list[tuple[int, Finding]]:
+    """Return the arcs of the findings, one per edge, with their finding; most probable first."""
+    given, rows = mended.believed, list[tuple[int, Finding]]()
+    for each in mended.findings:
+        ends = np.column_stack([given.tails[each.where], given.indices[each.where]])
+        first = np.unique(np.sort(ends, axis=1), axis=0, return_index=True)[1]
+        rows += [(int(each.where[i]), each) for i in np.sort(first)]
+    return rows
 
 
 def suspect_columns(mended: Mended, names: Names) -> dict[str, Any]:
     """Return one row per edge that is false or part of a place, most probable finding first."""
-    given, rows = mended.believed, list[tuple[int, Finding]]()
-    for finding in mended.findings:
-        ends = np.sort(np.column_stack([given.tails, given.indices])[finding.where], axis=1)
-        once = np.sort(np.unique(ends, axis=0, return_index=True)[1]) if finding.where.size else []
-        rows += [(int(finding.where[i]), finding) for i in once]
+    given, rows = mended.believed, suspects(mended)
     arcs = np.array([arc for arc, _ in rows], dtype=np.int64)
     return {
         "from": _called(names, given.tails[arcs]),
         "to": _called(names, given.indices[arcs]),
-        "kind": [finding.kind for _, finding in rows],
-        "probability": np.array([finding.probability for _, finding in rows]),
-        "named": [finding.named for _, finding in rows],
+        "kind": [each.kind for _, each in rows],
+        "probability": np.array([each.probability for _, each in rows]),
+        "named": [each.named for _, each in rows],
         "believed": given.lengths[arcs],
         "length": mended.graph.lengths[arcs],
     }

@@ -3,8 +3,8 @@
 Each finding is tested against leaving it out, and against every rival in its stead. It is *named*
 at a probability of at least `NAMED`, and *suspected* below. The model is that of `_evidence`.
 
-1. **Units first.** If the median trip costs less than a third or more than three times its shortest path,
-   nothing is named: the units may differ, and the only finding is a question.
+1. **Units first.** If the median trip costs less than a third or more than three times its
+   shortest path, nothing is named: the units may differ, and the only finding is a question.
 2. **Positions.** An edge that leaps (`_suspicion`) is false with odds of `ODDS` : 1, before trips
    are read. A trip that used it at the graph's own cost acquits it. No other edge is suspected.
 3. **Search.** False edges (without positions) and slow or quick places are added greedily while the
@@ -38,7 +38,8 @@ from scipy.stats import binomtest
 from .._arrays import frozen
 from ..extension._deadline import check_time
 from ..kernels._types import BoolArray, FloatArray
-from ._base import Fit, MendMethod, MendProblem
+from ..units import differ_in_unit
+from ._base import Fit, MendMethod, MendProblem, median_ratio
 from ._evidence import TIMES, Along, Evidence, Hypothesis, Place, chance_of, fit, profile
 from ._suspicion import Suspicion, suspicion
 from .shortcuts import lengthened
@@ -57,8 +58,6 @@ STABLE = 0.5
 """Share of its prior that a finding must still make up for without the trips that speak loudest."""
 LEAST_FACTOR = 0.03
 """Common factors nearer to 1 than this are not mentioned."""
-SAME_UNIT = (1.0 / 3.0, 3.0)
-"""Median ratios of costs to graph distances within this range are consistent with one unit."""
 FEWEST = 5
 """Fewest trips that anything but units and positions is read from."""
 MOST_TRIPS = 200
@@ -137,16 +136,11 @@ class Found(NamedTuple):
     untested: int = 0
 
 
-def differ_in_unit(ratio: float) -> bool:
-    """Whether the ratio of costs to graph distances is far enough from 1 to ask about units."""
-    return 0.0 <= ratio < SAME_UNIT[0] or ratio > SAME_UNIT[1]
-
-
 def find(problem: MendProblem) -> Found:
     """Return what the trips and the positions of the graph bear out."""
     graph = problem.graph
     placed = graph.positions is not None
-    ratio = float(np.median(problem.costs / problem.distances()))
+    ratio = median_ratio(problem.costs, problem.distances())
     if differ_in_unit(ratio):
         none = np.empty(0, np.int64)
         settles = "the unit of the lengths and that of the costs"
@@ -377,7 +371,7 @@ class _Tests:
         less = self.evidence.along(best._replace(false=best.false - {p}))
         trip, pair = self.evidence.pairs_of(less)
         parts = (np.arange(less.base.size) == i for i in trip[pair == p])
-        return self._least_gain(with_it, less, parts) + STABLE * self.prior_edge[p] > 0.0
+        return bool(self._least_gain(with_it, less, parts) + STABLE * self.prior_edge[p] > 0.0)
 
     def _least_gain(self, more: Along, less: Along, parts: Iterable[BoolArray]) -> float:
         """Return the least gain in likelihood when parts of the trips are left out in turn."""
@@ -428,9 +422,7 @@ class _Tests:
 
     # ------------------------------------------------------------------ tests of chance
 
-    def _common(
-        self, along: Along, bare: Along
-    ) -> tuple[dict[int, float], dict[int, float]]:
+    def _common(self, along: Along, bare: Along) -> tuple[dict[int, float], dict[int, float]]:
         """Test the factor (column 0) and the wait (column 1).
 
         Returns the coefficients of those that are named, by column, and all p-values.

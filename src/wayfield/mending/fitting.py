@@ -21,11 +21,12 @@ from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
 from ..labels import Labels, check_labels
 from ..names import Caller, Naming
-from ._base import CandidateScore, Fit, MendMethod, MendProblem
-from .facts import edges_once, facts
-from .findings import Finding, Found, Named, differ_in_unit, find
+from ..units import unit_question
+from ._base import CandidateScore, Fit, MendMethod, MendProblem, median_ratio
+from .facts import edges_once, facts, suspects
+from .findings import Finding, Found, Named, find
 from .prediction import Prediction, predict
-from .text import lines, units_text
+from .text import lines
 from .trips import Bound, Trips, check_bound
 
 SPEEDS = (1.0, 300.0)
@@ -97,7 +98,7 @@ class Mended:
 
     @cached_property
     def found(self) -> Found:
-        """What the costs bear out, whatever the method: the findings, and what follows from them."""
+        """What the costs bear out, whatever the method was, and what follows from it."""
         found: Found | None = self.fit.details.get("found")
         return find(self.problem) if found is None else found
 
@@ -139,11 +140,7 @@ class Mended:
 
         One per edge. For an undirected edge it is the arc from the lower to the higher vertex.
         """
-        given, arcs = self.believed, [np.empty(0, np.int64)]
-        for finding in self.findings:
-            ends = np.sort(np.column_stack([given.tails, given.indices])[finding.where], axis=1)
-            arcs.append(finding.where[np.sort(np.unique(ends, axis=0, return_index=True)[1])])
-        return frozen(np.concatenate(arcs))
+        return frozen(np.array([arc for arc, _ in suspects(self)], dtype=np.int64))
 
     @property
     def unchanged(self) -> bool:
@@ -217,9 +214,10 @@ class Mended:
 
     def _check_units(self) -> None:
         """Raise `InputError` if costs and lengths seem to be in different units."""
-        ratio = float(np.median(self.problem.costs / self.problem.distances()))
-        if differ_in_unit(ratio):
-            raise InputError(units_text(ratio, "labels" if isinstance(self.data, Labels) else ""))
+        ratio = median_ratio(self.problem.costs, self.problem.distances())
+        question = unit_question(ratio, "labels" if isinstance(self.data, Labels) else "costs")
+        if question is not None:
+            raise InputError(question)
 
     def summary(
         self,

@@ -35,10 +35,14 @@ from ..kernels.shortest import dijkstra, shortest_tree
 from ..labels import Labels
 from ._base import Fit, MendMethod, MendProblem
 from ._slowness import slowness_of
+from .factor import Factor
 from .findings import Named
-from .selection import FEWEST, Best, fold_of
+from .selection import CANDIDATES, FEWEST, Best, fold_of
+from .shortcuts import lengthened
 from .smooth import EXACT
 
+PREDICTOR = Best(tuple(sorted(CANDIDATES, key=lambda each: not isinstance(each, Factor))))
+"""Model selection for values: the simplest candidates first."""
 MOST_VERTICES = 3000
 """Larger graphs are sampled for the choice of measurements."""
 AMPLITUDE = 0.3
@@ -169,17 +173,26 @@ class Prediction:
 
 
 def predict(problem: MendProblem, method: MendMethod, fit: Fit) -> Prediction:
-    """Return the graph that predicts best: by model selection, or by the method asked for."""
-    if isinstance(method, Named):
-        method = Best()
-        fit = method.fit(problem) if problem.costs.size >= FEWEST else fit
-    count = problem.costs.size
+    """Return the graph that predicts best: by model selection, or by the method asked for.
+
+    Model selection begins with the named false edges taken out, and prefers simple candidates:
+    values gain from a common factor as soon as costs are noisy, plans do not.
+    """
+    count, on = problem.costs.size, problem
+    if isinstance(method, Named) and count >= FEWEST:
+        false = np.zeros(problem.graph.num_arcs, bool)
+        for each in fit.details["found"].findings:
+            false[each.where] |= each.named and each.kind == "false edge"
+        if false.any():
+            on = problem.on(lengthened(problem, false))
+        method = PREDICTOR
+        fit = method.fit(on)
     fold, held_out = fit.details.get("fold"), fit.details.get("held_out")
-    if held_out is None:
-        folds = min(Best().folds, count)
+    if fold is None or held_out is None:
+        folds = min(PREDICTOR.folds, count)
         fold, quick, held_out = fold_of(count, folds), method.quick(), ()
         if count >= FEWEST:
-            parts = (problem.only(fold != turn) for turn in range(folds))
+            parts = (on.only(fold != turn) for turn in range(folds))
             held_out = tuple(quick.fit(part).lengths for part in parts)
     lengths = frozen(fit.lengths)
     same = np.array_equal(lengths, problem.graph.lengths)

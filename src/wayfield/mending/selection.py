@@ -87,6 +87,8 @@ CANDIDATES: tuple[MendMethod, ...] = (
     Both(then=_SMOOTH),
     Both(NoShortcuts(), replace(_SMOOTH, noise=0.2)),
     LeastChange(only_odd=None),
+    Factor(),
+    Factor(waits=True),
 )
 """Default candidates of `Best`, in order of preference."""
 
@@ -100,7 +102,8 @@ class Best(MendMethod):
     candidates : tuple of MendMethod
         In order of preference. Default: no shortcuts, then smooth slowness; smooth slowness with
         all shortcuts; a least change of odd arcs, then smooth slowness; no shortcuts, then smooth
-        slowness from noisy costs; the least change of all arcs alone.
+        slowness from noisy costs; the least change of all arcs alone; a common factor, without and
+        with waits.
     folds : int
         Number of folds; one per trip if there are fewer trips.
     seed : int
@@ -173,7 +176,7 @@ class Best(MendMethod):
             named[name] = method
 
         fold = fold_of(count, min(self.folds, count), self.seed)
-        predicted, lengths = self._predict(problem, named, fold)
+        predicted, by_fold = self._predict(problem, named, fold)
         errors = {name: problem.misfit(costs) for name, costs in predicted.items()}
         scores = {name: _score(error, errors[PLAIN]) for name, error in errors.items()}
         # the first candidate that no other beats by more than one standard error
@@ -181,11 +184,11 @@ class Best(MendMethod):
         leads = {name: _score(errors[least], errors[name]) for name in named}
         chosen = next((name for name in named if leads[name].gain <= leads[name].spread), least)
         if scores[chosen].gain <= scores[chosen].spread:
-            plain = {"fold": fold, "held_out": tuple(lengths[PLAIN])}
+            plain = {"fold": fold, "held_out": tuple(by_fold[PLAIN])}
             error = scores[PLAIN].error
             return Fit(problem.graph.lengths, error, chosen=PLAIN, scores=scores, details=plain)
         fit = named[chosen].fit(problem)
-        details = {**fit.details, "fold": fold, "held_out": tuple(lengths[chosen])}
+        details = {**fit.details, "fold": fold, "held_out": tuple(by_fold[chosen])}
         return replace(fit, chosen=chosen, scores=scores, details=details)
 
     def _predict(
@@ -237,8 +240,8 @@ def _score(error: FloatArray, plain: FloatArray) -> CandidateScore:
 METHODS: dict[str, MendMethod] = {
     method.word: method
     for method in (
-        Named(), Best(), Factor(), Factor(waits=True), Smooth(), Both(), NoShortcuts(), LeastChange(),
-        LeastChange(only_odd=None),
+        Named(), Best(), Factor(), Factor(waits=True), Smooth(), Both(), NoShortcuts(),
+        LeastChange(), LeastChange(only_odd=None),
     )
 }  # fmt: skip
 """Mend methods by name on the command line, the default first."""

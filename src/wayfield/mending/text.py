@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from .._text import number_of, percent, quoted, seconds_text, short
 from ..errors import Message, Option
 
@@ -18,10 +16,6 @@ PLAIN = "plain"
 
 SAME = 0.05
 """Costs within this share of the given one are drawn as unchanged."""
-ROUND_UNITS = (3.6, 60.0, 1000.0, 3600.0)
-"""Ratios of common units: km/h and m/s, minutes and seconds, kilometres and metres, hours and s."""
-NEAR_UNIT = 1.7
-"""A measured ratio within this factor of a round one may be that one."""
 MOST_NAMED = 3
 """Largest number of edges of a kind that the sentence names."""
 ROUTE_ENDS = 6
@@ -37,18 +31,18 @@ def finding(facts: Mapping[str, Any]) -> str:
         if not facts["changed"]:
             return f"{facts['method']} changes nothing by the {word}"
         shown = facts["changes"][:MOST_NAMED]
-        edges = ", ".join(f"{each['called']} ({each['added']:+.3g})" for each in shown)
+        listed = ", ".join(f"{each['called']} ({each['added']:+.3g})" for each in shown)
         more = " …" if facts["changed"] > len(shown) else ""
         some = number_of(facts["changed"], "edges")
-        return f"{facts['method']} changes the cost of {some}: {edges}{more}"
+        return f"{facts['method']} changes the cost of {some}: {listed}{more}"
     told = []
     for evidence, why in (("positions", "the positions of their ends"), ("costs", f"the {word}")):
         edges = [each for each in facts["false"] if each["evidence"] == evidence]
         if edges:
-            shown = (_likely(each["called"], each) for each in edges[:MOST_NAMED])
+            called = ", ".join(_likely(each["called"], each) for each in edges[:MOST_NAMED])
             more = " …" if len(edges) > MOST_NAMED else ""
             verb = "edge does" if len(edges) == 1 else "edges do"
-            told.append(f"{len(edges):,} {verb} not exist, by {why}: {', '.join(shown)}{more}")
+            told.append(f"{len(edges):,} {verb} not exist, by {why}: {called}{more}")
     for place in (*facts["slow"], *facts["quick"]):
         told.append(_place(place))
     if facts["wait"] is not None:
@@ -172,28 +166,6 @@ def rounding_text(rounding: Mapping[str, Any]) -> Message:
     why = f"rounding alone would explain {count:,} of these contradictions"
     error = Option("error", rounding["error"])
     return Message(f"the costs {costs}, and {why}: if they are rounded, pass ", error)
-
-
-def units_text(factor: float, word: str) -> Message:
-    """Return a question about units, given the ratio of costs to graph distances."""
-    what = "labels" if word == "labels" else "the costs of the trips"
-    text = f"{what} are {factor:.3g} times the graph's own distances"
-    unit = round_unit(factor)
-    call = Option("length_unit", unit, python=f"multiply the lengths by {unit:.3g}")
-    return Message(f"{text}: are both in the same unit? If not, ", call)
-
-
-def round_unit(factor: float) -> float:
-    """Return the round ratio of units next to a measured one, or that itself if none is near.
-
-    Examples
-    --------
-    >>> round_unit(59.0), round_unit(0.0012), round_unit(8.0)
-    (60.0, 0.001, 8.0)
-    """
-    ratios = [*ROUND_UNITS, *(1.0 / unit for unit in ROUND_UNITS)]
-    nearest = min(ratios, key=lambda unit: abs(np.log(unit / factor)))
-    return nearest if abs(np.log(nearest / factor)) < np.log(NEAR_UNIT) else factor
 
 
 def scores_text(scores: Mapping[str, Any], word: str) -> str:

@@ -246,7 +246,7 @@ class Answer:
             return DISTANCE if alone and len(self.labels) == 1 else made
         if self.graph is not self.mended.graph or "prediction" in vars(self.mended):
             share = self.mended.prediction.shrinkage(self.goal)
-            return f"mended graph, and {share:.2g} of the AMLE residual" if share else "mended graph"
+            return "mended graph" + (f", and {share:.2g} of the AMLE residual" if share else "")
         by = f"mended by {describe(self.mended.method)}"
         return by if alone else f"{made}, {by}"
 

@@ -16,6 +16,7 @@ from ..extension import AMLE
 from ..names import Caller, Naming
 from ..plans import Outcome
 from ..sinks import TrimmedLabels
+from ..units import unit_question
 from .solving import DISTANCE, FLAT, Answer
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ MOST_WEAK = 3
 ROUTE_ENDS = 6
 """Number of states named at each end of a long route."""
 
-SAME_UNIT = (0.5, 2.0)
-"""Ratios of labels to graph distances within this range are consistent with one unit."""
 TRIFLE = 0.02
 """Contradictions below this share of the largest label are ignored."""
 MANY_BEHIND = 0.05
@@ -44,7 +43,6 @@ IN_PYTHON = {
     "route": "answer.route(start)",
     "compare": "compare(graph, labels, goal)",
     "mend": "mend(graph, labels, goal)",
-    "unit": "multiply the lengths by",
     "limit": "a larger time_limit",
 }
 """Recommended calls, as in Python; the command line has its own."""
@@ -126,6 +124,7 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
         bound: FloatArray = certificate.error_bound[moves.reachable]
         median = np.quantile(bound, 0.5, method="lower")
         found["value_error_bound"] = plain({"largest": bound.max(), "median": median})
+    found["units"] = unit_question(answer.distance_ratio)
     return found | {"advice": advise(answer, found, IN_PYTHON)}
 
 
@@ -249,6 +248,8 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
         )
         some = "1 label is" if sinks == 1 else f"{sinks:,} labels are"
         say("sinks", f"{some} no higher than any neighbour, so walks can get stuck there: {named}")
+    if facts["units"]:
+        say("units", str(facts["units"]))
     if facts["mended"]:
         say("mended", facts["mended"]["finding"])
 
@@ -402,6 +403,8 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
     ratio = answer.distance_ratio
     if ratio < 0.0:
         return "labels fall away from the goal: are these rewards? Then negate them"
+    if facts["units"]:
+        return str(facts["units"])
     proof = "" if answer.mended else contradiction_remark(answer.contradictions, calls)
     if made["reach"] < made["can_reach"]:
         count = labels["false_sink_count"]
@@ -414,13 +417,11 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
             them = "it" if count == 1 else "them"
             stuck = f"walks can get stuck at {number_of(count, 'labels')}: check {them}, "
             stuck += f"drop {them} ({calls['drop']}) or lift the field ({calls['lift']})"
-        return f"{stuck}; {proof}" if proof and not differ_in_unit(ratio) else stuck
-    if made["raised"] and made["raised"]["count"]:
+        return f"{stuck}; {proof}" if proof else stuck
+    if made["raised"] and made["raised"]["count"] and answer.mended is None:
         raised: Sequence[Mapping[str, Any]] = made["raised"]["states"]
         where = _some((quoted(state["name"]) for state in raised), made["raised"]["count"])
         return f"values were raised so that every walk arrives: check the labels around {where}"
-    if differ_in_unit(ratio):
-        return unit_remark(ratio, calls)
     if proof:
         return proof
     behind = facts["graph"]["behind_labels"]
@@ -446,20 +447,3 @@ def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str
     who = f"{excess.size:,} of {number_of(found.num_labels, 'labels')}"
     who += f" {one if excess.size == 1 else several} the graph's shortest path"
     return f"{who}, by up to {short(excess.max())}: {calls['mend']} finds where, and mends it"
-
-
-def unit_remark(
-    factor: float, calls: Mapping[str, str], what: str = "labels", unit: float = 1.0
-) -> str:
-    """Return a question about units, given the ratio of costs to graph distances.
-
-    `unit` is the factor already applied to the lengths.
-    """
-    question = f"{what} are {factor:.3g} times the graph's own distances"
-    return f"{question}: are both in the same unit? If not, {calls['unit']} {unit * factor:.3g}"
-
-
-def differ_in_unit(factor: float) -> bool:
-    """Whether the ratio of costs to graph distances is far enough from 1 to ask about units."""
-    low, high = SAME_UNIT
-    return 0.0 <= factor < low or factor > high

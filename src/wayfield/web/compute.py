@@ -156,7 +156,7 @@ def _solved(scene: Scene) -> Answer:
         flat = AMLE(fill="flat")
         return solve(graph, none, goal, flat, prior=distance, lift=lift, check=False)
     if settings.method == MENDED:
-        return solve(graph, labels_of(scene), goal, mend=Best(), lift=lift, check=False)
+        return solve(graph, labels_of(scene), goal, mend=True, lift=lift, check=False)
     method = parse_method(settings.method)
     return solve(graph, labels_of(scene), goal, method, lift=lift, check=False)
 
@@ -390,7 +390,7 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
     if settings.method == DISTANCE:
         how = 'wf.AMLE(fill="flat"), prior=wf.cost_to_go(graph, goal)'
     elif settings.method == MENDED:
-        how = "mend=wf.Best()"
+        how = "mend=True"
     else:
         how = f"wf.{describe(parse_method(settings.method))}"
     how += ", lift=True" if settings.lift else ""
