@@ -57,7 +57,7 @@ from .pipeline.text import IN_PYTHON, contradiction_remark
 from .plans import Plan, plan
 from .shortest_paths import cost_to_go
 from .sinks import drop_false_sinks
-from .units import unit_question
+from .units import differ_in_unit, unit_question
 
 PLAIN = "graph distance"
 MENDED = "mended graph"

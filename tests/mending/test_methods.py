@@ -15,7 +15,10 @@ from wayfield.mending.selection import CANDIDATES, METHODS
 from worlds import random_graph
 
 TABLE: dict[str, MendMethod] = {
+    "named": wf.Named(),
     "best": wf.Best(),
+    "factor": wf.Factor(),
+    "factor-and-waits": wf.Factor(waits=True),
     "smooth": wf.Smooth(),
     "both": wf.Both(),
     "no-shortcuts": wf.NoShortcuts(),

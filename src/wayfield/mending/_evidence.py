@@ -90,7 +90,7 @@ class Along(NamedTuple):
     lengths : (m,) array
         Lengths of the arcs under the hypothesis, without edges being gone.
     base, residual : (k,) arrays
-        Length of each ray; cost / length - 1.
+        Length of each ray; cost / length - 1, beyond the error of the cost.
     terms : (k, c) array
         Columns of the factor and, if crossings differ between rays, of the waits.
     covariance : (k, k) array
@@ -119,8 +119,6 @@ class Evidence:
         Number of the pair of vertices that each arc joins; both directions share it.
     ends : (pairs, 2) int array
         The two vertices of each pair, the lower first.
-    floor : float
-        Least standard deviation of a cost.
     """
 
     def __init__(self, problem: MendProblem) -> None:
@@ -131,8 +129,6 @@ class Evidence:
         joined = low.astype(np.int64) * graph.num_vertices + high
         keys, self.pair = np.unique(joined, return_inverse=True)
         self.ends: NDArray[np.int64] = np.column_stack(np.divmod(keys, graph.num_vertices))
-        spread = np.sqrt(np.mean((problem.error / problem.costs) ** 2) / 3.0)
-        self.floor = float(max(FLOOR, spread))  # a bounded error, as if it were uniform
         slowness = slowness_of(graph, "crossing", BASIS)
         count = slowness.size - slowness.shared.shape[1]
         self._per_arc = slowness.per_arc[:, :count].tocsr()
@@ -209,7 +205,10 @@ class Evidence:
         image = np.array([self._known[mark] for mark in marks]) / base[:, np.newaxis]
         waits = np.add.reduceat(self.wait[arcs], indptr[:-1]) / base
         terms = np.column_stack([np.ones(base.size), waits])[:, : getattr(self, "num_terms", 2)]
+        # a cost within its error of the ray says nothing
+        error = self.problem.error
         residual = self.problem.costs / base - 1.0
+        residual = np.sign(residual) * np.maximum(np.abs(residual) - error / base, 0.0)
         return Along(indptr, arcs, lengths, base, residual, terms, image @ image.T)
 
     def _rays(
@@ -239,7 +238,7 @@ class Evidence:
             parts = along.residual, along.terms, along.covariance
             # trips were made, so what leaves one of them without a path is impossible
             possible = along.base.max() < 0.5 * GONE * np.median(self.graph.lengths)
-            found = fit(*parts, self.floor).likelihood if possible else -np.inf
+            found = fit(*parts).likelihood if possible else -np.inf
             self._likelihoods[hypothesis] = found
         return self._likelihoods[hypothesis]
 
@@ -255,7 +254,6 @@ def profile(
     residuals: FloatArray,
     terms: FloatArray,
     covariance: FloatArray,
-    floor: float,
     restricted: bool = True,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return log-likelihood, coefficients and variance of each row of residuals, for all ρ.
@@ -273,7 +271,7 @@ def profile(
     rest = r[:, np.newaxis, :] - beta @ columns.T
     square = (weight * rest * rest).sum(axis=2)
     free = max(count - used, 1) if restricted else count
-    variance = np.maximum(square / free, floor**2)
+    variance = np.maximum(square / free, FLOOR**2)
     twice = free * np.log(variance) - np.log(weight).sum(axis=1) + square / variance
     if restricted:
         twice += np.linalg.slogdet(normal)[1]
@@ -284,11 +282,10 @@ def fit(
     residual: FloatArray,
     terms: FloatArray,
     covariance: FloatArray,
-    floor: float,
     restricted: bool = True,
 ) -> Fit:
     """Return the most likely parameters, of the restricted or of the full likelihood."""
-    found, beta, variance = profile(residual[np.newaxis], terms, covariance, floor, restricted)
+    found, beta, variance = profile(residual[np.newaxis], terms, covariance, restricted)
     best = int(np.argmax(found[0]))  # of equal ones the least ρ
     sigma = float(np.sqrt(variance[0, best]))
     return Fit(float(found[0, best]), beta[0, best], float(RATIOS[best]), sigma)

@@ -89,11 +89,12 @@ class Slowness:
 _KNOWN: WeakKeyDictionary[Graph, dict[int, dict[Price, Slowness]]] = WeakKeyDictionary()
 
 
-def slowness_of(graph: Graph, price: Price = None, most: int = MOST) -> Slowness:
+def slowness_of(graph: Graph, price: Price = None, most: int | None = None) -> Slowness:
     """Return the prior on a graph. It is computed once and cached with the graph.
 
-    `price` selects where the price κ applies, if anywhere; `most` is the number of clusters.
+    `price` selects where the price κ applies, if anywhere; `most` replaces `MOST`.
     """
+    most = MOST if most is None else most
     known = _KNOWN.setdefault(graph, {}).setdefault(most, {})
     if not known:
         weights: Any = graph.to_scipy().copy()

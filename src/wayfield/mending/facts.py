@@ -130,7 +130,7 @@ def facts(
         return [each for each in findings if each["kind"] == kind and each["named"]]
 
     change = np.abs(edges.added)
-    largest = _each_once(edges, change > 0.0, change)[:MOST_CHANGES]
+    largest = each_once(edges, change > 0.0, change)[:MOST_CHANGES]
     both_ways = edges.ways(edges.added != 0.0)[edges.pair] > 1
     changes = [
         named(int(edges.arcs[e]), bool(not given.directed or both_ways[e]))
@@ -294,7 +294,7 @@ def _called(names: Names, vertices: IntArray) -> Any:
     return [called[x] for x in vertices.tolist()]
 
 
-def _each_once(edges: Edges, which: BoolArray, by: FloatArray) -> IntArray:
+def each_once(edges: Edges, which: BoolArray, by: FloatArray) -> IntArray:
     """Sort these arcs by `by`, largest first, and keep one direction of each edge."""
     chosen = np.flatnonzero(which)
     chosen = chosen[np.argsort(-by[chosen], kind="stable")]

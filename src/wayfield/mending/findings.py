@@ -62,6 +62,8 @@ FEWEST = 5
 """Fewest trips that anything but units and positions is read from."""
 MOST_TRIPS = 200
 """Largest number of trips that findings are tested on; a random part of more."""
+MOST_WORK = 2_000_000
+"""Largest number of vertices visited per hypothesis; it limits the number of ends of trips."""
 STEPS, MOST_PLACES = 14, 4
 """Largest number of steps of a search, and of places."""
 DRAWS = 199
@@ -146,10 +148,15 @@ def find(problem: MendProblem) -> Found:
         settles = "the unit of the lengths and that of the costs"
         asked = Finding("unit", frozen(none), ratio, 1.0, False, settles=settles)
         return Found((asked,), graph.lengths, False, placed)
-    trips = problem
-    if problem.costs.size > MOST_TRIPS:
-        some = np.random.default_rng(0).choice(problem.costs.size, MOST_TRIPS, replace=False)
-        trips = problem.only(np.sort(some))
+    # a part of many trips: those to the ends with most trips, since each end costs a search
+    trips, most_ends = problem, max(MOST_WORK // graph.num_vertices, FEWEST)
+    if problem.goals.size > most_ends:
+        ends, counts = np.unique(problem.ends, return_counts=True)
+        kept = ends[np.argsort(-counts, kind="stable")[:most_ends]]
+        trips = problem.only(np.isin(problem.ends, kept))
+    if trips.costs.size > MOST_TRIPS:
+        some = np.random.default_rng(0).choice(trips.costs.size, MOST_TRIPS, replace=False)
+        trips = trips.only(np.sort(some))
     evidence = Evidence(trips)
     odd = suspicion(graph, evidence.pair, evidence.ends)
     return _Tests(evidence, odd, reads_costs=not problem.upper and trips.costs.size >= FEWEST).run()
@@ -302,7 +309,7 @@ class _Tests:
         """Return the most promising additions to a hypothesis, with what the posterior gains."""
         evidence = self.evidence
         along = evidence.along(at)
-        found = fit(along.residual, along.terms, along.covariance, evidence.floor)
+        found = fit(along.residual, along.terms, along.covariance)
         base, options = found.likelihood, list[tuple[float, Hypothesis]]()
         if "edges" in kinds:
             # edges of trips that cost more than their rays
@@ -375,9 +382,8 @@ class _Tests:
 
     def _least_gain(self, more: Along, less: Along, parts: Iterable[BoolArray]) -> float:
         """Return the least gain in likelihood when parts of the trips are left out in turn."""
-        floor = self.evidence.floor
         return min(
-            fit(*more.only(~part), floor).likelihood - fit(*less.only(~part), floor).likelihood
+            fit(*more.only(~part)).likelihood - fit(*less.only(~part)).likelihood
             for part in parts
         )
 
@@ -427,24 +433,24 @@ class _Tests:
 
         Returns the coefficients of those that are named, by column, and all p-values.
         """
-        count, used, floor = along.base.size, self.evidence.num_terms, self.evidence.floor
+        count, used = along.base.size, self.evidence.num_terms
 
         def full(at: Along, columns: list[int]) -> float:
             return fit(
-                at.residual, at.terms[:, columns], at.covariance, floor, restricted=False
+                at.residual, at.terms[:, columns], at.covariance, restricted=False
             ).likelihood
 
         chances = {0: 1.0, 1: 1.0}
         wait = False
         if used == 2:
-            both = fit(along.residual, along.terms, along.covariance, floor, restricted=False)
+            both = fit(along.residual, along.terms, along.covariance, restricted=False)
             chances[1] = max(
                 chance_of(full(at, [0, 1]) - full(at, [0]), count, 2) for at in (along, bare)
             )
             wait = chances[1] < LEVEL and both.beta[1] > 0.0
         others = [1] if wait else []
         whole = fit(
-            along.residual, along.terms[:, [0, *others]], along.covariance, floor, restricted=False
+            along.residual, along.terms[:, [0, *others]], along.covariance, restricted=False
         )
         chances[0] = chance_of(whole.likelihood - full(along, others), count, 1 + len(others))
         away = bare.residual[np.abs(bare.residual) > 1e-9]
@@ -455,7 +461,7 @@ class _Tests:
         factor = bool(chances[0] < LEVEL and one_sided and agrees and abs(mean) > LEAST_FACTOR)
         terms = [0] * factor + others
         used_terms = along.terms[:, terms]
-        found = fit(along.residual, used_terms, along.covariance, floor, restricted=False)
+        found = fit(along.residual, used_terms, along.covariance, restricted=False)
         return dict(zip(terms, found.beta.tolist(), strict=True)), chances
 
     def _chance_of_best_ball(self, along: Along) -> float:
@@ -478,11 +484,10 @@ class _Tests:
     def _chance_of_variation(self, along: Along, terms: list[int] | None = None) -> float:
         """Return the bootstrap p-value of ρ > 0: slowness varies from place to place."""
         columns = along.terms if terms is None else along.terms[:, terms]
-        floor = self.evidence.floor
-        plain = fit(along.residual, columns, 0.0 * along.covariance, floor, restricted=False)
+        plain = fit(along.residual, columns, 0.0 * along.covariance, restricted=False)
         draws = plain.sigma * np.random.default_rng(0).standard_normal((DRAWS, along.base.size))
         rows = np.concatenate([along.residual[np.newaxis], draws])
-        found, _, _ = profile(rows, columns, along.covariance, floor, restricted=False)
+        found, _, _ = profile(rows, columns, along.covariance, restricted=False)
         gain = found.max(axis=1) - found[:, 0]
         if gain[0] <= 1e-9:
             return 1.0

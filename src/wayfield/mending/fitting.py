@@ -23,7 +23,7 @@ from ..labels import Labels, check_labels
 from ..names import Caller, Naming
 from ..units import unit_question
 from ._base import CandidateScore, Fit, MendMethod, MendProblem, median_ratio
-from .facts import edges_once, facts, suspects
+from .facts import each_once, edges_once, facts, suspects
 from .findings import Finding, Found, Named, find
 from .prediction import Prediction, predict
 from .text import lines
@@ -122,12 +122,17 @@ class Mended:
 
         Empty if the method has no candidates.
         """
-        return self.prediction.fit.chosen
+        return self._selection.chosen
 
     @property
     def scores(self) -> Mapping[str, CandidateScore]:
         """Scores of the candidates on held-out costs."""
-        return self.prediction.fit.scores
+        return self._selection.scores
+
+    @property
+    def _selection(self) -> Fit:
+        """The fit that chose among candidates, if any did."""
+        return self.prediction.fit if isinstance(self.method, Named) else self.fit
 
     @cached_property
     def added(self) -> FloatArray:
@@ -136,11 +141,15 @@ class Mended:
 
     @cached_property
     def suspects(self) -> NDArray[np.int64]:
-        """Arcs of the findings, most probable first: false edges, then slow and quick places.
+        """Arcs of the findings, most probable first: false edges, slow and quick places.
 
-        One per edge. For an undirected edge it is the arc from the lower to the higher vertex.
+        Of a method that was asked for by name: the arcs that it made costlier, by most first. One
+        per edge. For an undirected edge it is the arc from the lower to the higher vertex.
         """
-        return frozen(np.array([arc for arc, _ in suspects(self)], dtype=np.int64))
+        if isinstance(self.method, Named):
+            return frozen(np.array([arc for arc, _ in suspects(self)], dtype=np.int64))
+        edges = edges_once(self)
+        return frozen(edges.arcs[each_once(edges, edges.added > 0.0, edges.added)])
 
     @property
     def unchanged(self) -> bool:
