@@ -15,7 +15,7 @@ SAME_UNIT = (1.0 / 3.0, 3.0)
 """Ratios of costs to graph distances within this range are consistent with one unit."""
 ROUND = (3.6, 60.0, 1000.0, 3600.0)
 """km/h and m/s, minutes and seconds, kilometres and metres, hours and seconds."""
-NEAR = 1.7
+NEAR = 1.5
 """A measured ratio within this factor of a round one may be that one."""
 
 

@@ -183,17 +183,18 @@ def mend(
         def in_own_flags(text: str) -> str:
             return in_flags(text, reading.length_unit)
 
-        asked = result["units"] = in_own_flags(result["units"]) if result["units"] else None
+        result["units"] = in_own_flags(result["units"]) if result["units"] else None
+        asked = result["units"] is not None and result["findings"] is not None
         result["suspected"] = [in_own_flags(text) for text in suspected(result)]
         result["next"] = None
-        if following and asked is None:
+        if following and result["units"] is None:
             stages.begin("choosing what to measure next")
             best = found.next_measurements(following, target)
             result["next"] = [str(names[x]) for x in best.tolist()]
 
         # 4. advise, as a command that can be run
         proofs = result["against"]["too_optimistic"] + result["against"]["too_pessimistic"]
-        if asked is not None:
+        if asked:
             advice = "answer the question about units first; nothing is named or written before"
         elif found.unchanged and proofs:
             advice = (
@@ -211,7 +212,7 @@ def mend(
             words = ["wayfield", "plan", str(out / "mended.csv"), "--goal", str(names[target])]
             words += [] if positions is None else ["--positions", str(positions)]
             look = f"check the edges in {out / 'suspects.csv'}, starting at the top; "
-            look = look if result["findings"] and found.suspects.size else ""
+            look = look if found.suspects.size else ""
             advice = f"{look}`{shlex.join(words)}` plans on the mended graph"
         result["advice"] = advice
 
@@ -243,7 +244,7 @@ def mend(
             return {"no_picture": no_picture}
 
         stages.begin("writing")
-        files = files and asked is None
+        files = files and not asked
         result |= NOTHING_WRITTEN | (write_results(Outbox(out, force), write) if files else {})
         if osrm is not None and speeds is not None:
             with Outbox(osrm.parent, force) as box:

@@ -261,9 +261,17 @@ def _misfit(problem: MendProblem, distances: FloatArray) -> float:
     return float(np.maximum(off - problem.error, 0.0).mean())
 
 
-def suspects(mended: Mended) -> list[tuple[int, Finding]]:
-    """Return the arcs of the findings, one per edge, with their finding; most probable first."""
-    given, rows = mended.believed, list[tuple[int, Finding]]()
+def suspects(mended: Mended) -> list[tuple[int, Finding | None]]:
+    """Return the arcs that are in doubt, one per edge, with their finding.
+
+    These are the arcs of the findings, most probable first. A method that was asked for by name
+    makes no findings: the arcs that it made costlier, by most first.
+    """
+    if not isinstance(mended.method, Named):
+        edges = edges_once(mended)
+        costlier = each_once(edges, edges.added > 0.0, edges.added)
+        return [(int(arc), None) for arc in edges.arcs[costlier]]
+    given, rows = mended.believed, list[tuple[int, Finding | None]]()
     for each in mended.findings:
         ends = np.column_stack([given.tails[each.where], given.indices[each.where]])
         first = np.unique(np.sort(ends, axis=1), axis=0, return_index=True)[1]
@@ -272,16 +280,18 @@ def suspects(mended: Mended) -> list[tuple[int, Finding]]:
 
 
 def suspect_columns(mended: Mended, names: Names) -> dict[str, Any]:
-    """Return one row per edge that is false or part of a place, most probable finding first."""
+    """Return one row per edge in doubt: why, how sure that is, and its lengths."""
     given, rows = mended.believed, suspects(mended)
     arcs = np.array([arc for arc, _ in rows], dtype=np.int64)
+    sure = [each.probability if each else np.nan for _, each in rows]
     return {
         "from": _called(names, given.tails[arcs]),
         "to": _called(names, given.indices[arcs]),
-        "kind": [each.kind for _, each in rows],
-        "probability": np.array([each.probability for _, each in rows]),
-        "named": [each.named for _, each in rows],
+        "kind": [each.kind if each else "costlier" for _, each in rows],
+        "probability": np.ma.masked_invalid(np.array(sure, dtype=float)),
+        "named": ["yes" if each and each.named else "no" for _, each in rows],
         "believed": given.lengths[arcs],
+        "added": mended.added[arcs],
         "length": mended.graph.lengths[arcs],
     }
 

@@ -383,8 +383,7 @@ class _Tests:
     def _least_gain(self, more: Along, less: Along, parts: Iterable[BoolArray]) -> float:
         """Return the least gain in likelihood when parts of the trips are left out in turn."""
         return min(
-            fit(*more.only(~part)).likelihood - fit(*less.only(~part)).likelihood
-            for part in parts
+            fit(*more.only(~part)).likelihood - fit(*less.only(~part)).likelihood for part in parts
         )
 
     def _place(

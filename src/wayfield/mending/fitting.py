@@ -23,7 +23,7 @@ from ..labels import Labels, check_labels
 from ..names import Caller, Naming
 from ..units import unit_question
 from ._base import CandidateScore, Fit, MendMethod, MendProblem, median_ratio
-from .facts import each_once, edges_once, facts, suspects
+from .facts import edges_once, facts, suspects
 from .findings import Finding, Found, Named, find
 from .prediction import Prediction, predict
 from .text import lines
@@ -146,10 +146,7 @@ class Mended:
         Of a method that was asked for by name: the arcs that it made costlier, by most first. One
         per edge. For an undirected edge it is the arc from the lower to the higher vertex.
         """
-        if isinstance(self.method, Named):
-            return frozen(np.array([arc for arc, _ in suspects(self)], dtype=np.int64))
-        edges = edges_once(self)
-        return frozen(edges.arcs[each_once(edges, edges.added > 0.0, edges.added)])
+        return frozen(np.array([arc for arc, _ in suspects(self)], dtype=np.int64))
 
     @property
     def unchanged(self) -> bool:

@@ -16,6 +16,8 @@ PLAIN = "plain"
 
 SAME = 0.05
 """Costs within this share of the given one are drawn as unchanged."""
+PROOF = "proof only if the measured costs are exact"
+"""Said with every contradiction."""
 MOST_NAMED = 3
 """Largest number of edges of a kind that the sentence names."""
 ROUTE_ENDS = 6
@@ -25,8 +27,6 @@ ROUTE_ENDS = 6
 def finding(facts: Mapping[str, Any]) -> str:
     """Return one sentence: what is named, or what a method that was asked for has changed."""
     word, against = data_word(facts), facts["against"]
-    if facts["units"]:
-        return "nothing yet: first the unit"
     if facts["findings"] is None:
         if not facts["changed"]:
             return f"{facts['method']} changes nothing by the {word}"
@@ -35,13 +35,16 @@ def finding(facts: Mapping[str, Any]) -> str:
         more = " …" if facts["changed"] > len(shown) else ""
         some = number_of(facts["changed"], "edges")
         return f"{facts['method']} changes the cost of {some}: {listed}{more}"
+    if facts["units"]:
+        return "nothing yet: are costs and lengths in the same unit?"
     told = []
-    for evidence, why in (("positions", "the positions of their ends"), ("costs", f"the {word}")):
+    for evidence in ("positions", "costs"):
         edges = [each for each in facts["false"] if each["evidence"] == evidence]
         if edges:
             called = ", ".join(_likely(each["called"], each) for each in edges[:MOST_NAMED])
             more = " …" if len(edges) > MOST_NAMED else ""
-            verb = "edge does" if len(edges) == 1 else "edges do"
+            verb, its = ("edge does", "its") if len(edges) == 1 else ("edges do", "their")
+            why = f"the positions of {its} ends" if evidence == "positions" else f"the {word}"
             told.append(f"{len(edges):,} {verb} not exist, by {why}: {called}{more}")
     for place in (*facts["slow"], *facts["quick"]):
         told.append(_place(place))
@@ -55,8 +58,8 @@ def finding(facts: Mapping[str, Any]) -> str:
     if not proofs:
         return f"the {word} do not contradict the graph: Dijkstra is as good"
     if facts["varies"]:
-        return f"costs differ from the graph from place to place, but the {word} do not say where"
-    return f"the {word} differ from the graph, but do not bear out where: noise would look the same"
+        return f"costs differ from the graph from place to place, but the {word} do not tell where"
+    return f"the {word} contradict the graph, but do not tell where: noise would look the same"
 
 
 def suspected(facts: Mapping[str, Any]) -> list[str | Message]:
@@ -129,7 +132,8 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         rows.append((word, f"{text}, {costs}{error}{merged}"))
 
     none = f"none of the {number_of(data['count'], word)} contradicts the graph"
-    rows.append(("against", against_text(facts["against"], data["count"], word) or none))
+    against = against_text(facts["against"], data["count"], word)
+    rows.append(("against", f"{against}; {PROOF}" if against else none))
     if facts["rounding"]:
         rows.append(("rounding", rounding_text(facts["rounding"])))
     if facts["units"]:
