@@ -35,13 +35,14 @@ from .cross_validation import (
     FOLDS,
     PATIENCE,
     Folds,
+    above_goal,
     clearly_better,
     error_text,
     label_factor,
     mean_error,
     usable,
 )
-from .errors import InputError, OutOfTime
+from .errors import InputError, Message, OutOfTime
 from .extension import AMLE, Method, describe, extend
 from .extension import time_limit as stop_after
 from .extension._names import WORDS
@@ -57,7 +58,7 @@ from .pipeline.text import IN_PYTHON, contradiction_remark
 from .plans import Plan, plan
 from .shortest_paths import cost_to_go
 from .sinks import drop_false_sinks
-from .units import differ_in_unit, unit_question
+from .units import unit_question
 
 PLAIN = "graph distance"
 MENDED = "mended graph"
@@ -179,6 +180,8 @@ class Comparison:
         Factor by which the graph distance fits the labels best; NaN if only the goal is labelled.
     contradictions : Contradictions or None
         Where labels and graph cannot both be right.
+    units : Message or None
+        A question, if labels and lengths seem to be in different units.
 
     Examples
     --------
@@ -195,6 +198,7 @@ class Comparison:
     goal_labelled: bool
     factor: float = 1.0
     contradictions: Contradictions | None = None
+    units: Message | None = None
 
     @property
     def best(self) -> MethodScore | None:
@@ -277,9 +281,8 @@ class Comparison:
 
     def remarks_for(self, calls: Mapping[str, str]) -> Iterator[str]:
         """Yield the remarks; `calls` holds the calls to recommend."""
-        question = unit_question(self.factor)
-        if question is not None:
-            yield question
+        if self.units is not None:
+            yield self.units
         elif self.contradictions is not None and not self._mends:
             remark = contradiction_remark(self.contradictions, calls)
             if remark and self._mended_in_vain:
@@ -414,6 +417,7 @@ def compare(
         goal_labelled=bool(labels.mask(graph)[goal]),
         factor=label_factor(labels, goal, distance),
         contradictions=contradictions(graph, labels),
+        units=unit_question(*above_goal(labels, goal, distance)),
     )
 
 
@@ -467,7 +471,7 @@ def _recipes(
         # labels must be costs to the goal, and enough to leave some out twice
         at_goal, others = labels.values[own], labels.values[~own]
         costs = (others > 0.0).all() and (np.abs(at_goal) <= labels.error).all()
-        alike = not differ_in_unit(label_factor(labels, goal, distance))
+        alike = unit_question(*above_goal(labels, goal, distance)) is None
         if costs and alike and others.size > FEWEST_TRIPS:
             yield Recipe(None, mend=Best())
 

@@ -300,11 +300,15 @@ class Folds:
 
 def label_factor(labels: Labels, goal: int, distance: FloatArray) -> float:
     """Return the factor by which distances to the goal fit the labels best; NaN without labels."""
+    above, away = above_goal(labels, goal, distance)
+    return fit_factor(above, away) if above.size else np.nan
+
+
+def above_goal(labels: Labels, goal: int, distance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the usable labels above the goal's, and their distances to it."""
     at, own = usable(labels, distance), labels.values[labels.vertices == goal]
-    if not at.size:
-        return np.nan
     base = own[0] if own.size else 0.0
-    return fit_factor(labels.values[at] - base, distance[labels.vertices[at]])
+    return labels.values[at] - base, distance[labels.vertices[at]]
 
 
 def usable(labels: Labels, distance: FloatArray) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """Whether measured costs and lengths are in the same unit: one rule, one question.
 
-If the ratio of costs to graph distances is far from 1, the units may differ. Then nothing about the
+If the ratios of costs to graph distances are far from 1, the units may differ. Then nothing on the
 graph can be concluded from the costs, and the user is asked. The question offers a round ratio of
 common units if one is near.
 """
@@ -9,8 +9,13 @@ from __future__ import annotations
 
 from math import log
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .errors import Message, Option
 
+OTHERS = 0.1
+"""Share of the ratios that may be on the other side."""
 SAME_UNIT = (1.0 / 3.0, 3.0)
 """Ratios of costs to graph distances within this range are consistent with one unit."""
 ROUND = (3.6, 60.0, 1000.0, 3600.0)
@@ -19,25 +24,29 @@ NEAR = 1.5
 """A measured ratio within this factor of a round one may be that one."""
 
 
-def differ_in_unit(ratio: float) -> bool:
-    """Whether the ratio of costs to graph distances is far enough from 1 to ask about units."""
-    return 0.0 <= ratio < SAME_UNIT[0] or ratio > SAME_UNIT[1]
-
-
-def unit_question(ratio: float, what: str = "labels") -> Message | None:
+def unit_question(
+    costs: NDArray[np.float64], distances: NDArray[np.float64], what: str = "labels"
+) -> Message | None:
     """Return the question about units, or None if costs and distances are consistent with one.
+
+    Another unit scales all ratios alike. So it is asked about only if nearly all of them are far
+    from 1, on the same side: false edges and slow places change some ratios, but not the least.
 
     Examples
     --------
-    >>> print(unit_question(59.0))
-    labels are 59 times the graph's own distances: are both in the same unit? If not, multiply ...
-    >>> unit_question(1.4)
+    >>> print(unit_question(np.array([59.0, 61.0]), np.array([1.0, 1.0])))
+    labels are 60 times the graph's own distances: are both in the same unit? If not, multiply ...
+    >>> unit_question(np.array([1.4, 20.0, 30.0]), np.array([1.0, 1.0, 1.0]))
     """
-    if not differ_in_unit(ratio):
+    ratios = costs / distances
+    if not ratios.size:
         return None
-    unit = round_unit(ratio)
+    low, middle, high = np.quantile(ratios, [OTHERS, 0.5, 1.0 - OTHERS])
+    if low <= SAME_UNIT[1] and not 0.0 <= high < SAME_UNIT[0]:
+        return None
+    unit = round_unit(float(middle))
     call = Option("length_unit", unit, python=f"multiply the lengths by {unit:.3g}")
-    said = f"{what} are {ratio:.3g} times the graph's own distances"
+    said = f"{what} are {middle:.3g} times the graph's own distances"
     return Message(f"{said}: are both in the same unit? If not, ", call)
 
 

@@ -120,7 +120,7 @@ def plan(
     import numpy as np
 
     from .._proof_file import check_path
-    from ..cross_validation import label_factor
+    from ..cross_validation import above_goal
     from ..extension import AMLE
     from ..extension._names import parse_method
     from ..files import Outbox, write_table
@@ -189,7 +189,7 @@ def plan(
             )
         if mend or prior == DISTANCE:
             # lengths and labels are added: nothing is written while their units may differ
-            question = unit_question(label_factor(given.labels, given.goal, distance))
+            question = unit_question(*above_goal(given.labels, given.goal, distance))
             if question is not None:
                 raise InputError(in_flags(question, reading.length_unit))
         how = AMLE(fill="flat") if labels is None else chosen  # corrects the distances by 0

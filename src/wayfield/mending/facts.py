@@ -212,7 +212,8 @@ def facts(
         "routes": [] if end is None else [route(x, end) for x in starts],
     }
     result: dict[str, Any] = plain(found)
-    result["units"] = unit_question(ratio, "the costs of the trips" if of_trips else "labels")
+    what = "the costs of the trips" if of_trips else "labels"
+    result["units"] = unit_question(problem.costs, distances, what)
     return result | {"finding": finding(result)}
 
 

@@ -3,8 +3,8 @@
 Each finding is tested against leaving it out, and against every rival in its stead. It is *named*
 at a probability of at least `NAMED`, and *suspected* below. The model is that of `_evidence`.
 
-1. **Units first.** If the median trip costs less than a third or more than three times its
-   shortest path, nothing is named: the units may differ, and the only finding is a question.
+1. **Units first.** If nearly all trips cost less than a third or more than three times their
+   shortest paths, nothing is named: the units may differ, and the only finding is a question.
 2. **Positions.** An edge that leaps (`_suspicion`) is false with odds of `ODDS` : 1, before trips
    are read. A trip that used it at the graph's own cost acquits it. No other edge is suspected.
 3. **Search.** False edges (without positions) and slow or quick places are added greedily while the
@@ -38,8 +38,8 @@ from scipy.stats import binomtest
 from .._arrays import frozen
 from ..extension._deadline import check_time
 from ..kernels._types import BoolArray, FloatArray
-from ..units import differ_in_unit
-from ._base import Fit, MendMethod, MendProblem, median_ratio
+from ..units import unit_question
+from ._base import Fit, MendMethod, MendProblem
 from ._evidence import TIMES, Along, Evidence, Hypothesis, Place, chance_of, fit, profile
 from ._suspicion import Suspicion, suspicion
 from .shortcuts import lengthened
@@ -58,6 +58,8 @@ STABLE = 0.5
 """Share of its prior that a finding must still make up for without the trips that speak loudest."""
 LEAST_FACTOR = 0.03
 """Common factors nearer to 1 than this are not mentioned."""
+LEAST = 0.1
+"""Least factor of an arc in the mended graph."""
 FEWEST = 5
 """Fewest trips that anything but units and positions is read from."""
 MOST_TRIPS = 200
@@ -142,8 +144,9 @@ def find(problem: MendProblem) -> Found:
     """Return what the trips and the positions of the graph bear out."""
     graph = problem.graph
     placed = graph.positions is not None
-    ratio = median_ratio(problem.costs, problem.distances())
-    if differ_in_unit(ratio):
+    distances = problem.distances()
+    if unit_question(problem.costs, distances) is not None:
+        ratio = float(np.median(problem.costs / distances))
         none = np.empty(0, np.int64)
         settles = "the unit of the lengths and that of the costs"
         asked = Finding("unit", frozen(none), ratio, 1.0, False, settles=settles)
@@ -382,9 +385,10 @@ class _Tests:
 
     def _least_gain(self, more: Along, less: Along, parts: Iterable[BoolArray]) -> float:
         """Return the least gain in likelihood when parts of the trips are left out in turn."""
-        return min(
+        gains = (
             fit(*more.only(~part)).likelihood - fit(*less.only(~part)).likelihood for part in parts
         )
+        return min(gains, default=-np.inf)  # no trip at all carries nothing
 
     def _place(
         self, best: Hypothesis, i: int, shares: dict[Hypothesis, float]
@@ -508,7 +512,8 @@ class _Tests:
         for heat in heats:
             lengths = lengths * np.exp(heat)
         if terms:
-            lengths = lengths * (1.0 + terms.get(0, 0.0)) + terms.get(1, 0.0) * evidence.wait
+            fitted = lengths * (1.0 + terms.get(0, 0.0)) + terms.get(1, 0.0) * evidence.wait
+            lengths = np.maximum(fitted, LEAST * lengths)
         false = np.zeros(graph.num_arcs, bool)
         for each in findings:
             if each.kind == "false edge" and each.named:

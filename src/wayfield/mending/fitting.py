@@ -22,7 +22,7 @@ from ..kernels._types import FloatArray
 from ..labels import Labels, check_labels
 from ..names import Caller, Naming
 from ..units import unit_question
-from ._base import CandidateScore, Fit, MendMethod, MendProblem, median_ratio
+from ._base import CandidateScore, Fit, MendMethod, MendProblem
 from .facts import edges_once, facts, suspects
 from .findings import Finding, Found, Named, find
 from .prediction import Prediction, predict
@@ -220,8 +220,8 @@ class Mended:
 
     def _check_units(self) -> None:
         """Raise `InputError` if costs and lengths seem to be in different units."""
-        ratio = median_ratio(self.problem.costs, self.problem.distances())
-        question = unit_question(ratio, "labels" if isinstance(self.data, Labels) else "costs")
+        what = "labels" if isinstance(self.data, Labels) else "the costs of the trips"
+        question = unit_question(self.problem.costs, self.problem.distances(), what)
         if question is not None:
             raise InputError(question)
 

@@ -32,7 +32,7 @@ from scipy import sparse
 from .._arrays import as_flag, as_vertex, frozen
 from .._text import number_of
 from ..certificates import Certificate, certify
-from ..errors import InputError
+from ..errors import InputError, Message
 from ..extension import AMLE, Extension, Method, check_field, describe, extend
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
@@ -41,6 +41,7 @@ from ..lifting import Lifted
 from ..lifting import lift as lift_field
 from ..plans import Outcome, Plan, Rollout, false_sinks, plan
 from ..shortest_paths import cost_to_go
+from ..units import unit_question
 
 if TYPE_CHECKING:
     from ..mending import Contradictions, Mended, MendMethod
@@ -182,6 +183,13 @@ class Answer:
         from ..cross_validation import label_factor  # loads `mending`
 
         return label_factor(self.labels, self.goal, self.graph_distance)
+
+    @cached_property
+    def unit_question(self) -> Message | None:
+        """A question, if labels and lengths seem to be in different units."""
+        from ..cross_validation import above_goal  # loads `mending`
+
+        return unit_question(*above_goal(self.labels, self.goal, self.graph_distance))
 
     @cached_property
     def contradictions(self) -> Contradictions:

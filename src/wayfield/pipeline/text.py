@@ -16,7 +16,6 @@ from ..extension import AMLE
 from ..names import Caller, Naming
 from ..plans import Outcome
 from ..sinks import TrimmedLabels
-from ..units import unit_question
 from .solving import DISTANCE, FLAT, Answer
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
         bound: FloatArray = certificate.error_bound[moves.reachable]
         median = np.quantile(bound, 0.5, method="lower")
         found["value_error_bound"] = plain({"largest": bound.max(), "median": median})
-    found["units"] = unit_question(answer.distance_ratio)
+    found["units"] = answer.unit_question
     return found | {"advice": advise(answer, found, IN_PYTHON)}
 
 
