@@ -12,9 +12,12 @@ everywhere at cost ratio 1. Labels help when the graph is only a model. Two thin
 cheaper; the median route tolerates larger errors; the field is listed earlier. Figures that agree
 in the digits shown are equal. Without a world, fields that predict left-out labels clearly better
 than the graph distance come first. Among these, more starts that reach the goal decide, then a
-smaller error. If there are none, nothing supports the labels. A mended graph is judged as in `mend`
-(`wayfield.mending.Best`): it is better if it was changed at all and its errors are smaller by more
-than one standard error.
+smaller error. If there are none, nothing supports the labels. A mended graph is better if its
+errors are smaller by more than one standard error.
+
+**One verdict.** Without a choice of methods, the verdict chooses from a few fields only: the AMLE,
+its correction of the graph distance, and the mended graph. `recommend` computes just these. So the
+command line, the explorer and Python give the same verdict on the same data; the other rows inform.
 
 A comparison may use the truth. No module that extends or plans imports it.
 """
@@ -30,6 +33,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._arrays import as_real, as_vertex, as_whole
+from ._text import PROOF, against_text
 from .cross_validation import (
     FEWEST,
     FOLDS,
@@ -51,10 +55,11 @@ from .kernels._types import FloatArray
 from .kernels.planning import outcomes
 from .labels import Labels, check_labels
 from .mending import Contradictions, Mended, MendMethod, contradictions
+from .mending.contradiction import count_against
 from .mending.selection import FEWEST as FEWEST_TRIPS
 from .mending.selection import Best
 from .pipeline import Answer, solve
-from .pipeline.text import IN_PYTHON, contradiction_remark
+from .pipeline.text import IN_PYTHON
 from .plans import Plan, plan
 from .shortest_paths import cost_to_go
 from .sinks import drop_false_sinks
@@ -182,6 +187,9 @@ class Comparison:
         Where labels and graph cannot both be right.
     units : Message or None
         A question, if labels and lengths seem to be in different units.
+    deciding : tuple of Recipe or None
+        The fields that the verdict chooses from, beside the graph distance; None for all. Without
+        `methods` these are the same few everywhere, so that all verdicts on the same data agree.
 
     Examples
     --------
@@ -199,6 +207,7 @@ class Comparison:
     factor: float = 1.0
     contradictions: Contradictions | None = None
     units: Message | None = None
+    deciding: tuple[Recipe, ...] | None = None
 
     @property
     def best(self) -> MethodScore | None:
@@ -239,7 +248,7 @@ class Comparison:
             ours, mended = score.held_out, score.mended
             if mended is None:
                 better = ours is not None and clearly_better(ours, plain)
-            elif mended.unchanged or isnan(score.label_error):
+            elif mended.predicts_as_given or isnan(score.label_error):
                 better = False
             elif ours is None:  # `Best` has changed the graph by the same rule
                 better = True
@@ -258,8 +267,11 @@ class Comparison:
 
     @property
     def _fields(self) -> list[MethodScore]:
-        """Fields that used labels and finished in time."""
-        return [score for score in self.scores[1:] if not score.out_of_time]
+        """Fields that used labels, finished in time, and may be recommended."""
+        fields = [score for score in self.scores[1:] if not score.out_of_time]
+        if self.deciding is None or not self.own_world:
+            return fields
+        return [score for score in fields if score.recipe in self.deciding]
 
     @property
     def verdict(self) -> str:
@@ -283,13 +295,14 @@ class Comparison:
         """Yield the remarks; `calls` holds the calls to recommend."""
         if self.units is not None:
             yield self.units
-        elif self.contradictions is not None and not self._mends:
-            remark = contradiction_remark(self.contradictions, calls)
-            if remark and self._mended_in_vain:
-                proof = remark.partition(": ")[0]
-                yield f"{proof}, but no mending by these labels predicts the others better."
-            elif remark:
-                yield f"{remark}."
+        elif self.contradictions:
+            above, below = self.contradictions.optimistic, self.contradictions.pessimistic
+            against = count_against(above.excess, below.excess)
+            told = against_text(against, self.contradictions.num_labels, "labels")
+            more = f"; {calls['mend']} says what is wrong"
+            if self._mended_in_vain:
+                more = "; no mending by these labels predicts the others better"
+            yield f"{told}; {PROOF}{more}."
         late = [score.name for score in self.scores if score.out_of_time]
         if late:
             yield f"stopped by the time limit: {', '.join(late)}; {calls['limit']} gives more time"
@@ -343,7 +356,7 @@ def compare(
     graph: Graph,
     labels: Labels,
     goal: int,
-    methods: Iterable[Method | MendMethod] | None = None,
+    methods: Iterable[Method | MendMethod | Recipe] | None = None,
     *,
     world: Graph | None = None,
     folds: int = FOLDS,
@@ -360,7 +373,7 @@ def compare(
         The known values.
     goal : int
         The goal.
-    methods : iterable of Method or MendMethod, optional
+    methods : iterable of Method, MendMethod or Recipe, optional
         What to compare. Default: every method that is defined on the graph, the AMLE without false
         sinks, the AMLE correction of the graph distance (``prior=``), and the distances of the
         graph that `Best` mends by the labels.
@@ -418,7 +431,26 @@ def compare(
         factor=label_factor(labels, goal, distance),
         contradictions=contradictions(graph, labels),
         units=unit_question(*above_goal(labels, goal, distance)),
+        deciding=None if methods is not None else tuple(_deciding(graph, labels, goal, distance)),
     )
+
+
+def recommend(
+    graph: Graph, labels: Labels, goal: int, *, time_limit: float | None = PATIENCE
+) -> Comparison:
+    """Compare only the fields that a verdict chooses from: the verdict of `compare`, sooner.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges(range(8), [*range(1, 8), 0])
+    >>> labels = wf.sample_labels(ring, 0, count=3)
+    >>> recommend(ring, labels, 0).verdict == wf.compare(ring, labels, 0).verdict
+    True
+    """
+    distance = cost_to_go(graph, goal)
+    methods = list[Method | MendMethod | Recipe](_deciding(graph, labels, goal, distance))
+    return compare(graph, labels, goal, methods, time_limit=time_limit)
 
 
 def _called(score: MethodScore) -> str:
@@ -446,14 +478,16 @@ def _recipes(
     graph: Graph,
     labels: Labels,
     goal: int,
-    methods: Iterable[Method | MendMethod] | None,
+    methods: Iterable[Method | MendMethod | Recipe] | None,
     distance: FloatArray,
 ) -> Iterator[Recipe]:
     """Yield the recipes to compare, each once."""
     if methods is not None:
         named = {}
         for method in methods:
-            if isinstance(method, MendMethod):
+            if isinstance(method, Recipe):
+                named[method.name] = method
+            elif isinstance(method, MendMethod):
                 named[describe(method)] = Recipe(None, mend=method)
             elif isinstance(method, AMLE) and method.fill == ("cost" if graph.directed else "flat"):
                 plain = replace(method, fill=None)
@@ -462,10 +496,16 @@ def _recipes(
                 named[describe(method)] = Recipe(method)
         yield from named.values()
         return
-    yield from map(Recipe, default_methods(graph.directed))
     own = labels.vertices == goal
-    if own.any():
-        yield Recipe(AMLE(), trimmed=True)
+    trimmed = [Recipe(AMLE(), trimmed=True)] if own.any() else []
+    every = map(Recipe, default_methods(graph.directed))
+    yield from dict.fromkeys([*every, *trimmed, *_deciding(graph, labels, goal, distance)])
+
+
+def _deciding(graph: Graph, labels: Labels, goal: int, distance: FloatArray) -> Iterator[Recipe]:
+    """Yield the recipes that a verdict chooses from: AMLE, its correction of distances, mending."""
+    yield Recipe(AMLE())
+    own = labels.vertices == goal
     if np.isfinite(distance[labels.vertices]).all():
         yield Recipe(AMLE(), corrected=True)
         # labels must be costs to the goal, and enough to leave some out twice

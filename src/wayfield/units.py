@@ -35,16 +35,19 @@ def unit_question(
     Examples
     --------
     >>> print(unit_question(np.array([59.0, 61.0]), np.array([1.0, 1.0])))
-    labels are 60 times the graph's own distances: are both in the same unit? If not, multiply ...
-    >>> unit_question(np.array([1.4, 20.0, 30.0]), np.array([1.0, 1.0, 1.0]))
+    labels are 59 times the graph's own distances: are both in the same unit? If not, multiply ...
+    >>> unit_question(np.array([1.4, 2.0, 30.0, 30.0]), np.ones(4))
     """
     ratios = costs / distances
     if not ratios.size:
         return None
-    low, middle, high = np.quantile(ratios, [OTHERS, 0.5, 1.0 - OTHERS])
+    low, high = np.quantile(ratios, [OTHERS, 1.0 - OTHERS])
     if low <= SAME_UNIT[1] and not 0.0 <= high < SAME_UNIT[0]:
         return None
-    unit = round_unit(float(middle))
+    order = np.argsort(ratios, kind="stable")  # the weighted median: long trips count more
+    weight = np.cumsum(distances[order])
+    middle = float(ratios[order][np.searchsorted(weight, 0.5 * weight[-1])])
+    unit = round_unit(middle)
     call = Option("length_unit", unit, python=f"multiply the lengths by {unit:.3g}")
     said = f"{what} are {middle:.3g} times the graph's own distances"
     return Message(f"{said}: are both in the same unit? If not, ", call)

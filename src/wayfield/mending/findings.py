@@ -465,7 +465,9 @@ class _Tests:
         terms = [0] * factor + others
         used_terms = along.terms[:, terms]
         found = fit(along.residual, used_terms, along.covariance, restricted=False)
-        return dict(zip(terms, found.beta.tolist(), strict=True)), chances
+        # a wait that is none without the factor is no wait
+        named = dict(zip(terms, found.beta.tolist(), strict=True))
+        return {c: value for c, value in named.items() if c == 0 or value > 0.0}, chances
 
     def _chance_of_best_ball(self, along: Along) -> float:
         """Return the exact Monte Carlo p-value of the best ball's share of the variance."""

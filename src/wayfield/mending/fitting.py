@@ -153,6 +153,14 @@ class Mended:
         """Whether the graph was left unchanged."""
         return not self.added.any()
 
+    @property
+    def predicts_as_given(self) -> bool:
+        """Whether predictions are the distances of the graph as it was given."""
+        if not isinstance(self.method, Named):
+            return self.unchanged
+        same = self.prediction.graph is self.believed
+        return same and not any(map(self.prediction.shrinkage, self.problem.goals.tolist()))
+
     def cost_to_go(self, goal: int | None = None) -> FloatArray:
         """Return the (n,) best prediction of the cost from every vertex to the goal; inf if none.
 
@@ -250,10 +258,10 @@ class Mended:
         >>> print(mended.summary("abcdefghij", starts=[4]))  # doctest: +ELLIPSIS
         graph     10 vertices, 11 edges, lengths 1 to 1
         labels    3 (30 % of the vertices), values 0 to 5; goal a
-        against   2 of 3 labels exceed the graph's shortest paths, by up to 4
+        against   2 of 3 labels exceed the graph's shortest paths, by up to 4; proof only if the ...
         method    LeastChange(): converged; ...
         fit       labels are off by 3 on average on the graph as it is, by 0 on the mended one
-        found     1 edge is probably false: a – f (+4)
+        found     LeastChange() changes the cost of 1 edge: a – f (+4)
         route     e → d → c → b → a: cost 4, 2 on the graph as it is
         """
         rows = lines(self.facts(names, starts, goal))
@@ -277,7 +285,7 @@ class Mended:
         return facts(self, names, begin, end)
 
     def finding(self, names: Naming | None = None) -> str:
-        """Return one sentence on the findings: false edges, slow places, or nothing.
+        """Return one sentence: what is wrong with the graph, or what a method by name changed.
 
         Examples
         --------
@@ -285,7 +293,7 @@ class Mended:
         >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
         >>> labels = wf.Labels([0, 4, 5], [0.0, 4.0, 5.0])
         >>> wf.mend(ring, labels, 0, wf.LeastChange()).finding("abcdefghij")
-        '1 edge is probably false: a – f (+4)'
+        'LeastChange() changes the cost of 1 edge: a – f (+4)'
         """
         return str(self.facts(names)["finding"])
 

@@ -114,7 +114,7 @@ class Best(MendMethod):
     >>> import wayfield as wf
     >>> maze = wf.grid_graph(wf.load_layout("umaze"), 8)
     >>> labels = wf.sample_labels(maze, 0, 0.1)
-    >>> wf.mend(maze, labels, goal=0)
+    >>> wf.mend(maze, labels, goal=0, method=wf.Best())
     Mended(plain: the graph as it is)
     """
 

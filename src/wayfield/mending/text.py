@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._text import number_of, percent, quoted, seconds_text, short
+from .._text import PROOF, against_text, number_of, percent, quoted, seconds_text, short
 from ..errors import Message, Option
 
 PLAIN = "plain"
@@ -16,8 +16,6 @@ PLAIN = "plain"
 
 SAME = 0.05
 """Costs within this share of the given one are drawn as unchanged."""
-PROOF = "proof only if the measured costs are exact"
-"""Said with every contradiction."""
 MOST_NAMED = 3
 """Largest number of edges of a kind that the sentence names."""
 ROUTE_ENDS = 6
@@ -94,19 +92,6 @@ def _place(place: Mapping[str, Any]) -> str:
 def data_word(facts: Mapping[str, Any]) -> str:
     """Return the word for the data: labels or trips."""
     return "labels" if "labels" in facts else "trips"
-
-
-def against_text(against: Mapping[str, float], count: int, word: str) -> str:
-    """Return how many costs contradict the graph, and by how much; empty if none does."""
-    found = []
-    for key, size, verbs in (
-        ("too_optimistic", "by_up_to", ("exceeds", "exceed")),
-        ("too_pessimistic", "over_by_up_to", ("is below", "are below")),
-    ):
-        if against[key]:
-            who = f"{against[key]:,} of {number_of(count, word)} {verbs[against[key] > 1]}"
-            found.append(f"{who} the graph's shortest paths, by up to {short(against[size])}")
-    return "; ".join(found)
 
 
 def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:

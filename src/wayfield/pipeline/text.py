@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._arrays import plain
-from .._text import TIE, margin_text, number_of, percent, quoted, seconds_text, short
+from .._text import (
+    PROOF,
+    TIE,
+    against_text,
+    margin_text,
+    number_of,
+    percent,
+    quoted,
+    seconds_text,
+    short,
+)
 from ..extension import AMLE
 from ..names import Caller, Naming
 from ..plans import Outcome
@@ -249,6 +259,9 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
         say("sinks", f"{some} no higher than any neighbour, so walks can get stuck there: {named}")
     if facts["units"]:
         say("units", str(facts["units"]))
+    against = against_text(facts["contradictions"], count, "labels")
+    if against and not facts["units"]:
+        say("against", f"{against}; {PROOF}")
     if facts["mended"]:
         say("mended", facts["mended"]["finding"])
 
@@ -436,7 +449,7 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
 
 
 def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str:
-    """Recommend mending if labels contradict the graph noticeably; else return an empty text."""
+    """Say where to go on if labels contradict the graph noticeably; else return an empty text."""
     high, low = found.optimistic.excess, found.pessimistic.excess
     above = high.max(initial=0.0) >= low.max(initial=0.0)
     excess = high if above else low
@@ -445,4 +458,5 @@ def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str
     one, several = ("exceeds", "exceed") if above else ("is below", "are below")
     who = f"{excess.size:,} of {number_of(found.num_labels, 'labels')}"
     who += f" {one if excess.size == 1 else several} the graph's shortest path"
-    return f"{who}, by up to {short(excess.max())}: {calls['mend']} finds where, and mends it"
+    proof = f"{who}, by up to {short(excess.max())} ({PROOF})"
+    return f"{proof}: {calls['mend']} says what is wrong, {calls['compare']} what to use"

@@ -17,8 +17,9 @@ import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
 from .._arrays import as_vertex, plain
+from .._text import PROOF
 from ..certificates import certify
-from ..comparison import compare
+from ..comparison import recommend
 from ..errors import InputError, InputWarning
 from ..extension import AMLE, describe
 from ..extension._names import parse_method
@@ -28,7 +29,6 @@ from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..layouts import Layout, layout_names, load_layout
 from ..mending import contradictions, mend
-from ..mending.selection import Best
 from ..names import Caller
 from ..pipeline import Answer, solve
 from ..pipeline.text import lines
@@ -275,12 +275,8 @@ def route(scene: Scene, panel: int, start: int) -> dict[str, Any]:
 
 def verdict(scene: Scene, panel: int) -> dict[str, Any]:
     """Return whether the labels beat the plain graph distance."""
-    graph, labels, settings = graph_of(scene.world), labels_of(scene), scene.panels[panel]
-    if settings.method == MENDED:
-        found = compare(graph, labels, scene.goal, [Best()], time_limit=_PATIENCE)
-    else:
-        method = AMLE() if settings.method == DISTANCE else parse_method(settings.method)
-        found = compare(graph, labels, scene.goal, [method], time_limit=_PATIENCE)
+    graph, labels = graph_of(scene.world), labels_of(scene)
+    found = recommend(graph, labels, scene.goal, time_limit=_PATIENCE)
     return {
         "verdict": found.verdict,
         "remarks": list(found.remarks),
@@ -303,7 +299,7 @@ def find_contradictions(scene: Scene) -> dict[str, Any]:
     finding = repr(found).removeprefix("Contradictions(").removesuffix(")")
     none = "Labels and graph do not contradict each other."
     return {
-        "finding": none if finding == "none" else f"{finding}.",
+        "finding": none if finding == "none" else f"{finding}; {PROOF}.",
         "labels": [
             *found.optimistic.labels.tolist(),
             *found.pessimistic.labels.tolist(),
