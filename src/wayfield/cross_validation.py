@@ -40,6 +40,8 @@ FEWEST = 2
 """Fewest labels, besides the goal's, that allow some to be left out."""
 CHANCE = 0.00135
 """Significance level: about that of three standard errors if there are many labels."""
+FAR_APART = 3.0
+"""Errors that differ by this factor are not called alike, though the difference may be chance."""
 ROUNDING = 1e-9
 """Errors smaller than others by this factor are rounding."""
 
@@ -121,9 +123,15 @@ class CrossValidation(KeepsReadOnly):
     @property
     def verdict(self) -> str:
         """One sentence that says whether the labels help."""
-        helps = self.labels_help
+        helps, few = self.labels_help, ""
+        if helps is None:
+            # not significant, but far apart: that is said, with its caveat
+            low, high = sorted([self.error, self.distance_error])
+            if not high > FAR_APART * low:
+                return f"{self.errors}: not enough to tell the two apart"
+            helps, few = self.error == low, ", as far as so few labels tell"
         said = "the labels help" if helps else "the graph distance does better"
-        return f"{self.errors}: {'not enough to tell the two apart' if helps is None else said}"
+        return f"{self.errors}: {said}{few}"
 
     def facts(self) -> dict[str, object]:
         """Return all figures by name."""

@@ -30,6 +30,7 @@ from ._columns import (
     matching_columns,
     named_columns,
     oneway_columns,
+    tokens,
     unnamed_last,
     unused,
     unused_note,
@@ -42,6 +43,8 @@ from ._text import Progress
 ROLES = ("from", "to", "length", "oneway", "speed")
 NONE = "none"
 """Instead of a column: no length, every edge 1 long; or no column of ways, every edge both ways."""
+_OF_EDGES = (["id"], ["fid"], ["key"], ["osmid"], ["street"], ["way"], ["name"])
+"""Headings of columns that name an edge, not one of its ends."""
 KMH = 3.6
 """1 m/s in km/h."""
 
@@ -221,6 +224,21 @@ def read_edges(
     )
 
 
+def length_like(edges: str | Path, data: str | Path, style: Style | None = None) -> str | None:
+    """Return the heading that both files have for a cost, if the edges have several lengths.
+
+    An edge list with metres and minutes is read in minutes if the measured costs are in minutes.
+    """
+    headers = []
+    for path in (edges, data):
+        if Path(path).suffix.lower() == ".npz":
+            return None
+        headers.append(open_sheet(path, style or Style(), ROLES[:3]).header or [])
+    lengths = [headers[0][i] for i in matching_columns("length", headers[0])]
+    shared = [heading for heading in lengths if heading in headers[1]]
+    return shared[0] if len(lengths) > 1 and len(shared) == 1 else None
+
+
 class _Ends:
     """Ends of the edges, read piece by piece; every name gets an index when it first appears."""
 
@@ -268,8 +286,16 @@ def _edge_columns(
     take("oneway", oneway_columns(header))
     for role in ROLES[:3]:
         take(role, matching_columns(role, header))
+    # headings a and b, t: too short to be told from names of vertices, unless there is a header
+    words = [tokens(heading) for heading in header or ()]
+    if {"from", "to"}.isdisjoint(at) and all(any(w[-1:] == [c] for w in words) for c in "ab"):
+        for role, letter in (("from", "a"), ("to", "b")):
+            take(role, (i for i, word in enumerate(words) if word[-1:] == [letter]))
+    take("length", (i for i, word in enumerate(words) if word == ["t"]))
     for role in ROLES[:2]:
-        take(role, unnamed_last(range(width), header))
+        # a number or the name of an edge is none of its ends
+        rest = sorted(range(width), key=lambda i: bool(words) and words[i][:1] in _OF_EDGES)
+        take(role, unnamed_last(rest, header))
         if role not in at:
             raise InputError(f"{sheet.path} has no column left for the edge's {role}")
     left = [i for i in range(width) if i not in at.values()]
