@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 PROOF = "proof only if the measured costs are exact"
 """Said with every contradiction between costs and graph."""
@@ -84,7 +85,7 @@ def margin_text(margin: float | None) -> str:
     return "0" if abs(margin) < TIE else short(margin)
 
 
-def against_text(against: Mapping[str, float], count: int, word: str) -> str:
+def against_text(against: Mapping[str, Any], count: int, word: str) -> str:
     """Return how many costs contradict the graph, and by how much; empty if none does."""
     found = []
     for key, size, verbs in (
@@ -93,5 +94,6 @@ def against_text(against: Mapping[str, float], count: int, word: str) -> str:
     ):
         if against[key]:
             who = f"{against[key]:,} of {number_of(count, word)} {verbs[against[key] > 1]}"
-            found.append(f"{who} the graph's shortest paths, by up to {short(against[size])}")
+            most = "∞" if against[size] is None else short(against[size])
+            found.append(f"{who} the graph's shortest paths, by up to {most}")
     return "; ".join(found)

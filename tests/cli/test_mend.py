@@ -531,7 +531,7 @@ def test_plan_on_the_mended_graph() -> None:
     plain = wayfield("plan", *words).json
     assert plain["mended"] is None
     assert plain["contradictions"]["too_optimistic"] == 3
-    assert "`wayfield mend` finds where, and mends it" in plain["advice"]
+    assert "`wayfield mend` says what is wrong, `wayfield compare` what to use" in plain["advice"]
 
 
 @pytest.mark.parametrize(

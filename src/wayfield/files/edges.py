@@ -229,11 +229,11 @@ def length_like(edges: str | Path, data: str | Path, style: Style | None = None)
 
     An edge list with metres and minutes is read in minutes if the measured costs are in minutes.
     """
-    headers = []
+    headers: list[list[str]] = []
     for path in (edges, data):
         if Path(path).suffix.lower() == ".npz":
             return None
-        headers.append(open_sheet(path, style or Style(), ROLES[:3]).header or [])
+        headers.append(list(open_sheet(path, style or Style(), ROLES[:3]).header or ()))
     lengths = [headers[0][i] for i in matching_columns("length", headers[0])]
     shared = [heading for heading in lengths if heading in headers[1]]
     return shared[0] if len(lengths) > 1 and len(shared) == 1 else None

@@ -28,7 +28,7 @@ from ..units import unit_question
 from ._base import MendProblem, median_ratio
 from .contradiction import contradictions, count_against
 from .findings import Finding, Named
-from .text import finding
+from .text import SAME, finding
 
 if TYPE_CHECKING:
     from .fitting import Mended
@@ -266,11 +266,11 @@ def suspects(mended: Mended) -> list[tuple[int, Finding | None]]:
     """Return the arcs that are in doubt, one per edge, with their finding.
 
     These are the arcs of the findings, most probable first. A method that was asked for by name
-    makes no findings: the arcs that it made costlier, by most first.
+    makes no findings: the arcs that it made clearly costlier, by most first.
     """
     if not isinstance(mended.method, Named):
         edges = edges_once(mended)
-        costlier = each_once(edges, edges.added > 0.0, edges.added)
+        costlier = each_once(edges, edges.times > 1.0 + SAME, edges.added)
         return [(int(arc), None) for arc in edges.arcs[costlier]]
     given, rows = mended.believed, list[tuple[int, Finding | None]]()
     for each in mended.findings:

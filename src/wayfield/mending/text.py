@@ -135,7 +135,8 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     plain = f"{word} are off by {short(fit['believed'])} on average on the graph as it is"
     rows.append(("fit", f"{plain}, by {short(fit['mended'])} on the mended one"))
     rows.append(("found", facts["finding"]))
-    rows += [("suspected", text) for text in suspected(facts)]
+    for text in suspected(facts):
+        rows.append(("missing" if isinstance(text, Message) else "suspected", text))
     for route in facts["routes"]:
         names = list(map(quoted, route["path"]))
         if len(names) > 2 * ROUTE_ENDS:
