@@ -139,6 +139,7 @@ class Evidence:
         ends = self.problem.ends
         self._groups = [np.flatnonzero(ends == goal) for goal in self.problem.goals]
         self._plain = [self._rays(graph.lengths, group) for group in self._groups]
+        # no column for the waits if all rays have the same share of crossings, or trips are few
         self.num_terms = 2
         crossings = self.along(Hypothesis()).terms[:, 1]
         if np.ptp(crossings) <= 1e-6 * max(crossings.max(), 1e-9) or ends.size < 6:
@@ -204,7 +205,7 @@ class Evidence:
         base = np.add.reduceat(route[arcs], indptr[:-1])
         image = np.array([self._known[mark] for mark in marks]) / base[:, np.newaxis]
         waits = np.add.reduceat(self.wait[arcs], indptr[:-1]) / base
-        terms = np.column_stack([np.ones(base.size), waits])[:, : getattr(self, "num_terms", 2)]
+        terms = np.column_stack([np.ones(base.size), waits])[:, : self.num_terms]
         # a cost within its error of the ray says nothing
         error = self.problem.error
         residual = self.problem.costs / base - 1.0

@@ -46,13 +46,10 @@ class Suspicion(NamedTuple):
         Edges that their positions accuse; none without positions.
     weight : (pairs,) float array
         Share of each edge in the suspicion if positions are missing; 0 with positions.
-    placed : bool
-        Whether positions could be used.
     """
 
     leaps: BoolArray
     weight: FloatArray
-    placed: bool
 
 
 def suspicion(graph: Graph, pair: NDArray[np.int64], ends: NDArray[np.int64]) -> Suspicion:
@@ -70,9 +67,9 @@ def suspicion(graph: Graph, pair: NDArray[np.int64], ends: NDArray[np.int64]) ->
             at = np.bincount(ends[leaps].ravel(), minlength=graph.num_vertices)
             inner = leaps & (at[ends] >= 2).all(axis=1)
             row = np.isin(ends, ends[inner]).any(axis=1)
-            return Suspicion(leaps & ~row, none, True)
+            return Suspicion(leaps & ~row, none)
     weight = _oddness(graph.num_vertices, ends, length) ** STEEP
-    return Suspicion(none > 0, weight / max(float(weight.sum()), 1e-300), False)
+    return Suspicion(none > 0, weight / max(float(weight.sum()), 1e-300))
 
 
 def _oddness(n: int, ends: NDArray[np.int64], length: FloatArray) -> FloatArray:

@@ -127,30 +127,23 @@ class Found(NamedTuple):
         The graph's lengths with the named findings, and nothing else.
     vague : bool
         Whether slowness varies from place to place beyond what is named.
-    placed : bool
-        Whether positions could be used.
-    untested : int
-        Without positions: number of odd edges that no trip bears on.
     """
 
     findings: tuple[Finding, ...]
     lengths: FloatArray
     vague: bool
-    placed: bool
-    untested: int = 0
 
 
 def find(problem: MendProblem) -> Found:
     """Return what the trips and the positions of the graph bear out."""
     graph = problem.graph
-    placed = graph.positions is not None
     distances = problem.distances()
     if unit_question(problem.costs, distances) is not None:
         ratio = float(np.median(problem.costs / distances))
         none = np.empty(0, np.int64)
         settles = "the unit of the lengths and that of the costs"
         asked = Finding("unit", frozen(none), ratio, 1.0, False, settles=settles)
-        return Found((asked,), graph.lengths, False, placed)
+        return Found((asked,), graph.lengths, False)
     # a part of many trips: those to the ends with most trips, since each end costs a search
     trips, most_ends = problem, max(MOST_WORK // graph.num_vertices, FEWEST)
     if problem.goals.size > most_ends:
@@ -536,10 +529,7 @@ class _Tests:
         if false.any():
             lengths = lengthened(evidence.problem.on(lengths), false)
         order = sorted(findings, key=lambda each: (not each.named, -each.probability))
-        untested = 0
-        if not self.odd.placed:
-            untested = 0
-        return Found(tuple(order), lengths, vague, self.odd.placed, untested)
+        return Found(tuple(order), lengths, vague)
 
 
 def _first(option: tuple[float, Hypothesis]) -> float:
