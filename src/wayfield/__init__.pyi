@@ -39,7 +39,6 @@ from .lifting import lift as lift
 from .mending.selection import Best as Best
 from .mending.selection import Both as Both
 from .mending.factor import Factor as Factor
-from .mending.findings import Named as Named
 from .mending.least_change import LeastChange as LeastChange
 from .mending.shortcuts import NoShortcuts as NoShortcuts
 from .mending.smooth import Smooth as Smooth
