@@ -38,6 +38,7 @@ from .layouts import load_layout as load_layout
 from .lifting import lift as lift
 from .mending.selection import Best as Best
 from .mending.selection import Both as Both
+from .mending.factor import Factor as Factor
 from .mending.least_change import LeastChange as LeastChange
 from .mending.shortcuts import NoShortcuts as NoShortcuts
 from .mending.smooth import Smooth as Smooth

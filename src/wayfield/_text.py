@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
+PROOF = "proof only if the measured costs are exact"
+"""Said with every contradiction between costs and graph."""
 TIE = 1e-9
 """Margins below this are rounding."""
 
@@ -79,3 +83,17 @@ def margin_text(margin: float | None) -> str:
     if margin is None or margin == float("inf"):
         return "∞"
     return "0" if abs(margin) < TIE else short(margin)
+
+
+def against_text(against: Mapping[str, Any], count: int, word: str) -> str:
+    """Return how many costs contradict the graph, and by how much; empty if none does."""
+    found = []
+    for key, size, verbs in (
+        ("too_optimistic", "by_up_to", ("exceeds", "exceed")),
+        ("too_pessimistic", "over_by_up_to", ("is below", "are below")),
+    ):
+        if against[key]:
+            who = f"{against[key]:,} of {number_of(count, word)} {verbs[against[key] > 1]}"
+            most = "∞" if against[size] is None else short(against[size])
+            found.append(f"{who} the graph's shortest paths, by up to {most}")
+    return "; ".join(found)

@@ -12,9 +12,12 @@ everywhere at cost ratio 1. Labels help when the graph is only a model. Two thin
 cheaper; the median route tolerates larger errors; the field is listed earlier. Figures that agree
 in the digits shown are equal. Without a world, fields that predict left-out labels clearly better
 than the graph distance come first. Among these, more starts that reach the goal decide, then a
-smaller error. If there are none, nothing supports the labels. A mended graph is judged as in `mend`
-(`wayfield.mending.Best`): it is better if it was changed at all and its errors are smaller by more
-than one standard error.
+smaller error. If there are none, nothing supports the labels. A mended graph is better if its
+errors are smaller by more than one standard error.
+
+**One verdict.** Without a choice of methods, the verdict chooses from a few fields only: the AMLE,
+its correction of the graph distance, and the mended graph. `recommend` computes just these. So the
+command line, the explorer and Python give the same verdict on the same data; the other rows inform.
 
 A comparison may use the truth. No module that extends or plans imports it.
 """
@@ -30,18 +33,20 @@ from typing import NamedTuple
 import numpy as np
 
 from ._arrays import as_real, as_vertex, as_whole
+from ._text import PROOF, against_text
 from .cross_validation import (
     FEWEST,
     FOLDS,
     PATIENCE,
     Folds,
+    above_goal,
     clearly_better,
     error_text,
     label_factor,
     mean_error,
     usable,
 )
-from .errors import InputError, OutOfTime
+from .errors import InputError, Message, OutOfTime
 from .extension import AMLE, Method, describe, extend
 from .extension import time_limit as stop_after
 from .extension._names import WORDS
@@ -50,13 +55,15 @@ from .kernels._types import FloatArray
 from .kernels.planning import outcomes
 from .labels import Labels, check_labels
 from .mending import Contradictions, Mended, MendMethod, contradictions
+from .mending.contradiction import count_against
 from .mending.selection import FEWEST as FEWEST_TRIPS
 from .mending.selection import Best
 from .pipeline import Answer, solve
-from .pipeline.text import IN_PYTHON, contradiction_remark, differ_in_unit, unit_remark
+from .pipeline.text import IN_PYTHON
 from .plans import Plan, plan
 from .shortest_paths import cost_to_go
 from .sinks import drop_false_sinks
+from .units import unit_question
 
 PLAIN = "graph distance"
 MENDED = "mended graph"
@@ -178,6 +185,11 @@ class Comparison:
         Factor by which the graph distance fits the labels best; NaN if only the goal is labelled.
     contradictions : Contradictions or None
         Where labels and graph cannot both be right.
+    units : Message or None
+        A question, if labels and lengths seem to be in different units.
+    deciding : tuple of Recipe or None
+        The fields that the verdict chooses from, beside the graph distance; None for all. Without
+        `methods` these are the same few everywhere, so that all verdicts on the same data agree.
 
     Examples
     --------
@@ -194,6 +206,8 @@ class Comparison:
     goal_labelled: bool
     factor: float = 1.0
     contradictions: Contradictions | None = None
+    units: Message | None = None
+    deciding: tuple[Recipe, ...] | None = None
 
     @property
     def best(self) -> MethodScore | None:
@@ -234,7 +248,7 @@ class Comparison:
             ours, mended = score.held_out, score.mended
             if mended is None:
                 better = ours is not None and clearly_better(ours, plain)
-            elif mended.unchanged or isnan(score.label_error):
+            elif mended.predicts_as_given or isnan(score.label_error):
                 better = False
             elif ours is None:  # `Best` has changed the graph by the same rule
                 better = True
@@ -253,8 +267,11 @@ class Comparison:
 
     @property
     def _fields(self) -> list[MethodScore]:
-        """Fields that used labels and finished in time."""
-        return [score for score in self.scores[1:] if not score.out_of_time]
+        """Fields that used labels, finished in time, and may be recommended."""
+        fields = [score for score in self.scores[1:] if not score.out_of_time]
+        if self.deciding is None or not self.own_world:
+            return fields
+        return [score for score in fields if score.recipe in self.deciding]
 
     @property
     def verdict(self) -> str:
@@ -276,15 +293,16 @@ class Comparison:
 
     def remarks_for(self, calls: Mapping[str, str]) -> Iterator[str]:
         """Yield the remarks; `calls` holds the calls to recommend."""
-        if differ_in_unit(self.factor):
-            yield unit_remark(self.factor, calls)
-        elif self.contradictions is not None and not self._mends:
-            remark = contradiction_remark(self.contradictions, calls)
-            if remark and self._mended_in_vain:
-                proof = remark.partition(": ")[0]
-                yield f"{proof}, but no mending by these labels predicts the others better."
-            elif remark:
-                yield f"{remark}."
+        if self.units is not None:
+            yield self.units
+        elif self.contradictions:
+            above, below = self.contradictions.optimistic, self.contradictions.pessimistic
+            against = count_against(above.excess, below.excess)
+            told = against_text(against, self.contradictions.num_labels, "labels")
+            more = f"; {calls['mend']} says what is wrong"
+            if self._mended_in_vain:
+                more = "; no mending by these labels predicts the others better"
+            yield f"{told}; {PROOF}{more}."
         late = [score.name for score in self.scores if score.out_of_time]
         if late:
             yield f"stopped by the time limit: {', '.join(late)}; {calls['limit']} gives more time"
@@ -338,7 +356,7 @@ def compare(
     graph: Graph,
     labels: Labels,
     goal: int,
-    methods: Iterable[Method | MendMethod] | None = None,
+    methods: Iterable[Method | MendMethod | Recipe] | None = None,
     *,
     world: Graph | None = None,
     folds: int = FOLDS,
@@ -355,7 +373,7 @@ def compare(
         The known values.
     goal : int
         The goal.
-    methods : iterable of Method or MendMethod, optional
+    methods : iterable of Method, MendMethod or Recipe, optional
         What to compare. Default: every method that is defined on the graph, the AMLE without false
         sinks, the AMLE correction of the graph distance (``prior=``), and the distances of the
         graph that `Best` mends by the labels.
@@ -412,7 +430,27 @@ def compare(
         goal_labelled=bool(labels.mask(graph)[goal]),
         factor=label_factor(labels, goal, distance),
         contradictions=contradictions(graph, labels),
+        units=unit_question(*above_goal(labels, goal, distance)),
+        deciding=None if methods is not None else tuple(_deciding(graph, labels, goal, distance)),
     )
+
+
+def recommend(
+    graph: Graph, labels: Labels, goal: int, *, time_limit: float | None = PATIENCE
+) -> Comparison:
+    """Compare only the fields that a verdict chooses from: the verdict of `compare`, sooner.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges(range(8), [*range(1, 8), 0])
+    >>> labels = wf.sample_labels(ring, 0, count=3)
+    >>> recommend(ring, labels, 0).verdict == wf.compare(ring, labels, 0).verdict
+    True
+    """
+    distance = cost_to_go(graph, goal)
+    methods = list[Method | MendMethod | Recipe](_deciding(graph, labels, goal, distance))
+    return compare(graph, labels, goal, methods, time_limit=time_limit)
 
 
 def _called(score: MethodScore) -> str:
@@ -440,14 +478,16 @@ def _recipes(
     graph: Graph,
     labels: Labels,
     goal: int,
-    methods: Iterable[Method | MendMethod] | None,
+    methods: Iterable[Method | MendMethod | Recipe] | None,
     distance: FloatArray,
 ) -> Iterator[Recipe]:
     """Yield the recipes to compare, each once."""
     if methods is not None:
         named = {}
         for method in methods:
-            if isinstance(method, MendMethod):
+            if isinstance(method, Recipe):
+                named[method.name] = method
+            elif isinstance(method, MendMethod):
                 named[describe(method)] = Recipe(None, mend=method)
             elif isinstance(method, AMLE) and method.fill == ("cost" if graph.directed else "flat"):
                 plain = replace(method, fill=None)
@@ -456,16 +496,23 @@ def _recipes(
                 named[describe(method)] = Recipe(method)
         yield from named.values()
         return
-    yield from map(Recipe, default_methods(graph.directed))
     own = labels.vertices == goal
-    if own.any():
-        yield Recipe(AMLE(), trimmed=True)
+    trimmed = [Recipe(AMLE(), trimmed=True)] if own.any() else []
+    every = map(Recipe, default_methods(graph.directed))
+    yield from dict.fromkeys([*every, *trimmed, *_deciding(graph, labels, goal, distance)])
+
+
+def _deciding(graph: Graph, labels: Labels, goal: int, distance: FloatArray) -> Iterator[Recipe]:
+    """Yield the recipes that a verdict chooses from: AMLE, its correction of distances, mending."""
+    yield Recipe(AMLE())
+    own = labels.vertices == goal
     if np.isfinite(distance[labels.vertices]).all():
         yield Recipe(AMLE(), corrected=True)
         # labels must be costs to the goal, and enough to leave some out twice
         at_goal, others = labels.values[own], labels.values[~own]
         costs = (others > 0.0).all() and (np.abs(at_goal) <= labels.error).all()
-        if costs and others.size > FEWEST_TRIPS:
+        alike = unit_question(*above_goal(labels, goal, distance)) is None
+        if costs and alike and others.size > FEWEST_TRIPS:
             yield Recipe(None, mend=Best())
 
 
@@ -504,9 +551,10 @@ class _Contest(NamedTuple):
         seconds, method, labels = 0.0, recipe.method, self.labels
         prior = self.distance if recipe.corrected else None
         if recipe.mend is not None:
-            found = solve(self.graph, labels, self.goal, mend=recipe.mend)
-            assert found.mended is not None
-            return found, found.mended.seconds
+            began = time.perf_counter()
+            best = recipe.mend == Best()
+            found = solve(self.graph, labels, self.goal, mend=True if best else recipe.mend)
+            return found, time.perf_counter() - began
         assert method is not None
         if recipe.trimmed:
             began = time.perf_counter()

@@ -29,6 +29,7 @@ from .graph import Graph, check_graph
 from .kernels._types import FloatArray
 from .labels import Labels, check_labels
 from .mending import MendMethod, mend
+from .mending.selection import Best
 from .shortest_paths import cost_to_go
 from .sinks import drop_false_sinks
 
@@ -39,6 +40,8 @@ FEWEST = 2
 """Fewest labels, besides the goal's, that allow some to be left out."""
 CHANCE = 0.00135
 """Significance level: about that of three standard errors if there are many labels."""
+FAR_APART = 3.0
+"""Errors that differ by this factor are not called alike, though the difference may be chance."""
 ROUNDING = 1e-9
 """Errors smaller than others by this factor are rounding."""
 
@@ -120,9 +123,15 @@ class CrossValidation(KeepsReadOnly):
     @property
     def verdict(self) -> str:
         """One sentence that says whether the labels help."""
-        helps = self.labels_help
+        helps, few = self.labels_help, ""
+        if helps is None:
+            # not significant, but far apart: that is said, with its caveat
+            low, high = sorted([self.error, self.distance_error])
+            if not high > FAR_APART * low:
+                return f"{self.errors}; the difference is not significant"
+            helps, few = self.error == low, ", as far as so few labels tell"
         said = "the labels help" if helps else "the graph distance does better"
-        return f"{self.errors}; {'the difference is not significant' if helps is None else said}"
+        return f"{self.errors}; {said}{few}"
 
     def facts(self) -> dict[str, object]:
         """Return all figures by name."""
@@ -263,13 +272,16 @@ class Folds:
         """Return (k,) values at the labels left out, on graphs mended by the others.
 
         The values are distances; with a `method`, they are the prior that the other labels correct.
+        For `Best` without a method they are the predictions `Mended.cost_to_go`.
         """
         predicted = np.empty(self.values.size)
         for part in range(self.parts):
             check_time()
             out, kept = self.part == part, self.labels_without(part)
-            graph = mend(self.graph, kept, self.goal, mending).graph
-            field = cost_to_go(graph, self.goal)
+            values = method is None and mending == Best()
+            mended = mend(self.graph, kept, self.goal, None if values else mending)
+            graph = mended.graph
+            field = mended.cost_to_go() if values else cost_to_go(graph, self.goal)
             if method is not None:
                 quick = _without_bracket(method)
                 field = extend(
@@ -296,11 +308,15 @@ class Folds:
 
 def label_factor(labels: Labels, goal: int, distance: FloatArray) -> float:
     """Return the factor by which distances to the goal fit the labels best; NaN without labels."""
+    above, away = above_goal(labels, goal, distance)
+    return fit_factor(above, away) if above.size else np.nan
+
+
+def above_goal(labels: Labels, goal: int, distance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the usable labels above the goal's, and their distances to it."""
     at, own = usable(labels, distance), labels.values[labels.vertices == goal]
-    if not at.size:
-        return np.nan
     base = own[0] if own.size else 0.0
-    return fit_factor(labels.values[at] - base, distance[labels.vertices[at]])
+    return labels.values[at] - base, distance[labels.vertices[at]]
 
 
 def usable(labels: Labels, distance: FloatArray) -> NDArray[np.int64]:

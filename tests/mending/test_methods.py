@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
+from wayfield import mending
 from wayfield.extension import describe
 from wayfield.mending import MendMethod
 from wayfield.mending.fitting import make_problem
@@ -15,7 +16,10 @@ from wayfield.mending.selection import CANDIDATES, METHODS
 from worlds import random_graph
 
 TABLE: dict[str, MendMethod] = {
+    "named": mending.Named(),
     "best": wf.Best(),
+    "factor": wf.Factor(),
+    "factor-and-waits": wf.Factor(waits=True),
     "smooth": wf.Smooth(),
     "both": wf.Both(),
     "no-shortcuts": wf.NoShortcuts(),
@@ -43,7 +47,8 @@ def test_the_table_is_complete() -> None:
     for word, method in TABLE.items():
         assert method.word == word
         assert describe(METHODS[word]) == describe(method)
-        assert getattr(wf, type(method).__name__) is type(method)
+        home = mending if word == "named" else wf  # the default need not be named
+        assert getattr(home, type(method).__name__) is type(method)
 
 
 @every

@@ -171,7 +171,7 @@ def test_a_right_graph_is_left_as_it_is(kind: str, seed: int) -> None:
 
 def test_false_edges_are_found_and_named_first() -> None:
     grid, graph, false = with_shortcuts(20, 6, 1)
-    mended = wf.mend(graph, wf.sample_labels(grid, 0, count=20), 0)
+    mended = wf.mend(graph, wf.sample_labels(grid, 0, count=20), 0, wf.Best())
     assert "plain" not in mended.chosen
     assert set(mended.suspects[:6].tolist()) == {
         e for e in false if graph.tails[e] < graph.indices[e]
@@ -259,14 +259,12 @@ def test_a_candidate_must_win_by_a_standard_error() -> None:
 def test_upper_bounds_prove_no_arc_false() -> None:
     grid, graph, _ = with_shortcuts(12, 2, 0)
     labels = wf.sample_labels(grid, 0, count=15)
-    mended = wf.mend(graph, labels, 0, bound="upper")
+    mended = wf.mend(graph, labels, 0, wf.Best(), bound="upper")
     found = {"no shortcuts, then smooth", "no shortcuts, then noisy smooth"}
-    assert set(mended.scores) == {*found, "smooth", "plain"}
-    assert set(wf.mend(grid, labels, 0, bound="upper").scores) == {
-        "smooth",
-        "noisy smooth",
-        "plain",
-    }
+    always = {"smooth", "plain", "factor", "factor and waits"}
+    assert set(mended.scores) == {*found, *always}
+    right = wf.mend(grid, labels, 0, wf.Best(), bound="upper")
+    assert set(right.scores) == {"noisy smooth", *always}
     only = wf.mend(graph, labels, 0, wf.Best((wf.LeastChange(),)), bound="upper")
     assert set(only.scores) == {"smooth", "plain"}
 
@@ -277,7 +275,7 @@ def test_too_few_costs_to_hold_any_out(count: int) -> None:
     with pytest.raises(
         wf.errors.InputError, match=rf"at least 3 labels or trips, got {count}: .* Smooth\(\)"
     ):
-        wf.mend(path(4), wf.Labels(vertices, 2.0 * vertices), 0)
+        wf.mend(path(4), wf.Labels(vertices, 2.0 * vertices), 0, wf.Best())
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def test_a_mend_candidate(copy: Path) -> None:
     insert(
         copy, kind, f"{room}/selection.py", "from .text import PLAIN", "\nfrom .twice import Twice"
     )
-    insert(copy, kind, f"{room}/selection.py", "        Best(), ", "Twice(), ")
+    insert(copy, kind, f"{room}/selection.py", " Best(), ", "Twice(), ")
     name = "\nfrom .mending.twice import Twice as Twice\n"
     stub = "src/wayfield/__init__.pyi"
     insert(copy, kind, stub, "from .mending import mend as mend", name)

@@ -344,7 +344,8 @@ def test_the_mended_graph_wins_where_edges_are_false(maze: wf.Graph) -> None:
     assert mended.label_error < plain.label_error / 2
     assert found.choice is mended
     assert found.verdict.startswith("Use the mended graph: its mean error at labels left out is")
-    assert found.remarks == ()
+    (remark,) = found.remarks
+    assert "proof only if the measured costs are exact" in remark
     walked = wf.compare(graph, labels, 0, [wf.Best()], world=maze)
     assert walked.scores[1].success > walked.scores[0].success
 
@@ -355,7 +356,7 @@ def test_a_mended_graph_is_judged_as_mend_judges() -> None:
     found = wf.compare(ring, labels, 0, [wf.Best()])
     mended = found.scores[1].mended
     assert mended is not None
-    assert mended.finding() == "1 edge is probably false: 0 – 5 (+8)"
+    assert mended.finding() == "1 edge does not exist, by the labels: 0 – 5 (100 %)"
     assert not clearly_better(found.scores[1].held_out, found.scores[0].held_out)
     assert found.choice is found.scores[1]
     assert found.verdict.startswith("Use the mended graph")
@@ -376,16 +377,17 @@ def test_a_mend_in_vain_is_not_recommended() -> None:
     path = wf.Graph.from_edges(range(9), range(1, 10))
     labels = wf.Labels([0, 2, 4, 6, 9], [0.0, 2.5, 3.6, 6.6, 8.7])
     found = wf.compare(path, labels, 0, [wf.Best()])
-    assert found.scores[1].mended.unchanged
+    assert found.scores[1].mended.predicts_as_given
     assert found.choice is found.scores[0]
     (remark,) = found.remarks
-    assert remark.endswith("but no mending by these labels predicts the others better.")
+    assert remark.endswith("; no mending by these labels predicts the others better.")
+    assert "proof only if the measured costs are exact" in remark
 
 
 def test_contradictions_are_a_reason_to_mend(maze: wf.Graph) -> None:
     graph, labels = false_shortcuts(maze)
     found = wf.compare(graph, labels, 0, [wf.NearestLabel()])
-    assert found.remarks[0].endswith("mend(graph, labels, goal) finds where, and mends it.")
+    assert found.remarks[0].endswith("mend(graph, labels, goal) says what is wrong.")
     assert found.remarks[0].partition(" of ")[0] == str(found.contradictions.optimistic.labels.size)
     right = wf.compare(maze, labels, 0, [wf.NearestLabel()])
     assert right.remarks == ()

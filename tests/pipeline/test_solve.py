@@ -450,8 +450,8 @@ def test_a_mended_graph_is_planned_on_by_its_own_distances() -> None:
     assert answer.values[5] == 5.0
     assert answer.plan.reached.all()
     assert answer.labels.vertices.tolist() == [0, 4, 5], "the goal needs no label"
-    assert "mended    1 edge is probably false: 0 – 5 (+4)" in answer.summary()
-    assert len(answer.facts()["mended"]["false"]) == 1
+    assert "mended    LeastChange() changes the cost of 1 edge: 0 – 5 (+4)" in answer.summary()
+    assert len(answer.facts()["mended"]["changes"]) == 1
 
 
 def test_a_method_corrects_what_the_mended_graph_still_gets_wrong() -> None:
@@ -475,8 +475,11 @@ def test_advice_where_labels_contradict_the_graph() -> None:
     assert "mend(" not in told
     slow = wf.Labels([0, 3, 9], [0.0, 3.5, 1.0])
     told = wf.solve(graph, slow, 0).facts()["advice"]
-    assert told.endswith("1 of 3 labels exceeds the graph's shortest path, by up to 0.5: "
-                         "mend(graph, labels, goal) finds where, and mends it")  # fmt: skip
+    assert told.endswith(
+        "1 of 3 labels exceeds the graph's shortest path, by up to 0.5 (proof only if the measured "
+        "costs are exact): mend(graph, labels, goal) says what is wrong, "
+        "compare(graph, labels, goal) what to use"
+    )
 
 
 def test_no_advice_to_mend_a_graph_that_labels_agree_with() -> None:

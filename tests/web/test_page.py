@@ -224,7 +224,7 @@ def test_the_graph_distance_is_one_click_away_and_the_verdict_is_in_words(opened
     opened.settle()
     graph = wf.grid_graph(LARGE, 8)
     labels = wf.sample_labels(graph, 40, 0.02, seed=54)
-    expected = wf.compare(graph, labels, 40, [wf.Harmonic()]).verdict
+    expected = wf.compare(graph, labels, 40).verdict
     assert opened.role("verdict").inner_text() == expected
     words = opened.role("words").inner_text()
     assert "1,174 of 2,943 starts reach the goal" in words

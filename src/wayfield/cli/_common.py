@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -61,9 +62,19 @@ def flag(option: Option) -> str:
     return f"--{name.replace('_', '-')}" + ("" if value in (None, True) else f" {shown}")
 
 
-def in_flags(text: str) -> str:
-    """Return a message of the library with its options as flags."""
-    return text.render(flag) if isinstance(text, Message) else text
+def in_flags(text: str, length_unit: float = 1.0) -> str:
+    """Return a message of the library with its options as flags.
+
+    A unit that it recommends is for lengths that were multiplied by `length_unit` already; the flag
+    is for lengths as they are in the file.
+    """
+
+    def spell(option: Option) -> str:
+        if option.name != "length_unit" or not isinstance(option.value, float):
+            return flag(option)
+        return f"pass {flag(replace(option, value=length_unit * option.value))}"
+
+    return text.render(spell) if isinstance(text, Message) else text
 
 
 def notes() -> Console:

@@ -103,8 +103,13 @@ class Source:
     def read_edges(self, stages: Stages) -> EdgeTable:
         """Read the edges; the `InputError` names the row and the column."""
         from ..files import read_edges
+        from ..files.edges import length_like
 
         columns, style = self.reading.edge_columns, self.reading.style
+        if not {"length", "speed"} & columns.keys() and self.labels is not None:
+            # of several columns that may be the length, the one with a heading that the costs have
+            shared = length_like(self.edges, self.labels, style)
+            columns |= {"length": shared} if shared else {}
         progress = stages.begin(f"reading {self.edges.name}")
         return read_edges(self.edges, columns, style, progress, self.reading.directed)
 

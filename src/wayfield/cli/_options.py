@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ..graph import Graph
     from ..kernels._types import FloatArray
     from ..labels import Labels
-    from ..mending import MendMethod
     from ..pipeline import Answer
 
 MENDS = "{mend methods}"
@@ -118,7 +117,10 @@ GoalValue = Annotated[
 ]
 Places = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Positions for the picture: name, x, y."),
+    typer.Option(
+        metavar="FILE",
+        help="Where the vertices are: name, x, y. Tells false edges from slow streets; pictures.",
+    ),
 ]
 Directed = Annotated[bool, typer.Option("--directed", help="Edges are arcs, from → to.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that wayfield did not write.")]
@@ -280,12 +282,13 @@ class Solving:
         goal: int,
         method: Method | None,
         prior: FloatArray | None = None,
-        mend: MendMethod | None = None,
+        mend: bool = False,
     ) -> tuple[Answer, dict[str, Any]]:
         """Return the answer, and the cross-validation if it is quick and labels suffice."""
         from .._arrays import plain
         from ..cross_validation import FEWEST, PATIENCE, Folds, usable
         from ..extension import AMLE
+        from ..mending.selection import Best
         from ..pipeline import solve
         from ..shortest_paths import cost_to_go
         from ..sinks import drop_false_sinks
@@ -303,8 +306,8 @@ class Solving:
         if not self.folds or few or self.folds * seconds > PATIENCE:
             return answer, {"held_out": None}
         parts = Folds(graph, labels, goal, distance, self.folds)
-        if mend is not None:
-            found = parts.compared(parts.predict_mended(mend, method))
+        if mend:
+            found = parts.compared(parts.predict_mended(Best(), method))
             facts = found.facts() | {"verdict": found.errors}  # a mend is judged by its own rule
         else:
             found = parts.validate(usual, prior=prior, trimmed=self.drop_false_sinks)

@@ -39,7 +39,6 @@ AS_OPTIONS = {
     "route": "--start NAME",
     "compare": "`wayfield compare`",
     "mend": "`wayfield mend`",
-    "unit": "pass --length-unit",
     "limit": "a larger --time-limit",
 }
 """Recommended calls, as on the command line."""
@@ -71,11 +70,16 @@ def report(
     starts: tuple[int, ...],
     more: dict[str, Any],
     as_json: bool,
+    length_unit: float = 1.0,
 ) -> None:
-    """Print the summary, or all facts as one JSON document; exit with 1 if something failed."""
+    """Print the summary, or all facts as one JSON document; exit with 1 if something failed.
+
+    `length_unit` is what the lengths in the file were multiplied by.
+    """
     from ..pipeline.text import advise, lines
 
     found = {"wayfield": __version__} | answer.facts(names, starts) | NOTHING_WRITTEN | more
+    found["units"] = found["units"] and in_flags(found["units"], length_unit)
     found["advice"] = advise(answer, found, AS_OPTIONS)
     if as_json:
         print_json(found)

@@ -15,7 +15,7 @@ from rich.table import Table
 from .. import __version__
 from .._text import margin_text, number_of, percent, seconds_text
 from ..errors import InputError
-from ._common import Stages, compile_kernels, notes, read_layout, say
+from ._common import Stages, compile_kernels, in_flags, notes, read_layout, say
 from ._inputs import Source
 from ._options import (
     METHODS,
@@ -141,6 +141,8 @@ def compare(
             word += " --prior distance" if recipe.method and recipe.corrected else ""
         scores.append(replace(score, name=word))
     found = replace(found, scores=tuple(scores))
+    unit = reading.length_unit
+    remarks = [in_flags(remark, unit) for remark in found.remarks_for(AS_OPTIONS)]
     if json_wanted:
         facts: dict[str, Any] = {
             "wayfield": __version__,
@@ -164,7 +166,7 @@ def compare(
             "per_graph_distance": found.factor,
             "choose": found.choice.name,
             "verdict": found.verdict,
-            "remarks": list(found.remarks_for(AS_OPTIONS)),
+            "remarks": remarks,
         }
         print_json(plain(facts))
         return
@@ -183,5 +185,5 @@ def compare(
         rows.add_row(*cells, seconds_text(score.seconds), style=style)
     screen = Console()
     screen.print(rows)
-    for line in (found.verdict, *found.remarks_for(AS_OPTIONS)):
+    for line in (found.verdict, *remarks):
         say(screen, line)

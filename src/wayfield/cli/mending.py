@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -13,8 +12,8 @@ from rich.console import Console
 
 from .. import __version__
 from .._text import quoted
-from ..errors import InputError, Message, Option
-from ._common import Stages, compile_kernels, flag, notes
+from ..errors import InputError
+from ._common import Stages, compile_kernels, in_flags, notes
 from ._inputs import Source, describe_files
 from ._options import (
     MENDS,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from ..files import EdgeTable, Outbox
     from ..graph import Graph
     from ..labels import Labels
-    from ..mending import Trips
+    from ..mending import Mended, Trips
     from ._inputs import Ready, Table
     from ._output import Line
 
@@ -78,9 +77,12 @@ def mend(
     method: Annotated[
         str,
         typer.Option(
-            "--method", "-m", metavar="METHOD", help=f"{MENDS}. best: of the others, or none."
+            "--method",
+            "-m",
+            metavar="METHOD",
+            help=f"{MENDS}. named: what the costs bear out; best: what predicts them best.",
         ),
-    ] = "best",
+    ] = "named",
     start: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Show the route from here to the goal."),
@@ -99,6 +101,10 @@ def mend(
         str | None,
         typer.Option(metavar="upper", help="Costs were paid on routes that may not be cheapest."),
     ] = None,
+    following: Annotated[
+        int,
+        typer.Option("--next", metavar="K", min=0, help="Name K places to measure next."),
+    ] = 0,
     out: Out = Path("wayfield-mend"),
     files: Files = True,
     osrm: Annotated[
@@ -118,13 +124,14 @@ def mend(
 
     EDGES is a graph as for plan that may be wrong: slower in places than it says, or with edges
     that do not exist. LABELS are costs to the goal from a few vertices, TRIPS costs between pairs.
-    The costs of the edges are fitted to them, and left as they are unless the fit predicts
-    held-out costs better.
+    What they bear out is named and mended, what is only suspected is shown with its probability.
+    With --positions, false edges can be told from slow streets.
 
-    Writes mended.csv (every edge: believed, added, length; a graph that plan reads), suspects.csv
-    (the edges that stand out as costlier, and how), summary.json, and mended.png if positions are
-    given or the graph has up to 5,000 vertices. --osrm FILE also writes from,to,km/h of every arc,
-    for lengths in metres, costs in seconds and OpenStreetMap's ids as names.
+    Writes mended.csv (the rows of EDGES with believed, added, length; a graph that plan reads),
+    suspects.csv (the edges that are named or suspected, and how sure that is), summary.json, and
+    mended.png if positions are given or the graph has up to 5,000 vertices. --osrm FILE also writes
+    from,to,km/h of every arc, for lengths in metres, costs in seconds and OpenStreetMap's ids as
+    names.
 
     Example: wayfield mend network.csv trips.csv --positions places.csv
 
@@ -135,9 +142,9 @@ def mend(
     from .. import plots
     from ..files import Outbox, check_outputs, write_table
     from ..mending import mend as fit
-    from ..mending.findings import edge_columns, suspect_columns
+    from ..mending.facts import suspect_columns
     from ..mending.selection import parse_mend
-    from ..mending.text import lines
+    from ..mending.text import lines, suspected
 
     # 1. options, and files that must stay
     if bound not in (None, "upper"):
@@ -173,24 +180,26 @@ def mend(
         result: dict[str, Any] = {"wayfield": __version__, "input": given.facts}
         result |= found.facts(names, starts, target)
 
-        def spell(option: Option) -> str:
-            """Return an option as a flag; a unit refers to lengths as they are in the file."""
-            if option.name != "length_unit":
-                return flag(option)
-            unit = reading.length_unit * result[word]["per_graph_distance"]
-            return f"pass {flag(replace(option, value=unit))}"
-
         def in_own_flags(text: str) -> str:
-            return text.render(spell) if isinstance(text, Message) else text
+            return in_flags(text, reading.length_unit)
 
         result["units"] = in_own_flags(result["units"]) if result["units"] else None
+        asked = result["units"] is not None and result["findings"] is not None
+        result["suspected"] = [in_own_flags(text) for text in suspected(result)]
+        result["next"] = None
+        if following and result["units"] is None:
+            stages.begin("choosing what to measure next")
+            best = found.next_measurements(following, target)
+            result["next"] = [str(names[x]) for x in best.tolist()]
 
         # 4. advise, as a command that can be run
-        proofs = result["against"]["too_optimistic"]
-        if found.unchanged and proofs:
+        proofs = result["against"]["too_optimistic"] + result["against"]["too_pessimistic"]
+        if asked:
+            advice = "answer the question about units first; nothing is named or written before"
+        elif found.unchanged and proofs:
             advice = (
-                f"more {word} would show where; `--method least-change` shows the least change "
-                "that explains these, but other changes may explain them too"
+                f"`wayfield compare` says what to plan on; more {word} would show where the graph "
+                "is wrong (--next 5 names places to measure)"
             )
         elif found.unchanged:
             advice = f"plan on the graph as it is; more {word} might show a fault"
@@ -221,7 +230,7 @@ def mend(
             )
 
         def write(box: Outbox) -> dict[str, Any]:
-            write_table(edge_columns(found, names), box.path("mended.csv"))
+            write_table(_edge_columns(found, given.edges), box.path("mended.csv"))
             write_table(suspect_columns(found, names), box.path("suspects.csv"))
             summary = json.dumps(result, ensure_ascii=False, indent=1, allow_nan=False)
             box.path("summary.json").write_text(summary + "\n", encoding="utf-8")
@@ -235,6 +244,7 @@ def mend(
             return {"no_picture": no_picture}
 
         stages.begin("writing")
+        files = files and not asked
         result |= NOTHING_WRITTEN | (write_results(Outbox(out, force), write) if files else {})
         if osrm is not None and speeds is not None:
             with Outbox(osrm.parent, force) as box:
@@ -244,9 +254,55 @@ def mend(
         print_json(result)
     else:
         summary = [(margin, in_own_flags(text)) for margin, text in lines(result)]
+        if result["next"]:
+            summary.append(("next", f"measure {', '.join(map(quoted, result['next']))}"))
         show([*summary, *about_files(result), ("advice", advice)], Console())
     if not found.status.good or result["not_written"]:
         raise typer.Exit(1)
+
+
+def _edge_columns(found: Mended, table: EdgeTable) -> dict[str, Any]:
+    """Return the rows of the edge list with their mended lengths, in a form that plan reads.
+
+    A row that leads both ways stands twice if the two ways differ now. Of parallel rows, the graph
+    holds the least; the others change by the same factor.
+    """
+    import numpy as np
+
+    graph = found.believed
+    tails, heads, rows = table.arcs()
+    keys = graph.tails.astype(np.int64) * graph.num_vertices + graph.indices
+    wanted = tails.astype(np.int64) * graph.num_vertices + heads
+    slot = np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))
+    there = keys[slot] == wanted  # a loop is in no graph
+    times = np.where(there, found.graph.lengths[slot] / graph.lengths[slot], 1.0)
+    own = np.ones(table.tails.size) if table.lengths is None else table.lengths
+    scale = float(np.median(graph.lengths[slot][there] / own[rows][there])) if there.any() else 1.0
+    believed = scale * own[rows]
+    # in the order of the file; of a row with two equal ways, the first
+    order = np.argsort(rows, kind="stable")
+    again = np.append(False, (np.diff(rows[order]) == 0) & (np.diff(times[order]) == 0.0))
+    both = np.isin(rows, rows[order][again])
+    keep = order[~again]
+    called = table.names.as_numbers()
+
+    def name(vertices: Any) -> Any:
+        picked = vertices[keep]
+        if isinstance(called, np.ndarray):
+            return called[picked]
+        return [called[x] for x in picked.tolist()]
+
+    columns = {
+        "row": rows[keep] + 1,
+        "from": name(tails),
+        "to": name(heads),
+        "believed": believed[keep],
+        "added": (believed * (times - 1.0))[keep],
+        "length": (believed * times)[keep],
+    }
+    if graph.directed:
+        columns["oneway"] = ["no" if two else "yes" for two in both[keep].tolist()]
+    return columns
 
 
 class Evidence(NamedTuple):

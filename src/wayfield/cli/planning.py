@@ -11,7 +11,7 @@ from rich.console import Console
 from .._optional import missing
 from .._text import number_of
 from ..errors import InputError
-from ._common import Stages, compile_kernels, notes
+from ._common import Stages, compile_kernels, in_flags, notes
 from ._inputs import Source
 from ._options import (
     DISTANCE,
@@ -77,7 +77,9 @@ def plan(
     ] = None,
     mend: Annotated[
         bool,
-        typer.Option("--mend", help="Mend the graph by the labels, and plan on its own distances."),
+        typer.Option(
+            "--mend", help="Mend the graph by the labels, and plan by its best predictions."
+        ),
     ] = False,
     out: Out = Path("wayfield-plan"),
     files: Files = True,
@@ -118,11 +120,13 @@ def plan(
     import numpy as np
 
     from .._proof_file import check_path
+    from ..cross_validation import above_goal
     from ..extension import AMLE
     from ..extension._names import parse_method
     from ..files import Outbox, write_table
     from ..mending.selection import FEWEST, Best
     from ..shortest_paths import cost_to_go
+    from ..units import unit_question
 
     # 1. options that exclude each other, and files that must be kept
     if unreachable not in ("say", "error"):
@@ -146,7 +150,7 @@ def plan(
         inputs = edges, labels, positions, prior_file
         check_results(out, _FILES, inputs, force, "" if start else "routes.csv")
     source = Source(edges, labels, goal, goal_value, positions, prior_file, reading)
-    mending, starts = Best() if mend else None, tuple[int, ...]()
+    starts = tuple[int, ...]()
     with Stages(notes()) as stages:
         # 2. read, and compile the kernels
         def ready(table: EdgeTable) -> None:
@@ -156,7 +160,7 @@ def plan(
                 check_direction(table.one_way, chosen)
             with stages.aside():
                 used = [chosen] if chosen is not None else [AMLE(fill="flat")]
-                compile_kernels(notes(), used, table.one_way, mend=mending)
+                compile_kernels(notes(), used, table.one_way, mend=Best() if mend else None)
 
         given = source.read(stages, ready, solving.error)
         graph = given.graph
@@ -183,8 +187,13 @@ def plan(
                 f"--mend needs labels at {FEWEST} states besides the goal, got "
                 f"{given.labels.vertices.size - 1}; wayfield mend --method smooth mends by fewer"
             )
+        if mend or prior == DISTANCE:
+            # lengths and labels are added: nothing is written while their units may differ
+            question = unit_question(*above_goal(given.labels, given.goal, distance))
+            if question is not None:
+                raise InputError(in_flags(question, reading.length_unit))
         how = AMLE(fill="flat") if labels is None else chosen  # corrects the distances by 0
-        answer, held_out = solving.solve(graph, given.labels, given.goal, how, field, mending)
+        answer, held_out = solving.solve(graph, given.labels, given.goal, how, field, mend)
         if unreachable == "error" and not answer.plan.reachable.all():
             lost = np.flatnonzero(~answer.plan.reachable)
             raise InputError(
@@ -219,4 +228,4 @@ def plan(
         if files:
             stages.begin("writing")
             more |= write_results(Outbox(out, force), write)
-    report(answer, given.names, starts, more, json_wanted)
+    report(answer, given.names, starts, more, json_wanted, reading.length_unit)

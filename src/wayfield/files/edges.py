@@ -31,6 +31,7 @@ from ._columns import (
     matching_columns,
     named_columns,
     oneway_columns,
+    tokens,
     unnamed_last,
     unused,
     unused_note,
@@ -43,6 +44,8 @@ from ._text import Progress
 ROLES = ("from", "to", "length", "oneway", "speed")
 NONE = "none"
 """Word that stands for no column: every edge has length 1, or is open in both directions."""
+_OF_EDGES = (["id"], ["fid"], ["key"], ["osmid"], ["street"], ["way"], ["name"])
+"""Headings of columns that name an edge, not one of its ends."""
 KMH = 3.6
 """1 m/s in km/h."""
 
@@ -222,6 +225,21 @@ def read_edges(
     )
 
 
+def length_like(edges: str | Path, data: str | Path, style: Style | None = None) -> str | None:
+    """Return the heading that both files have for a cost, if the edges have several lengths.
+
+    An edge list with metres and minutes is read in minutes if the measured costs are in minutes.
+    """
+    headers: list[list[str]] = []
+    for path in (edges, data):
+        if Path(path).suffix.lower() == ".npz":
+            return None
+        headers.append(list(open_sheet(path, style or Style(), ROLES[:3]).header or ()))
+    lengths = [headers[0][i] for i in matching_columns("length", headers[0])]
+    shared = [heading for heading in lengths if heading in headers[1]]
+    return shared[0] if len(lengths) > 1 and len(shared) == 1 else None
+
+
 class _Ends:
     """Ends of the edges, read piece by piece; a name gets its index when it first appears."""
 
@@ -269,8 +287,16 @@ def _edge_columns(
     take("oneway", oneway_columns(header))
     for role in ROLES[:3]:
         take(role, matching_columns(role, header))
+    # headings a and b, t: too short to be told from names of vertices, unless there is a header
+    words = [tokens(heading) for heading in header or ()]
+    if {"from", "to"}.isdisjoint(at) and all(any(w[-1:] == [c] for w in words) for c in "ab"):
+        for role, letter in (("from", "a"), ("to", "b")):
+            take(role, (i for i, word in enumerate(words) if word[-1:] == [letter]))
+    take("length", (i for i, word in enumerate(words) if word == ["t"]))
     for role in ROLES[:2]:
-        take(role, unnamed_last(range(width), header))
+        # a number or the name of an edge is none of its ends
+        rest = sorted(range(width), key=lambda i: bool(words) and words[i][:1] in _OF_EDGES)
+        take(role, unnamed_last(rest, header))
         if role not in at:
             raise InputError(f"{sheet.path} has no column left for the edge's {role}")
     left = [i for i in range(width) if i not in at.values()]

@@ -129,6 +129,10 @@ def read_labels(
             f"{sheet.place(int(two[i]), at['value'])}: {names[vertex[two[i]]]!r} is labelled "
             f"{value[two[i]]:g} here and {value[one[i]]:g} in row {sheet.row_number(int(one[i]))}"
         )
+    repeated = int((vertex[one] == vertex[two]).sum())
+    if repeated:
+        text = "1 row repeats" if repeated == 1 else f"{repeated:,} rows repeat"
+        notes.append(f"{sheet.path}: {text} a label with the same value, which counts once")
     if not given.all():
         empty = int((~given).sum())
         text = "1 row without a value is no label"

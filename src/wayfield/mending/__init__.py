@@ -8,6 +8,7 @@ from ._base import CandidateScore, Fit, MendMethod, MendProblem
 from .contradiction import Contradictions, contradictions
 from .cost_bounds import CostBound, cost_bound
 from .driving import Drive, drive
+from .findings import Finding, Named
 from .fitting import Mended, mend
 from .least_change import Change
 from .trips import Trips
@@ -18,10 +19,12 @@ __all__ = [
     "Contradictions",
     "CostBound",
     "Drive",
+    "Finding",
     "Fit",
     "MendMethod",
     "MendProblem",
     "Mended",
+    "Named",
     "Trips",
     "contradictions",
     "cost_bound",

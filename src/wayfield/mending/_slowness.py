@@ -86,15 +86,16 @@ class Slowness:
         return np.asarray(self.shared @ coefficients[-self.shared.shape[1] :])
 
 
-_KNOWN: WeakKeyDictionary[Graph, dict[Price, Slowness]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Graph, dict[int, dict[Price, Slowness]]] = WeakKeyDictionary()
 
 
-def slowness_of(graph: Graph, price: Price = None) -> Slowness:
+def slowness_of(graph: Graph, price: Price = None, most: int | None = None) -> Slowness:
     """Return the prior on a graph. It is computed once and cached with the graph.
 
-    `price` selects where the price κ applies, if anywhere.
+    `price` selects where the price κ applies, if anywhere; `most` replaces `MOST`.
     """
-    known = _KNOWN.setdefault(graph, {})
+    most = MOST if most is None else most
+    known = _KNOWN.setdefault(graph, {}).setdefault(most, {})
     if not known:
         weights: Any = graph.to_scipy().copy()
         weights.data = np.minimum(np.median(graph.lengths) / graph.lengths, 1 / SHORTEST)
@@ -102,7 +103,7 @@ def slowness_of(graph: Graph, price: Price = None) -> Slowness:
             weights = ((weights + weights.T) / 2).tocsr()
         laplacian: Any = sparse.diags_array(weights.sum(axis=1)) - weights
         precision = (laplacian + RANGE * sparse.eye_array(graph.num_vertices)).tocsr()
-        basis = _clusters(weights, MOST)
+        basis = _clusters(weights, most)
         jacobi = sparse.diags_array(2 / 3 / precision.diagonal())
         for _ in range(round(np.sqrt(graph.num_vertices / basis.shape[1]) / 2)):
             basis = (basis - jacobi @ (precision @ basis)).tocsr()

@@ -33,13 +33,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import frozen
+from .._text import against_text
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray, IntArray
 from ..kernels.csr import reverse_slots
 from ..kernels.shortest import dijkstra, shortest_tree
 from ..kernels.walks import visit_counts
 from ..labels import Labels, check_labels
-from .text import against_text
 
 ROUNDING = 1e-12
 """Differences below this share of the largest label are rounding."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import as_lengths, as_vertex, as_vertices, frozen, refuse
+from .._arrays import as_lengths, as_vertex, as_vertices, as_whole, frozen, refuse
 from .._interop import networkx_graph, with_lengths
 from .._text import short
 from .._threads import one_thread
@@ -21,9 +21,11 @@ from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
 from ..labels import Labels, check_labels
 from ..names import Caller, Naming
-from ._base import CandidateScore, MendMethod, MendProblem
-from .findings import edges_once, facts, suspects
-from .selection import Best
+from ..units import unit_question
+from ._base import CandidateScore, Fit, MendMethod, MendProblem
+from .facts import edges_once, facts, suspects
+from .findings import Finding, Found, Named, find
+from .prediction import Prediction, predict
 from .text import lines
 from .trips import Bound, Trips, check_bound
 
@@ -43,16 +45,8 @@ class Mended:
         The graph as given, and the trips that the lengths were fitted to.
     data : Labels or Trips
         The data as given.
-    value, bound : float
-        Objective of the fit, as its method defines it, and a lower bound on that of every fit.
-    status : Status
-        How the solve ended.
-    chosen : str
-        Name of the chosen candidate, if there were several; else empty.
-    scores : mapping of str to CandidateScore
-        Scores of the candidates on held-out trips.
-    details : mapping of str to anything
-        Further results, named by the method.
+    fit : Fit
+        Result of the method: objective, bound, status, details.
     method : MendMethod
         The method and its settings.
     seconds : float
@@ -73,12 +67,7 @@ class Mended:
     graph: Graph
     problem: MendProblem
     data: Labels | Trips
-    value: float
-    bound: float
-    status: Status
-    chosen: str
-    scores: Mapping[str, CandidateScore]
-    details: Mapping[str, Any]
+    fit: Fit
     method: MendMethod
     seconds: float
 
@@ -87,6 +76,64 @@ class Mended:
         """The graph as it was given."""
         return self.problem.graph
 
+    @property
+    def value(self) -> float:
+        """Objective of the fit, as its method defines it."""
+        return self.fit.value
+
+    @property
+    def bound(self) -> float:
+        """Lower bound on the objective of every fit; ``-inf`` if the method proves none."""
+        return self.fit.bound
+
+    @property
+    def status(self) -> Status:
+        """How the solve ended."""
+        return self.fit.status
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """Further results, named by the method."""
+        return self.fit.details
+
+    @cached_property
+    def found(self) -> Found:
+        """What the costs bear out, whatever the method was, and what follows from it."""
+        found: Found | None = self.fit.details.get("found")
+        return find(self.problem) if found is None else found
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with the graph: kind, where, amount, probability, and what would settle it.
+
+        Named findings first, then suspected ones.
+        """
+        return self.found.findings
+
+    @cached_property
+    def prediction(self) -> Prediction:
+        """The graph that predicts costs best, used by `cost_to_go`; computed when first needed."""
+        with one_thread():
+            return predict(self.problem, self.method, self.fit)
+
+    @property
+    def chosen(self) -> str:
+        """Name of the candidate that predicts held-out costs best; "plain" is the graph as it is.
+
+        Empty if the method has no candidates.
+        """
+        return self._selection.chosen
+
+    @property
+    def scores(self) -> Mapping[str, CandidateScore]:
+        """Scores of the candidates on held-out costs."""
+        return self._selection.scores
+
+    @property
+    def _selection(self) -> Fit:
+        """The fit that chose among candidates, if any did."""
+        return self.prediction.fit if isinstance(self.method, Named) else self.fit
+
     @cached_property
     def added(self) -> FloatArray:
         """(m,) mended minus given length; negative where an arc became cheaper."""
@@ -94,17 +141,97 @@ class Mended:
 
     @cached_property
     def suspects(self) -> NDArray[np.int64]:
-        """Arcs that stand out: raised by more than the whole graph is, largest first.
+        """Arcs of the findings, most probable first: false edges, slow and quick places.
 
-        One per edge. For an undirected edge it is the arc from the lower to the higher vertex; for
-        two arcs between the same vertices, the one that stands out more.
+        Of a method that was asked for by name: the arcs that it made costlier, by most first. One
+        per edge. For an undirected edge it is the arc from the lower to the higher vertex.
         """
-        return frozen(suspects(self)[0])
+        return frozen(np.array([arc for arc, _ in suspects(self)], dtype=np.int64))
 
     @property
     def unchanged(self) -> bool:
         """Whether the graph was left unchanged."""
         return not self.added.any()
+
+    @property
+    def predicts_as_given(self) -> bool:
+        """Whether predictions are the distances of the graph as it was given."""
+        if not isinstance(self.method, Named):
+            return self.unchanged
+        same = self.prediction.graph is self.believed
+        return same and not any(map(self.prediction.shrinkage, self.problem.goals.tolist()))
+
+    def cost_to_go(self, goal: int | None = None) -> FloatArray:
+        """Return the (n,) best prediction of the cost from every vertex to the goal; inf if none.
+
+        It is the distance on the graph that predicts costs best (`prediction`), plus a share λ of
+        the AMLE extension of what the labels add to it. λ is the share that held-out labels
+        support, less one standard error, between 0 and 1.
+
+        Parameters
+        ----------
+        goal : int, optional
+            Default: the goal of the labels, or the only end of the trips. Other goals get
+            distances, since no label corrects them.
+
+        Raises
+        ------
+        InputError
+            If costs and lengths seem to be in different units.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> path = wf.Graph.from_edges(range(9), range(1, 10))
+        >>> mended = wf.mend(path, wf.Labels([0, 2, 4, 7, 9], [0.0, 3.0, 6.0, 10.5, 13.5]), goal=0)
+        >>> [round(float(cost), 1) for cost in mended.cost_to_go()]
+        [0.0, 1.5, 3.0, 4.5, 6.0, 7.5, 9.0, 10.5, 12.0, 13.5]
+        """
+        self._check_units()
+        with one_thread():
+            return self.prediction.cost_to_go(self._goal(goal))
+
+    def next_measurements(self, k: int, goal: int | None = None) -> NDArray[np.int64]:
+        """Return the k vertices whose cost to the goal is worth measuring next, best first.
+
+        A-optimal: each takes most of the relative variance out of all costs to the goal, under the
+        smooth slowness that was fitted. The vertices measured before are left out.
+
+        Parameters
+        ----------
+        k : int
+            Number of vertices.
+        goal : int, optional
+            Default: the goal of the labels, or the only end of the trips.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> path = wf.Graph.from_edges(range(9), range(1, 10))
+        >>> mended = wf.mend(path, wf.Labels([0, 2, 4, 7], [0.0, 3.0, 6.0, 10.5]), goal=0)
+        >>> mended.next_measurements(1)
+        array([9])
+        """
+        self._check_units()
+        count = as_whole(k, "k", least=1)
+        with one_thread():
+            return frozen(self.prediction.next_measurements(count, self._goal(goal)))
+
+    def _goal(self, goal: int | None) -> int:
+        """Return the goal, or the only end of the data."""
+        if goal is not None:
+            return as_vertex(goal, "goal", self.graph.num_vertices)
+        ends = self.problem.goals
+        if ends.size > 1:
+            raise InputError(f"the trips have {ends.size} ends: pass goal=")
+        return int(ends[0])
+
+    def _check_units(self) -> None:
+        """Raise `InputError` if costs and lengths seem to be in different units."""
+        what = "labels" if isinstance(self.data, Labels) else "the costs of the trips"
+        question = unit_question(self.problem.costs, self.problem.distances(), what)
+        if question is not None:
+            raise InputError(question)
 
     def summary(
         self,
@@ -131,10 +258,10 @@ class Mended:
         >>> print(mended.summary("abcdefghij", starts=[4]))  # doctest: +ELLIPSIS
         graph     10 vertices, 11 edges, lengths 1 to 1
         labels    3 (30 % of the vertices), values 0 to 5; goal a
-        against   2 of 3 labels exceed the graph's shortest paths, by up to 4
+        against   2 of 3 labels exceed the graph's shortest paths, by up to 4; proof only if the ...
         method    LeastChange(): converged; ...
         fit       labels are off by 3 on average on the graph as it is, by 0 on the mended one
-        found     1 edge is probably false: a – f (+4)
+        found     LeastChange() changes the cost of 1 edge: a – f (+4)
         route     e → d → c → b → a: cost 4, 2 on the graph as it is
         """
         rows = lines(self.facts(names, starts, goal))
@@ -158,7 +285,7 @@ class Mended:
         return facts(self, names, begin, end)
 
     def finding(self, names: Naming | None = None) -> str:
-        """Return one sentence on the findings: false edges, slow places, or nothing.
+        """Return one sentence: what is wrong with the graph, or what a method by name changed.
 
         Examples
         --------
@@ -166,7 +293,7 @@ class Mended:
         >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
         >>> labels = wf.Labels([0, 4, 5], [0.0, 4.0, 5.0])
         >>> wf.mend(ring, labels, 0, wf.LeastChange()).finding("abcdefghij")
-        '1 edge is probably false: a – f (+4)'
+        'LeastChange() changes the cost of 1 edge: a – f (+4)'
         """
         return str(self.facts(names)["finding"])
 
@@ -231,7 +358,7 @@ class Mended:
         return "".join(f"{x},{y},{speed:.4g}\n" for x, y, speed in rows)
 
     def __repr__(self) -> str:
-        chosen = f"{self.chosen}: " if self.chosen else ""
+        chosen = f"{self.fit.chosen}: " if self.fit.chosen else ""
         if self.unchanged:
             return f"Mended({chosen}the graph as it is)"
         kind = "arcs" if self.believed.directed else "edges"
@@ -253,10 +380,10 @@ def mend(
     *,
     bound: Bound = None,
 ) -> Mended:
-    """Fit the lengths of a graph to measured costs of labels or trips.
+    """Find what is wrong with a graph by measured costs of labels or trips, and mend its lengths.
 
-    Plan with the result: ``wf.cost_to_go(mended.graph, goal)``, `wf.plan`, `wf.drive`. It also
-    serves goals that no trip led to.
+    ``mended.findings`` says what is wrong and how sure that is, ``mended.graph`` has the findings
+    that are named, and ``mended.cost_to_go()`` the best prediction of costs.
 
     Parameters
     ----------
@@ -267,7 +394,8 @@ def mend(
     goal : int, optional
         Goal of the labels. Required with labels, not allowed with trips.
     method : MendMethod, optional
-        Default `Best()`: the candidate that predicts held-out costs best, or no change.
+        Default `Named()`: change what the costs bear out, and nothing else. `Best()` fits whatever
+        predicts held-out costs best.
     bound : {"upper"} or None
         "upper" if the labels' values were paid on paths that may not be shortest. `Trips` have
         their own `bound`.
@@ -280,9 +408,9 @@ def mend(
     Mended(1 of 11 edges costlier, by 4 in all)
     """
     problem = make_problem(graph, data, goal, bound)
-    settings = Best() if method is None else method
+    settings = Named() if method is None else method
     if not isinstance(settings, MendMethod):
-        raise InputError(f"method must be a mend method such as Best(), got {method!r}")
+        raise InputError(f"method must be a mend method such as Smooth(), got {method!r}")
     start = time.perf_counter()
     with one_thread():
         fit = settings.fit(problem)
@@ -291,12 +419,7 @@ def mend(
         graph if same else replace(graph, lengths=fit.lengths),
         replace(problem),  # without the cache of the methods
         data,
-        float(fit.value),
-        float(fit.bound),
-        fit.status,
-        fit.chosen,
-        dict(fit.scores),
-        dict(fit.details),
+        fit,
         settings,
         time.perf_counter() - start,
     )

@@ -24,8 +24,10 @@ from .._arrays import as_whole
 from ..errors import InputError, Option
 from ..extension._deadline import check_time
 from ..graph import Graph
-from ..kernels._types import FloatArray
+from ..kernels._types import FloatArray, IntArray
 from ._base import CandidateScore, Fit, MendMethod, MendProblem
+from .factor import Factor
+from .findings import Named
 from .least_change import LeastChange
 from .shortcuts import NoShortcuts
 from .smooth import Smooth
@@ -85,6 +87,8 @@ CANDIDATES: tuple[MendMethod, ...] = (
     Both(then=_SMOOTH),
     Both(NoShortcuts(), replace(_SMOOTH, noise=0.2)),
     LeastChange(only_odd=None),
+    Factor(),
+    Factor(waits=True),
 )
 """Default candidates of `Best`, in order of preference."""
 
@@ -98,7 +102,8 @@ class Best(MendMethod):
     candidates : tuple of MendMethod
         In order of preference. Default: no shortcuts, then smooth slowness; smooth slowness with
         all shortcuts; a least change of odd arcs, then smooth slowness; no shortcuts, then smooth
-        slowness from noisy costs; the least change of all arcs alone.
+        slowness from noisy costs; the least change of all arcs alone; a common factor, without and
+        with waits.
     folds : int
         Number of folds; one per trip if there are fewer trips.
     seed : int
@@ -109,7 +114,7 @@ class Best(MendMethod):
     >>> import wayfield as wf
     >>> maze = wf.grid_graph(wf.load_layout("umaze"), 8)
     >>> labels = wf.sample_labels(maze, 0, 0.1)
-    >>> wf.mend(maze, labels, goal=0)
+    >>> wf.mend(maze, labels, goal=0, method=wf.Best())
     Mended(plain: the graph as it is)
     """
 
@@ -170,7 +175,8 @@ class Best(MendMethod):
                 name = f"{method.name} {number}"
             named[name] = method
 
-        predicted = self._predict(problem, named)
+        fold = fold_of(count, min(self.folds, count), self.seed)
+        predicted, by_fold = self._predict(problem, named, fold)
         errors = {name: problem.misfit(costs) for name, costs in predicted.items()}
         scores = {name: _score(error, errors[PLAIN]) for name, error in errors.items()}
         # the first candidate that no other beats by more than one standard error
@@ -178,20 +184,27 @@ class Best(MendMethod):
         leads = {name: _score(errors[least], errors[name]) for name in named}
         chosen = next((name for name in named if leads[name].gain <= leads[name].spread), least)
         if scores[chosen].gain <= scores[chosen].spread:
-            return Fit(problem.graph.lengths, scores[PLAIN].error, chosen=PLAIN, scores=scores)
-        return replace(named[chosen].fit(problem), chosen=chosen, scores=scores)
+            plain = {"fold": fold, "held_out": tuple(by_fold[PLAIN])}
+            error = scores[PLAIN].error
+            return Fit(problem.graph.lengths, error, chosen=PLAIN, scores=scores, details=plain)
+        fit = named[chosen].fit(problem)
+        details = {**fit.details, "fold": fold, "held_out": tuple(by_fold[chosen])}
+        return replace(fit, chosen=chosen, scores=scores, details=details)
 
-    def _predict(self, problem: MendProblem, named: dict[str, MendMethod]) -> dict[str, FloatArray]:
-        """Return the (k,) predictions of each candidate, fold by fold, by quick fits made once."""
+    def _predict(
+        self, problem: MendProblem, named: dict[str, MendMethod], fold: IntArray
+    ) -> tuple[dict[str, FloatArray], dict[str, list[FloatArray]]]:
+        """Return the (k,) predictions of each candidate by quick fits, and its lengths by fold."""
         count = problem.costs.size
-        fold = np.random.default_rng(self.seed).permutation(count) % min(self.folds, count)
         predicted = {name: np.empty(count) for name in named}
+        by_fold: dict[str, list[FloatArray]] = {name: [] for name in (*named, PLAIN)}
         predicted[PLAIN] = problem.distances()
         # one graph per vector of lengths, so that they share the prior
         graphs = {problem.graph.lengths.tobytes(): problem.graph}
         for turn in range(int(fold.max()) + 1):
             seen, unseen = problem.only(fold != turn), problem.only(fold == turn)
             made: dict[tuple[MendMethod, Graph], FloatArray] = {}
+            by_fold[PLAIN].append(problem.graph.lengths)
             for name, candidate in named.items():
                 check_time()
                 at, lengths = seen, problem.graph.lengths
@@ -205,7 +218,14 @@ class Best(MendMethod):
                         made[key] = key[0].fit(at).lengths
                     lengths = made[key]
                 predicted[name][fold == turn] = unseen.distances(lengths)
-        return predicted
+                by_fold[name].append(lengths)
+        return predicted, by_fold
+
+
+def fold_of(count: int, folds: int, seed: int = 0) -> IntArray:
+    """Return the (count,) fold of each trip, drawn at random."""
+    fold: IntArray = np.random.default_rng(seed).permutation(count) % folds
+    return fold
 
 
 def _score(error: FloatArray, plain: FloatArray) -> CandidateScore:
@@ -220,7 +240,8 @@ def _score(error: FloatArray, plain: FloatArray) -> CandidateScore:
 METHODS: dict[str, MendMethod] = {
     method.word: method
     for method in (
-        Best(), Smooth(), Both(), NoShortcuts(), LeastChange(), LeastChange(only_odd=None),
+        Named(), Best(), Factor(), Factor(waits=True), Smooth(), Both(), NoShortcuts(),
+        LeastChange(), LeastChange(only_odd=None),
     )
 }  # fmt: skip
 """Mend methods by name on the command line, the default first."""

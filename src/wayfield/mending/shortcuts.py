@@ -105,16 +105,25 @@ class NoShortcuts(MendMethod):
         details = {"shortcuts": int(false.sum())}
         if not false.any():
             return Fit(own, details=details)
-        # 4. the length of their detour, or more than any path through the first goal's component
-        rest = np.where(false, np.inf, own)
-        lengths = np.where(false, _detours(problem, rest, false, FAR), own)
-        farthest = 0.0
-        for arcs in (Arcs(graph.indptr, graph.indices, rest), problem.arcs_to(rest)):
-            distance, _ = dijkstra(arcs, problem.goals[:1], np.zeros(1), 1.0)
-            farthest += float(distance[np.isfinite(distance)].max())
-        unmet = false & (lengths >= FAR * own)
-        lengths[unmet] = np.maximum(lengths[unmet], farthest)
-        return Fit(lengths, details=details)
+        return Fit(lengthened(problem, false), details=details)
+
+
+def lengthened(problem: MendProblem, false: BoolArray) -> FloatArray:
+    """Return the (m,) lengths if some arcs do not exist: they get the length of their detour.
+
+    Beyond `FAR` times their own length, it is more than that of any path through the component of
+    the first goal.
+    """
+    graph, own = problem.graph, problem.graph.lengths
+    rest = np.where(false, np.inf, own)
+    lengths = np.where(false, _detours(problem, rest, false, FAR), own)
+    farthest = 0.0
+    for arcs in (Arcs(graph.indptr, graph.indices, rest), problem.arcs_to(rest)):
+        distance, _ = dijkstra(arcs, problem.goals[:1], np.zeros(1), 1.0)
+        farthest += float(distance[np.isfinite(distance)].max())
+    unmet = false & (lengths >= FAR * own)
+    lengths[unmet] = np.maximum(lengths[unmet], farthest)
+    return lengths
 
 
 def _detours(problem: MendProblem, rest: FloatArray, which: BoolArray, reach: float) -> FloatArray:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._text import number_of, percent, quoted, seconds_text, short
+from .._text import PROOF, against_text, number_of, percent, quoted, seconds_text, short
 from ..errors import Message, Option
 
 PLAIN = "plain"
 """Name of the graph as it is, among candidates."""
 
 SAME = 0.05
-"""Factors nearer to 1 than this are not mentioned."""
+"""Costs within this share of the given one are drawn as unchanged."""
 MOST_NAMED = 3
 """Largest number of edges of a kind that the sentence names."""
 ROUTE_ENDS = 6
@@ -23,62 +23,75 @@ ROUTE_ENDS = 6
 
 
 def finding(facts: Mapping[str, Any]) -> str:
-    """Return one sentence on the findings: false edges, slow places, or nothing."""
-    word, scores, against = data_word(facts), facts["scores"], facts["against"]
-    proofs = against["too_optimistic"]
-    if not facts["changed"]:
-        if not (scores or proofs or against["too_pessimistic"]):
-            return f"the {word} do not contradict the graph: Dijkstra is as good"
-        if not scores:
-            return f"{facts['method']} finds nothing to change by the {word}"
-        if not any(score["error"] for score in scores.values()):
-            return f"the {word} do not contradict the graph: Dijkstra is as good"
-        vain = "nothing fitted to them predicts the others clearly better"
-        if proofs:
-            what = f"{proofs:,} of the {word} {'prove' if proofs > 1 else 'proves'}"
-            return f"{what} that the graph is wrong, but not where: {vain}"
-        return f"the {word} do not agree with the graph, but {vain}: Dijkstra is as good"
-    found = []
-    for key, what in (("false", "probably false"), ("one_way", "costly in one direction only")):
-        edges = facts[key]
+    """Return one sentence: what is named, or what a method that was asked for has changed."""
+    word, against = data_word(facts), facts["against"]
+    if facts["findings"] is None:
+        if not facts["changed"]:
+            return f"{facts['method']} changes nothing by the {word}"
+        shown = facts["changes"][:MOST_NAMED]
+        listed = ", ".join(f"{each['called']} ({each['added']:+.3g})" for each in shown)
+        more = " …" if facts["changed"] > len(shown) else ""
+        some = number_of(facts["changed"], "edges")
+        return f"{facts['method']} changes the cost of {some}: {listed}{more}"
+    if facts["units"]:
+        return "nothing yet: are costs and lengths in the same unit?"
+    told = []
+    for evidence in ("positions", "costs"):
+        edges = [each for each in facts["false"] if each["evidence"] == evidence]
         if edges:
-            named = (f"{each['called']} (+{short(each['added'])})" for each in edges[:MOST_NAMED])
+            called = ", ".join(_likely(each["called"], each) for each in edges[:MOST_NAMED])
             more = " …" if len(edges) > MOST_NAMED else ""
-            are = "is" if len(edges) == 1 else "are"
-            found.append(f"{number_of(len(edges), 'edges')} {are} {what}: {', '.join(named)}{more}")
-    where = []
+            verb, its = ("edge does", "its") if len(edges) == 1 else ("edges do", "their")
+            why = f"the positions of {its} ends" if evidence == "positions" else f"the {word}"
+            told.append(f"{len(edges):,} {verb} not exist, by {why}: {called}{more}")
     for place in (*facts["slow"], *facts["quick"]):
-        on_edge, around = f"on {place['first']['called']}", f"around {quoted(place['around'])}"
-        where.append((place["times"], on_edge if place["edges"] == 1 else around))
-    if abs(facts["factor"] - 1.0) > SAME:
-        where.append((facts["factor"], "overall"))
-    if where:
-        (times, first), *others = where
-        more = "".join(f", {times:.2g} times {each}" for times, each in others)
-        found.append(f"edges cost {times:.2g} times what the graph says {first}{more}")
-    if not found:
-        verb = "costs" if facts["changed"] == 1 else "cost"
-        number = number_of(facts["changed"], "edges")
-        found.append(f"{number} {verb} a little more or less than the graph says")
-    return "; ".join(found)
+        told.append(_place(place))
+    if facts["wait"] is not None:
+        told.append(f"every crossing costs about {short(facts['wait'])} more than the graph says")
+    if facts["factor"] is not None:
+        told.append(f"overall, costs are {facts['factor']:.3g} times what the graph says")
+    if told:
+        return "; ".join(told)
+    proofs = against["too_optimistic"] + against["too_pessimistic"]
+    if not proofs:
+        return f"the {word} do not contradict the graph: Dijkstra is as good"
+    if facts["varies"]:
+        return f"costs differ from the graph from place to place, but the {word} do not tell where"
+    return f"the {word} contradict the graph, but do not tell where: noise would look the same"
+
+
+def suspected(facts: Mapping[str, Any]) -> list[str | Message]:
+    """Return what is suspected, with its probability, and what is missing to tell."""
+    rows: list[str | Message] = []
+    for each in facts["findings"] or ():
+        if each["named"] or each["kind"] == "unit":
+            continue
+        what = _place(each) if each["kind"] != "false edge" else None
+        what = what or _likely(f"{each['called']} may not exist", each)
+        rows.append(f"{what}: {each['settles']} would tell")
+    unsure = bool(rows) or facts["varies"] or facts["against"]["too_optimistic"]
+    if facts["findings"] is not None and unsure and not facts["placed"] and not facts["units"]:
+        given = Option("positions", "FILE", python="Graph.from_edges(…, positions=)")
+        told = ": with them false edges can be told from slow streets"
+        rows.append(Message("give ", given, told))
+    return rows
+
+
+def _likely(what: str, finding: Mapping[str, Any]) -> str:
+    return f"{what} ({percent(round(finding['probability'], 2))})"
+
+
+def _place(place: Mapping[str, Any]) -> str:
+    """Return a place and how costly it is."""
+    times = f"{place['amount']:.2g} times what the graph says"
+    edges = f"{number_of(place['edges'], 'edges')} around {quoted(place['around'])}"
+    may = "cost about" if place["named"] else "may cost about"
+    return _likely(f"{edges} {may} {times}", place)
 
 
 def data_word(facts: Mapping[str, Any]) -> str:
     """Return the word for the data: labels or trips."""
     return "labels" if "labels" in facts else "trips"
-
-
-def against_text(against: Mapping[str, float], count: int, word: str) -> str:
-    """Return how many costs contradict the graph, and by how much; empty if none does."""
-    found = []
-    for key, size, verbs in (
-        ("too_optimistic", "by_up_to", ("exceeds", "exceed")),
-        ("too_pessimistic", "over_by_up_to", ("is below", "are below")),
-    ):
-        if against[key]:
-            who = f"{against[key]:,} of {number_of(count, word)} {verbs[against[key] > 1]}"
-            found.append(f"{who} the graph's shortest paths, by up to {short(against[size])}")
-    return "; ".join(found)
 
 
 def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -104,7 +117,8 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         rows.append((word, f"{text}, {costs}{error}{merged}"))
 
     none = f"none of the {number_of(data['count'], word)} contradicts the graph"
-    rows.append(("against", against_text(facts["against"], data["count"], word) or none))
+    against = against_text(facts["against"], data["count"], word)
+    rows.append(("against", f"{against}; {PROOF}" if against else none))
     if facts["rounding"]:
         rows.append(("rounding", rounding_text(facts["rounding"])))
     if facts["units"]:
@@ -121,6 +135,8 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     plain = f"{word} are off by {short(fit['believed'])} on average on the graph as it is"
     rows.append(("fit", f"{plain}, by {short(fit['mended'])} on the mended one"))
     rows.append(("found", facts["finding"]))
+    for text in suspected(facts):
+        rows.append(("missing" if isinstance(text, Message) else "suspected", text))
     for route in facts["routes"]:
         names = list(map(quoted, route["path"]))
         if len(names) > 2 * ROUTE_ENDS:
@@ -140,14 +156,6 @@ def rounding_text(rounding: Mapping[str, Any]) -> Message:
     why = f"rounding alone would explain {count:,} of these contradictions"
     error = Option("error", rounding["error"])
     return Message(f"the costs {costs}, and {why}: if they are rounded, pass ", error)
-
-
-def units_text(factor: float, word: str) -> Message:
-    """Return a question about units, given the ratio of costs to graph distances."""
-    what = "labels" if word == "labels" else "the costs of the trips"
-    text = f"{what} are {factor:.3g} times the graph's own distances"
-    unit = Option("length_unit", factor, python=f"multiply the lengths by {factor:.3g}")
-    return Message(f"{text}: are both in the same unit? If not, ", unit)
 
 
 def scores_text(scores: Mapping[str, Any], word: str) -> str:

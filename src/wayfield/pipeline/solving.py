@@ -9,9 +9,11 @@ values, and for the remaining labels.
 
 If the graph is uncertain, labels may be used to mend it instead (`mend`):
 
-    labels → mended graph → its own distances → plan → certificate
+    labels → mended graph → its predicted costs → plan → certificate
 
-Distances have no false sinks. With a method as well, the labels also correct these distances.
+``mend=True`` uses the best predictions, `Mended.cost_to_go`, lifted so that every start arrives. A
+mend method by name uses the distances of its graph, which have no false sinks; with an extension
+method as well, the labels also correct these distances.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from scipy import sparse
 from .._arrays import as_flag, as_vertex, frozen
 from .._text import number_of
 from ..certificates import Certificate, certify
-from ..errors import InputError
+from ..errors import InputError, Message
 from ..extension import AMLE, Extension, Method, check_field, describe, extend
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
@@ -39,6 +41,7 @@ from ..lifting import Lifted
 from ..lifting import lift as lift_field
 from ..plans import Outcome, Plan, Rollout, false_sinks, plan
 from ..shortest_paths import cost_to_go
+from ..units import unit_question
 
 if TYPE_CHECKING:
     from ..mending import Contradictions, Mended, MendMethod
@@ -67,7 +70,8 @@ class Answer:
     lifted : Lifted or None
         The lifted field, or None without `lift`.
     mended : Mended or None
-        The mended graph, or None without `mend`; the plan is on ``mended.graph``.
+        The mended graph, or None without `mend`. With ``mend=True`` the plan is on
+        ``mended.prediction.graph``, else on ``mended.graph``.
 
     Examples
     --------
@@ -181,6 +185,13 @@ class Answer:
         return label_factor(self.labels, self.goal, self.graph_distance)
 
     @cached_property
+    def unit_question(self) -> Message | None:
+        """A question, if labels and lengths seem to be in different units."""
+        from ..cross_validation import above_goal  # loads `mending`
+
+        return unit_question(*above_goal(self.labels, self.goal, self.graph_distance))
+
+    @cached_property
     def contradictions(self) -> Contradictions:
         """Where labels and graph contradict each other."""
         from ..mending import contradictions  # not needed for a plan
@@ -241,6 +252,9 @@ class Answer:
         alone = given and np.array_equal(self.field.values[known], self.graph_distance[known])
         if self.mended is None:
             return DISTANCE if alone and len(self.labels) == 1 else made
+        if self.graph is not self.mended.graph or "prediction" in vars(self.mended):
+            share = self.mended.prediction.shrinkage(self.goal)
+            return "mended graph" + (f", and {share:.2g} of the AMLE residual" if share else "")
         by = f"mended by {describe(self.mended.method)}"
         return by if alone else f"{made}, {by}"
 
@@ -257,7 +271,7 @@ def solve(
     goal: int,
     method: Method | None = None,
     *,
-    mend: MendMethod | None = None,
+    mend: MendMethod | bool | None = None,
     prior: ArrayLike | None = None,
     lift: bool = False,
     error: ArrayLike | None = None,
@@ -275,9 +289,10 @@ def solve(
         The goal.
     method : Method, optional
         How to extend the labels. Default: `AMLE()`, or no extension if the graph is mended.
-    mend : MendMethod, optional
-        Mend the graph by the labels first, and plan with the distances on the mended graph; see
-        `wayfield.mend`. With a `method`, these distances are the prior that the labels correct.
+    mend : bool or MendMethod, optional
+        Mend the graph by the labels first. True: plan with the best predictions,
+        ``wf.mend(graph, labels, goal).cost_to_go()``. A mend method: with the distances on the
+        graph that it mends; with a `method` as well, these are the prior that the labels correct.
     prior : (n,) array, optional
         A field that the labels correct, such as ``cost_to_go(graph, goal)``; see `extend`.
     lift : bool
@@ -314,14 +329,19 @@ def solve(
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     as_flag(lift, "lift")
     mended, known = None, labels
-    if mend is not None:
+    if mend is not None and mend is not False:
         if prior is not None:
             raise InputError("prior and mend exclude each other: a mended graph is its own prior")
         from ..mending import mend as fit  # as large as everything that a plain solve loads
 
-        mended = fit(graph, labels, goal, mend)
-        graph, labels = mended.graph, check_labels(labels, graph).with_goal(goal)
-        prior = cost_to_go(graph, goal)
+        mended = fit(graph, labels, goal, None if mend is True else mend)
+        labels = check_labels(labels, graph).with_goal(goal)
+        if mend is True and method is None:
+            prior, graph = mended.cost_to_go(), mended.prediction.graph
+            lift = lift or mended.prediction.shrinkage(goal) > 0.0
+        else:
+            graph = mended.prediction.graph if mend is True else mended.graph
+            prior = cost_to_go(graph, goal)
         known = Labels([goal], [0.0]) if method is None else labels
         method = AMLE(fill="flat") if method is None else method  # corrects the prior by 0
     how = AMLE() if method is None else method

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._arrays import plain
-from .._text import TIE, margin_text, number_of, percent, quoted, seconds_text, short
+from .._text import (
+    PROOF,
+    TIE,
+    against_text,
+    margin_text,
+    number_of,
+    percent,
+    quoted,
+    seconds_text,
+    short,
+)
 from ..extension import AMLE
 from ..names import Caller, Naming
 from ..plans import Outcome
@@ -29,8 +39,6 @@ MOST_WEAK = 3
 ROUTE_ENDS = 6
 """Number of states named at each end of a long route."""
 
-SAME_UNIT = (0.5, 2.0)
-"""Ratios of labels to graph distances within this range are consistent with one unit."""
 TRIFLE = 0.02
 """Contradictions below this share of the largest label are ignored."""
 MANY_BEHIND = 0.05
@@ -44,7 +52,6 @@ IN_PYTHON = {
     "route": "answer.route(start)",
     "compare": "compare(graph, labels, goal)",
     "mend": "mend(graph, labels, goal)",
-    "unit": "multiply the lengths by",
     "limit": "a larger time_limit",
 }
 """Recommended calls, as in Python; the command line has its own."""
@@ -126,6 +133,7 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
         bound: FloatArray = certificate.error_bound[moves.reachable]
         median = np.quantile(bound, 0.5, method="lower")
         found["value_error_bound"] = plain({"largest": bound.max(), "median": median})
+    found["units"] = answer.unit_question
     return found | {"advice": advise(answer, found, IN_PYTHON)}
 
 
@@ -249,6 +257,11 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
         )
         some = "1 label is" if sinks == 1 else f"{sinks:,} labels are"
         say("sinks", f"{some} no higher than any neighbour, so walks can get stuck there: {named}")
+    if facts["units"]:
+        say("units", str(facts["units"]))
+    against = against_text(facts["contradictions"], count, "labels")
+    if against and not facts["units"]:
+        say("against", f"{against}; {PROOF}")
     if facts["mended"]:
         say("mended", facts["mended"]["finding"])
 
@@ -404,6 +417,8 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
     ratio = answer.distance_ratio
     if ratio < 0.0:
         return "labels decrease away from the goal: if they are rewards, negate them"
+    if facts["units"]:
+        return str(facts["units"])
     proof = "" if answer.mended else contradiction_remark(answer.contradictions, calls)
     if made["reach"] < made["can_reach"]:
         count = labels["false_sink_count"]
@@ -416,13 +431,11 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
             them = "it" if count == 1 else "them"
             stuck = f"walks can get stuck at {number_of(count, 'labels')}: check {them}, "
             stuck += f"drop {them} ({calls['drop']}) or lift the field ({calls['lift']})"
-        return f"{stuck}; {proof}" if proof and not differ_in_unit(ratio) else stuck
-    if made["raised"] and made["raised"]["count"]:
+        return f"{stuck}; {proof}" if proof else stuck
+    if made["raised"] and made["raised"]["count"] and answer.mended is None:
         raised: Sequence[Mapping[str, Any]] = made["raised"]["states"]
         where = _some((quoted(state["name"]) for state in raised), made["raised"]["count"])
         return f"values were raised so that every walk arrives: check the labels around {where}"
-    if differ_in_unit(ratio):
-        return unit_remark(ratio, calls)
     if proof:
         return proof
     behind = facts["graph"]["behind_labels"]
@@ -438,7 +451,7 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
 
 
 def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str:
-    """Recommend mending if labels contradict the graph noticeably; else return an empty text."""
+    """Say where to go on if labels contradict the graph noticeably; else return an empty text."""
     high, low = found.optimistic.excess, found.pessimistic.excess
     above = high.max(initial=0.0) >= low.max(initial=0.0)
     excess = high if above else low
@@ -447,21 +460,5 @@ def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str
     one, several = ("exceeds", "exceed") if above else ("is below", "are below")
     who = f"{excess.size:,} of {number_of(found.num_labels, 'labels')}"
     who += f" {one if excess.size == 1 else several} the graph's shortest path"
-    return f"{who}, by up to {short(excess.max())}: {calls['mend']} finds where, and mends it"
-
-
-def unit_remark(
-    factor: float, calls: Mapping[str, str], what: str = "labels", unit: float = 1.0
-) -> str:
-    """Return a question about units, given the ratio of costs to graph distances.
-
-    `unit` is the factor already applied to the lengths.
-    """
-    question = f"{what} are {factor:.3g} times the graph's own distances"
-    return f"{question}: are both in the same unit? If not, {calls['unit']} {unit * factor:.3g}"
-
-
-def differ_in_unit(factor: float) -> bool:
-    """Whether the ratio of costs to graph distances is far enough from 1 to ask about units."""
-    low, high = SAME_UNIT
-    return 0.0 <= factor < low or factor > high
+    proof = f"{who}, by up to {short(excess.max())} ({PROOF})"
+    return f"{proof}: {calls['mend']} says what is wrong, {calls['compare']} what to use"

@@ -19,7 +19,7 @@ from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
 from ..labels import Labels
 from ..mending import Mended, Trips
-from ..mending.findings import edges_once
+from ..mending.facts import edges_once
 from ..mending.text import SAME
 from ..names import Caller, Naming
 from ..pipeline import Answer

@@ -17,8 +17,9 @@ import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
 from .._arrays import as_vertex, plain
+from .._text import PROOF
 from ..certificates import certify, next_labels
-from ..comparison import compare
+from ..comparison import recommend
 from ..errors import InputError, InputWarning
 from ..extension import AMLE, describe
 from ..extension._names import parse_method
@@ -28,7 +29,6 @@ from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..layouts import Layout, layout_names, load_layout
 from ..mending import contradictions, mend
-from ..mending.selection import Best
 from ..names import Caller
 from ..pipeline import Answer, solve
 from ..pipeline.text import advise, lines
@@ -170,7 +170,7 @@ def _solved(scene: Scene) -> Answer:
         flat = AMLE(fill="flat")
         return solve(graph, none, goal, flat, prior=distance, lift=lift, check=False)
     if settings.method == MENDED:
-        return solve(graph, labels_of(scene), goal, mend=Best(), lift=lift, check=False)
+        return solve(graph, labels_of(scene), goal, mend=True, lift=lift, check=False)
     method = parse_method(settings.method)
     return solve(graph, labels_of(scene), goal, method, lift=lift, check=False)
 
@@ -291,12 +291,8 @@ def route(scene: Scene, panel: int, start: int) -> dict[str, Any]:
 
 def verdict(scene: Scene, panel: int) -> dict[str, Any]:
     """Return whether the labels beat the plain graph distance."""
-    graph, labels, settings = graph_of(scene.world), labels_of(scene), scene.panels[panel]
-    if settings.method == MENDED:
-        found = compare(graph, labels, scene.goal, [Best()], time_limit=_PATIENCE)
-    else:
-        method = AMLE() if settings.method == DISTANCE else parse_method(settings.method)
-        found = compare(graph, labels, scene.goal, [method], time_limit=_PATIENCE)
+    graph, labels = graph_of(scene.world), labels_of(scene)
+    found = recommend(graph, labels, scene.goal, time_limit=_PATIENCE)
     return {
         "verdict": found.verdict,
         "remarks": list(found.remarks_for(ON_THE_PAGE)),
@@ -325,7 +321,7 @@ def find_contradictions(scene: Scene) -> dict[str, Any]:
     finding = repr(found).removeprefix("Contradictions(").removesuffix(")")
     none = "Labels and graph do not contradict each other."
     return {
-        "finding": none if finding == "none" else f"{finding}.",
+        "finding": none if finding == "none" else f"{finding}; {PROOF}.",
         "labels": [
             *found.optimistic.labels.tolist(),
             *found.pessimistic.labels.tolist(),
@@ -420,7 +416,7 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
     if settings.method == DISTANCE:
         how = 'wf.AMLE(fill="flat"), prior=wf.cost_to_go(graph, goal)'
     elif settings.method == MENDED:
-        how = "mend=wf.Best()"
+        how = "mend=True"
     else:
         how = f"wf.{describe(parse_method(settings.method))}"
     how += ", lift=True" if settings.lift else ""

@@ -201,7 +201,8 @@ def follow(
 
 
 def mended(case: Case, method: MendMethod | None, trips: mending.Trips | None = None) -> Mended:
-    """Fit the graph to the labels, or to trips in their place."""
+    """Fit the graph to the labels, or to trips in their place; None is the best predictor."""
+    method = wf.Best() if method is None else method
     if trips is not None:
         return mending.mend(case.graph, trips, method=method)
     return mending.mend(case.graph, case.labels, case.world.goal, method, bound=case.bound)
@@ -245,7 +246,7 @@ MENDS: Mapping[str, MendMethod | None] = {
     "both": wf.Both(),
     "mend": None,
 }
-"""Mend methods by the names of their arms; None is what `mend` does by itself."""
+"""Mend methods by the names of their arms; None is the one that predicts held-out costs best."""
 _AMLE, _HARMONIC = wf.AMLE(bracket=False), wf.Harmonic(bracket=False)
 WALKS: Mapping[str, Callable[[Case], WalkResults]] = {
     "static": lambda case: follow(case, wf.cost_to_go(case.graph, case.world.goal), learns=False),

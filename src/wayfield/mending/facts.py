@@ -1,0 +1,312 @@
+"""The facts of a mend, as plain data and as tables; `text` renders them as sentences.
+
+**Findings** are those of `findings`. A method that was asked for by name makes no findings: its
+largest changes are listed instead, as a fact about the fit.
+
+**Evidence.** Which costs contradict the graph as given (`contradictions` for labels), how many of
+these contradictions rounding alone would explain, the overall factor between costs and distances,
+and how well both graphs fit the costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import plain
+from .._text import quoted
+from ..extension import describe
+from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels.shortest import dijkstra
+from ..labels import Labels
+from ..names import Caller, Names, Naming
+from ..plans import plan
+from ..units import unit_question
+from ._base import MendProblem, median_ratio
+from .contradiction import contradictions, count_against
+from .findings import Finding, Named
+from .text import SAME, finding
+
+if TYPE_CHECKING:
+    from .fitting import Mended
+
+MOST_CHANGES = 20
+"""Number of changed edges that are listed."""
+MOST_DECIMALS = 3
+"""Costs with more decimals were not rounded by hand."""
+
+
+class Edges(NamedTuple):
+    """Arcs of a directed graph, or edges of an undirected one: ends, given and mended lengths.
+
+    `pair` numbers the pairs of vertices that they join: both directions of an edge share a number.
+    """
+
+    arcs: IntArray
+    tails: IntArray
+    heads: IntArray
+    believed: FloatArray
+    lengths: FloatArray
+    pair: IntArray
+
+    @property
+    def times(self) -> FloatArray:
+        """(e,) ratio of mended to given length."""
+        return self.lengths / self.believed
+
+    @property
+    def added(self) -> FloatArray:
+        """(e,) mended minus given length."""
+        return self.lengths - self.believed
+
+    def ways(self, which: BoolArray) -> NDArray[np.int64]:
+        """Count, for each pair, how many of its directions are among these."""
+        counts: NDArray[np.int64] = np.bincount(
+            self.pair[which], minlength=self.pair.max(initial=-1) + 1
+        )
+        return counts
+
+    def count(self, which: BoolArray) -> int:
+        """Count the edges with at least one direction among these."""
+        return int(np.count_nonzero(self.ways(which)))
+
+
+def edges_once(mended: Mended) -> Edges:
+    """Arcs of a directed graph; of an undirected one those from the lower vertex to the higher."""
+    graph = mended.believed
+    tails = graph.tails
+    arcs = np.flatnonzero(np.full(graph.num_arcs, graph.directed) | (tails < graph.indices))
+    tails, heads, lengths = tails[arcs], graph.indices[arcs], mended.graph.lengths[arcs]
+    joined = np.minimum(tails, heads) * graph.num_vertices + np.maximum(tails, heads)
+    pair = np.unique(joined, return_inverse=True)[1]
+    return Edges(arcs, tails, heads, graph.lengths[arcs], lengths, pair)
+
+
+def facts(
+    mended: Mended, names: Naming | None, starts: Iterable[int], goal: int | None
+) -> dict[str, Any]:
+    """Return the findings as plain data that JSON can hold; see `Mended.facts`."""
+    given, problem = mended.believed, mended.problem
+    call, edges = Caller(names, given.num_vertices), edges_once(mended)
+
+    def named(arc: int, both: bool) -> dict[str, Any]:
+        x, y = call(int(given.tails[arc])), call(int(given.indices[arc]))
+        before, after = given.lengths[arc], mended.graph.lengths[arc]
+        return {
+            "from": x,
+            "to": y,
+            "called": f"{quoted(x)} {'–' if both else '→'} {quoted(y)}",
+            "believed": before,
+            "length": after,
+            "added": after - before,
+            "times": after / before,
+        }
+
+    def described(finding: Finding) -> dict[str, Any]:
+        """Return a finding with names in place of arcs and vertices."""
+        arcs = finding.where
+        more: dict[str, Any] = {}
+        if finding.kind == "false edge":
+            more = named(int(arcs[0]), not given.directed or arcs.size > 1)
+        elif finding.around is not None:
+            pairs = np.sort(np.column_stack([given.tails[arcs], given.indices[arcs]]), axis=1)
+            more = {"around": call(finding.around), "edges": len(np.unique(pairs, axis=0))}
+        return more | {
+            "kind": finding.kind,
+            "amount": finding.amount,
+            "probability": finding.probability,
+            "named": finding.named,
+            "evidence": finding.evidence,
+            "settles": finding.settles,
+        }
+
+    makes_findings = isinstance(mended.method, Named)
+    findings = [described(each) for each in mended.findings] if makes_findings else []
+
+    def of_kind(kind: str) -> list[dict[str, Any]]:
+        return [each for each in findings if each["kind"] == kind and each["named"]]
+
+    change = np.abs(edges.added)
+    largest = each_once(edges, change > 0.0, change)[:MOST_CHANGES]
+    both_ways = edges.ways(edges.added != 0.0)[edges.pair] > 1
+    changes = [
+        named(int(edges.arcs[e]), bool(not given.directed or both_ways[e]))
+        for e in largest.tolist()
+    ]
+
+    def route(start: int, goal: int) -> dict[str, Any]:
+        """Describe the shortest path on the mended graph, and its cost as given."""
+        cost, before = (
+            dijkstra(problem.arcs_to(graph.lengths), np.array([goal]), np.zeros(1), 1.0)[0]
+            for graph in (mended.graph, given)
+        )
+        if np.isinf(cost[start]):
+            return {"start": call(start), "cost": None, "believed": None, "path": []}
+        return {
+            "start": call(start),
+            "cost": cost[start],
+            "believed": before[start],
+            "path": [call(x) for x in plan(mended.graph, cost, goal).rollout(start).path],
+        }
+
+    distances = problem.distances()
+    ratio = median_ratio(problem.costs, distances)
+    of_trips = not isinstance(mended.data, Labels)
+    word = "trips" if of_trips else "labels"
+    end = goal if of_trips else int(problem.goals[0])
+    costs = problem.costs if of_trips else np.append(problem.costs, 0.0)  # the goal's own label
+    trips = {"ends": problem.goals.size, "merged": getattr(mended.data, "merged", 0)}
+    found: dict[str, Any] = {
+        "method": describe(mended.method),
+        "chosen": mended.chosen if "prediction" in vars(mended) else mended.fit.chosen,
+        "status": str(mended.status),
+        "converged": mended.status.good,
+        "value": mended.value,
+        "bound": mended.bound,
+        "seconds": mended.seconds,
+        "edges": int(edges.pair.max(initial=-1)) + 1,
+        "directed": given.directed,
+        "changed": edges.count(edges.added != 0),
+        "costlier": edges.count(edges.added > 0),
+        "added": edges.added.sum(),
+        "changes": changes,
+        "findings": findings if makes_findings else None,
+        "false": of_kind("false edge"),
+        "slow": of_kind("slow place"),
+        "quick": of_kind("quick place"),
+        "factor": next((each["amount"] for each in of_kind("factor")), None),
+        "wait": next((each["amount"] for each in of_kind("wait")), None),
+        "varies": makes_findings and mended.found.vague,
+        "placed": given.positions is not None,
+        "scores": {
+            name: score._asdict()
+            for name, score in (
+                mended.scores if "prediction" in vars(mended) else mended.fit.scores
+            ).items()
+        },
+        "graph": {
+            "vertices": given.num_vertices,
+            "arcs": given.num_arcs,
+            "least_length": given.lengths.min(initial=np.inf),
+            "largest_length": given.lengths.max(initial=-np.inf),
+        },
+        word: {
+            "count": costs.size,
+            **(trips if of_trips else {}),
+            "least": costs.min(),
+            "largest": costs.max(),
+            "error": problem.error,
+            "upper_bounds": problem.upper,
+            "per_graph_distance": ratio,
+        },
+        "against": count_against(*_excesses(problem, of_trips, problem.error)),
+        "rounding": _rounding(problem, of_trips),
+        "misfit": {
+            "believed": _misfit(problem, distances),
+            "mended": _misfit(problem, problem.distances(mended.graph.lengths)),
+        },
+        "goal": None if end is None else call(end),
+        "routes": [] if end is None else [route(x, end) for x in starts],
+    }
+    result: dict[str, Any] = plain(found)
+    what = "the costs of the trips" if of_trips else "labels"
+    result["units"] = unit_question(problem.costs, distances, what)
+    return result | {"finding": finding(result)}
+
+
+def _excesses(problem: MendProblem, trips: bool, error: float) -> tuple[FloatArray, FloatArray]:
+    """Return the excesses of costs above the graph's bounds, and below. A detour proves nothing."""
+    if trips:
+        over = problem.costs - error - problem.distances()
+        above, below = over[over > 0], (-over - 2 * error)[over < -2 * error]
+    else:  # labels may contradict one another as well
+        goal = problem.goals[0]
+        known = np.append(problem.starts, goal), np.append(problem.costs, 0.0)
+        proof = contradictions(problem.graph, Labels(*known, error))
+        above, below = proof.optimistic.excess, proof.pessimistic.excess
+    tiny = 1e-9 * problem.costs.max()
+    return above[(above > tiny) & (not problem.upper)], below[below > tiny]
+
+
+def _rounding(problem: MendProblem, trips: bool) -> dict[str, Any] | None:
+    """Count the contradictions that vanish if costs are rounded to their last digit.
+
+    None if none do, if an error was given, or if the lengths have no more digits than the costs.
+    """
+
+    def decimals(numbers: FloatArray, most: int) -> int | None:
+        """Return the decimals that all these numbers need, or None if more than `most`."""
+        for digits in range(most + 1):
+            if np.allclose(np.round(numbers, digits), numbers, rtol=1e-12, atol=0.0):
+                return digits
+        return None
+
+    digits = decimals(problem.costs, MOST_DECIMALS)
+    if problem.error or digits is None or decimals(problem.graph.lengths, digits) is not None:
+        return None
+    error = 0.5 * 10.0**-digits
+    before, after = (
+        sum(side.size for side in _excesses(problem, trips, each)) for each in (0.0, error)
+    )
+    explained = before - after
+    return {"decimals": digits, "error": error, "explains": explained} if explained else None
+
+
+def _misfit(problem: MendProblem, distances: FloatArray) -> float:
+    """Return the mean error of distances beyond that of costs. Upper bounds count if exceeded."""
+    off = distances - problem.costs
+    off = np.maximum(off, 0.0) if problem.upper else np.abs(off)
+    return float(np.maximum(off - problem.error, 0.0).mean())
+
+
+def suspects(mended: Mended) -> list[tuple[int, Finding | None]]:
+    """Return the arcs that are in doubt, one per edge, with their finding.
+
+    These are the arcs of the findings, most probable first. A method that was asked for by name
+    makes no findings: the arcs that it made clearly costlier, by most first.
+    """
+    if not isinstance(mended.method, Named):
+        edges = edges_once(mended)
+        costlier = each_once(edges, edges.times > 1.0 + SAME, edges.added)
+        return [(int(arc), None) for arc in edges.arcs[costlier]]
+    given, rows = mended.believed, list[tuple[int, Finding | None]]()
+    for each in mended.findings:
+        ends = np.column_stack([given.tails[each.where], given.indices[each.where]])
+        first = np.unique(np.sort(ends, axis=1), axis=0, return_index=True)[1]
+        rows += [(int(each.where[i]), each) for i in np.sort(first)]
+    return rows
+
+
+def suspect_columns(mended: Mended, names: Names) -> dict[str, Any]:
+    """Return one row per edge in doubt: why, how sure that is, and its lengths."""
+    given, rows = mended.believed, suspects(mended)
+    arcs = np.array([arc for arc, _ in rows], dtype=np.int64)
+    sure = [each.probability if each else np.nan for _, each in rows]
+    return {
+        "from": _called(names, given.tails[arcs]),
+        "to": _called(names, given.indices[arcs]),
+        "kind": [each.kind if each else "costlier" for _, each in rows],
+        "probability": np.ma.masked_invalid(np.array(sure, dtype=float)),
+        "named": ["yes" if each and each.named else "no" for _, each in rows],
+        "believed": given.lengths[arcs],
+        "added": mended.added[arcs],
+        "length": mended.graph.lengths[arcs],
+    }
+
+
+def _called(names: Names, vertices: IntArray) -> Any:
+    """Return the names of vertices, as numbers if all names are numbers."""
+    called = names.as_numbers()
+    if isinstance(called, np.ndarray):
+        return called[vertices]
+    return [called[x] for x in vertices.tolist()]
+
+
+def each_once(edges: Edges, which: BoolArray, by: FloatArray) -> IntArray:
+    """Sort these arcs by `by`, largest first, and keep one direction of each edge."""
+    chosen = np.flatnonzero(which)
+    chosen = chosen[np.argsort(-by[chosen], kind="stable")]
+    return chosen[np.sort(np.unique(edges.pair[chosen], return_index=True)[1])]
