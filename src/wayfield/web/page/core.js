@@ -324,7 +324,7 @@ export class Core {
 
   // The state with the widest bounds on its cost-to-go gets its true value.
   nextLabel() {
-    this.press("next-label", {}, ({ state }) => {
+    this.press("next-label", {}, "Bounding every cost-to-go …", ({ state }) => {
       if (state !== null) this.edit(withLabel(this.scene, state));
       this.role("finding").textContent = state === null
         ? "The labels determine all costs-to-go." : `Labelled ${this.called(state)}: its cost-to-go was known least.`;
@@ -340,7 +340,7 @@ export class Core {
   }
 
   mend() {
-    this.press("mend", {}, "Fitting the lengths to the labels with several methods, and testing each on labels left out …", (answer) => {
+    this.press("mend", {}, "Testing what may be wrong with the graph, each suspicion against its rivals …", (answer) => {
       this.found = answer;
       this.role("finding").textContent = answer.finding;
       if (!answer.unchanged) {
