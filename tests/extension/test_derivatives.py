@@ -416,3 +416,11 @@ def test_a_field_that_did_not_converge_has_none() -> None:
     field = wf.extend(graph, labels, wf.PLaplacian(16, max_steps=1), check=False)
     with pytest.raises(wf.InputError, match="did not converge has no derivative: the cap on"):
         field.influence(0)
+
+
+def test_long_corridors_are_named_if_rounding_is_too_large() -> None:
+    n = 100_000
+    path = wf.Graph.from_edges(range(n - 1), range(1, n))
+    field = wf.extend(path, wf.Labels([0, n - 1], [0.0, 1.0]), wf.Harmonic())
+    with pytest.raises(wf.WayfieldError, match="labels are too many thousands of steps apart"):
+        field.influence(n // 2)

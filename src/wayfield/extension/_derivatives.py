@@ -384,7 +384,8 @@ class Linearised:
         if residual > COARSE * size:
             raise WayfieldError(
                 f"the adjoint equation was solved to a relative residual of {residual / size:.1e} "
-                f"only, more than {COARSE:g}: slopes or lengths are too many orders apart"
+                f"only, more than {COARSE:g}: slopes or lengths are too many orders apart, or "
+                "labels are too many thousands of steps apart"
             )
         return found
 
