@@ -123,7 +123,10 @@ class Graph:
                 raise InputError(f"positions must be of shape ({n}, d), got {positions.shape}")
             refuse(~np.isfinite(positions), positions, "positions", "is not a finite number")
             positions = frozen(positions)
-        if self.names is not None and (not isinstance(self.names, Names) or len(self.names) != n):
+        if self.names is not None and not isinstance(self.names, Names):
+            kind = type(self.names).__name__
+            raise InputError(f"names must be wayfield.Names, got {kind}: use graph.with_names")
+        if self.names is not None and len(self.names) != n:
             raise InputError(f"names must be {n} different names, got {self.names!r}")
         checked = arcs._asdict() | {"directed": directed, "positions": positions}
         for name, value in checked.items():

@@ -911,3 +911,9 @@ def test_the_warning_of_missing_positions_points_to_the_call() -> None:
     with pytest.warns(InputWarning, match="1 of 2 nodes have no position") as caught:
         Graph.from_networkx(source)
     assert caught[0].filename == __file__
+
+
+def test_names_of_the_constructor_are_names() -> None:
+    graph = Graph.from_edges([0], [1])
+    with pytest.raises(InputError, match=r"must be wayfield.Names, got list: use graph.with_names"):
+        dataclasses.replace(graph, names=["a", "b"])  # type: ignore[arg-type]
