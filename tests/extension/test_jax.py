@@ -102,5 +102,5 @@ def test_bad_input_is_named(jax: Any) -> None:
 def test_without_jax_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jax", None)
     monkeypatch.delitem(sys.modules, "wayfield.jax", raising=False)
-    with pytest.raises(WayfieldError, match=r"pip install 'wayfield\[jax\]'"):
+    with pytest.raises(WayfieldError, match=r"pip install '\.\[jax\]'"):
         import wayfield.jax  # noqa: F401
