@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.spatial.distance import squareform
 
-from ._arrays import as_floats, as_real_array, as_whole, refuse
+from ._arrays import as_floats, as_matrix, as_real_array, as_whole, refuse
 from ._optional import need
 from .errors import InputError, InputWarning
+from .names import node_name
 
 
 class Nodes(NamedTuple):
@@ -49,18 +50,30 @@ def igraph_nodes(source: Any) -> Nodes:
 def _node_names(nodes: list[Any]) -> list[str | int] | None:
     if nodes == list(range(len(nodes))):
         return None
-    # NumPy's whole numbers are numbers; what is neither text nor a number is named by its text
-    plain = [node.item() if isinstance(node, np.integer) else node for node in nodes]
-    return [n if isinstance(n, str | int) and not isinstance(n, bool) else str(n) for n in plain]
+    return list(map(node_name, nodes))
 
 
 def _node_positions(places: list[Any]) -> ArrayLike | None:
-    """Return positions if every node has one; warn if only some have."""
+    """Return positions if every node has one; warn if only some have, or if they are not numbers.
+
+    They are for drawing only, so whatever else the attributes hold does not matter.
+    """
     missing = sum(place is None for place in places)
-    if 0 < missing < len(places):
+    if missing == len(places):
+        return None
+    if missing:
         message = f"{missing:,} of {len(places):,} nodes have no position: positions are not kept"
-        warnings.warn(message, InputWarning, stacklevel=5)
-    return None if missing or not places else [list(place) for place in places]
+        warnings.warn(message, InputWarning, stacklevel=4)
+        return None
+    try:
+        positions = as_matrix([list(place) for place in places], "positions")
+    except (InputError, TypeError):
+        positions = np.empty((0, 0))
+    if not (positions.size and np.isfinite(positions).all()):
+        message = "positions of nodes are not finite numbers, equally many for each node"
+        warnings.warn(f"{message}: positions are not kept", InputWarning, stacklevel=4)
+        return None
+    return positions
 
 
 class Ends(NamedTuple):

@@ -10,6 +10,7 @@ constructor checks every row, however the graph was made, and its arrays are rea
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Iterable
@@ -50,7 +51,7 @@ from .kernels.csr import (
     reverse_arcs,
     weak_components,
 )
-from .names import Names, canonical
+from .names import Names
 
 _FILE_KIND = "wayfield graph 1"
 
@@ -122,7 +123,10 @@ class Graph:
                 raise InputError(f"positions must be of shape ({n}, d), got {positions.shape}")
             refuse(~np.isfinite(positions), positions, "positions", "is not a finite number")
             positions = frozen(positions)
-        if self.names is not None and (not isinstance(self.names, Names) or len(self.names) != n):
+        if self.names is not None and not isinstance(self.names, Names):
+            kind = type(self.names).__name__
+            raise InputError(f"names must be wayfield.Names, got {kind}: use graph.with_names")
+        if self.names is not None and len(self.names) != n:
             raise InputError(f"names must be {n} different names, got {self.names!r}")
         checked = arcs._asdict() | {"directed": directed, "positions": positions}
         for name, value in checked.items():
@@ -265,9 +269,7 @@ class Graph:
 
     def _with_nodes(self, names: list[str | int] | None, positions: ArrayLike | None) -> Self:
         """Return the graph with names and positions; names that are not distinct are left out."""
-        named = None
-        if names is not None:  # an empty name is shown as ''
-            named = Names(repr(name) if canonical(name) == "" else name for name in names)
+        named = None if names is None else Names(names)
         if named is not None and len(named) != self.num_vertices:
             message = "names of nodes are not distinct as text: they are not kept"
             warnings.warn(message, InputWarning, stacklevel=3)
@@ -457,7 +459,9 @@ class Graph:
         if self.positions is not None:
             arrays["positions"] = self.positions
         if self.names is not None:
-            arrays["names"] = np.array(self.names.as_numbers())
+            # as JSON: an array of text would not tell 1 from "1"
+            listed = json.dumps(list(self.names)).encode()
+            arrays["names"] = np.frombuffer(listed, dtype=np.uint8)
         return _npz.write(path, _FILE_KIND, arrays)
 
     @classmethod
@@ -469,9 +473,9 @@ class Graph:
             lengths = arrays["lengths"] if "lengths" in arrays else frozen(np.ones(indices.size))
             loops, merged = arrays["dropped"].tolist()
             positions = arrays.get("positions")
-            names = Names(arrays["names"].tolist()) if "names" in arrays else None
+            names = Names(json.loads(arrays["names"].tobytes())) if "names" in arrays else None
             return cls(indptr, indices, lengths, directed.item(), positions, loops, merged, names)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise InputError(f"{path} is damaged: {error}") from error
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -15,6 +15,7 @@ from .errors import InputError
 from .graph import Graph, check_graph
 from .kernels._types import BoolArray, FloatArray
 from .kernels.shortest import breadth_first, dijkstra
+from .names import node_name, shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,7 +137,9 @@ def _indices(vertices: Any, graph: Graph | None) -> ArrayLike:
     """Return vertices as indices, by the names of the graph if they are names."""
     names = None if graph is None else check_graph(graph).names
     if names is not None:
-        return names.index(list(vertices), "label vertex ")
+        if isinstance(vertices, str) or not isinstance(vertices, Iterable):
+            raise InputError(f"label vertices must be a list of names, got {shown(vertices)}")
+        return names.index(list(map(node_name, vertices)), "label vertex ")
     listed = isinstance(vertices, list | tuple) and any(isinstance(x, str) for x in vertices)
     if listed or (isinstance(vertices, np.ndarray) and vertices.dtype.kind in "US"):
         why = "pass graph=" if graph is None else "the graph has none: use graph.with_names"

@@ -15,6 +15,7 @@ from typing import Any, Protocol, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import as_vertex
 from .errors import InputError
 
 __all__ = ["Names"]
@@ -122,12 +123,16 @@ class Names:
     def __getitem__(self, vertex: Sequence[int] | NDArray[np.integer[Any]]) -> list[Any]: ...
 
     def __getitem__(self, vertex: Any) -> Any:
-        """Return the name of a vertex, or a list of the names of several."""
+        """Return the name of a vertex, or a list of the names of several.
+
+        Raises
+        ------
+        InputError
+            If it is not a vertex index. A mask is none: pass ``np.flatnonzero(mask)``.
+        """
         if np.ndim(vertex):
             return [self[x] for x in np.asarray(vertex).tolist()]
-        if not 0 <= vertex < len(self):
-            raise InputError(f"{vertex} is not a vertex of a graph with {len(self)} vertices")
-        return self._names[vertex]
+        return self._names[as_vertex(vertex, "index", len(self))]
 
     @overload
     def index(self, name: Name, what: str = "") -> int: ...  # type: ignore[overload-overlap]
@@ -201,6 +206,18 @@ def canonical(name: Name) -> Name:
     if name.isascii():
         return name.strip()  # the same, but faster
     return unicodedata.normalize("NFC", name).translate(_SPACES).strip(_AROUND)
+
+
+def node_name(node: Any) -> Name:
+    """Return the name of a node of another library.
+
+    Text and whole numbers are names as they are. Anything else, such as a tuple, is named by its
+    text. An empty name is shown as ''.
+    """
+    plain = node.item() if isinstance(node, np.integer) else node
+    if not isinstance(plain, str | int) or isinstance(plain, bool):
+        plain = str(plain)
+    return repr(plain) if canonical(plain) == "" else plain
 
 
 def shown(name: object) -> str:

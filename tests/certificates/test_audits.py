@@ -324,3 +324,23 @@ def test_bad_judgements_are_named() -> None:
         audit.judge([-1.0])
     with pytest.raises(wf.InputError, match="paid has 2 entries, expected 1"):
         audit.judge([1.0, 2.0])
+
+
+def test_held_out_labels_that_cannot_be_costs_to_go_are_reported() -> None:
+    """From 3 the route costs 2 to the label 1 of vertex 1. So 3 cannot cost more than 3."""
+    path = wf.Graph.from_edges(range(5), range(1, 6))
+    answer = wf.solve(path, wf.Labels([0, 1], [0.0, 1.0]), goal=0)
+
+    def judged(value: float, error: float = 0.0, paid: list[float] | None = None) -> list[bool]:
+        held_out = wf.Labels([3], [value], error)
+        audit = wf.audit_decisions(answer, held_out=held_out, use_proved=False)
+        return audit.judge(paid).tolist()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert judged(3.0) == [True]
+        assert judged(2.0) == [False]
+        assert judged(4.0, error=1.0) == [True]
+        assert judged(4.0, paid=[3.0]) == [True]
+    with pytest.warns(wf.InputWarning, match="1 of 1 held-out labels exceed"):
+        assert judged(4.0) == [True]

@@ -327,6 +327,17 @@ def test_a_prior_does_not_change_how_labels_correct_it(method: Method) -> None:
         np.testing.assert_allclose(one, other, atol=1e-8)
 
 
+@pytest.mark.parametrize("method", [wf.AMLE(), wf.Harmonic(), wf.PLaplacian(4)])
+@pytest.mark.parametrize("values", [[0.0, 3.0], [0.5, 2.9]])
+def test_a_prior_that_is_infinite_somewhere(values: list[float], method: Method) -> None:
+    """The correction passes through the vertex that the prior says cannot reach the goal."""
+    field = wf.extend(PATH, wf.Labels([0, 3], values), method, prior=[0.0, np.inf, 1.0, 3.0])
+    assert field.influence(2).vertices.tolist() == [3, 0]
+    assert field.influence(2).weights == pytest.approx([2 / 3, 1 / 3])
+    with pytest.raises(wf.InputError, match="the field has no finite value there"):
+        field.influence(1)
+
+
 def test_a_field_with_derivatives_can_be_pickled() -> None:
     graph, labels = generic(1)
     for method in (wf.AMLE(), wf.Harmonic(), wf.PLaplacian(3)):
@@ -373,8 +384,11 @@ def test_bad_input_is_named() -> None:
         field.influence(1, toward=[0.0, 0.0])
     with pytest.raises(wf.InputError, match="lengths_toward has 2 entries, expected 6"):
         field.pullback(np.ones(4), lengths_toward=[1.0, 1.0])
-    with pytest.raises(wf.InputError, match="must be symmetric"):
-        field.pullback(np.ones(4), lengths_toward=[1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    for each in (field, wf.extend(PATH, ENDS, wf.Harmonic())):
+        with pytest.raises(wf.InputError, match="must be symmetric"):
+            each.pullback(np.ones(4), lengths_toward=[1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+        with pytest.raises(wf.InputError, match=r"cotangent\[0\] = 1e\+308 is beyond 1e\+100"):
+            each.pullback(np.full(4, 1e308))
 
 
 def test_values_that_are_not_finite_have_none() -> None:
@@ -402,3 +416,11 @@ def test_a_field_that_did_not_converge_has_none() -> None:
     field = wf.extend(graph, labels, wf.PLaplacian(16, max_steps=1), check=False)
     with pytest.raises(wf.InputError, match="did not converge has no derivative: the cap on"):
         field.influence(0)
+
+
+def test_long_corridors_are_named_if_rounding_is_too_large() -> None:
+    n = 100_000
+    path = wf.Graph.from_edges(range(n - 1), range(1, n))
+    field = wf.extend(path, wf.Labels([0, n - 1], [0.0, 1.0]), wf.Harmonic())
+    with pytest.raises(wf.WayfieldError, match="labels are too many thousands of steps apart"):
+        field.influence(n // 2)

@@ -669,3 +669,10 @@ def test_any_text_is_a_table_or_an_input_error(
 def test_the_library_names_no_options_of_the_command_line() -> None:
     for module in Path(files.__file__).parent.glob("*.py"):
         assert not re.search(r"--[a-z]", module.read_text(encoding="utf-8")), module
+
+
+def test_the_graph_of_a_file_has_its_names(tmp_path: Path) -> None:
+    file = tmp_path / "roads.csv"
+    file.write_text("from,to,length\nGenève,Lausanne,62\nLausanne,Bern,100\n", encoding="utf-8")
+    graph, _ = read_edges(file).to_graph()
+    assert wf.Labels({"Bern": 0.0, "Genève": 162.0}, graph=graph).vertices.tolist() == [0, 2]

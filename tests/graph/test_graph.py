@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import igraph
 import networkx as nx
@@ -858,3 +859,61 @@ def test_names_stay_in_copies_and_files(tmp_path: Path) -> None:
 def test_names_must_be_one_for_each_vertex(names: list[str]) -> None:
     with pytest.raises(InputError, match="names must be 2 different names"):
         Graph.from_edges([0], [1]).with_names(names)
+
+
+@pytest.mark.parametrize(
+    "names", [["1", "2", "3"], [1, "1", 2], [1, "a", 2**70], ["a", "a\x00", "ü"], ["\ud800", -1, 0]]
+)
+def test_names_are_the_same_after_a_file(names: list[str | int], tmp_path: Path) -> None:
+    graph = Graph.from_edges([0, 1], [1, 2]).with_names(names)
+    loaded = Graph.load(graph.save(tmp_path / "named")).names
+    assert loaded is not None
+    assert list(loaded) == names
+    assert list(map(type, loaded)) == list(map(type, names))
+
+
+@pytest.mark.parametrize("text", [b"[1, 2", b"5", b"[null, 1]", b"[1, 1]", b"[" * 100_000, b"\xff"])
+def test_damaged_names_are_refused(text: bytes, tmp_path: Path) -> None:
+    path = Graph.from_edges([0], [1]).save(tmp_path / "graph")
+    with np.load(path) as file:
+        arrays = dict(file)
+    np.savez(path, **arrays, names=np.frombuffer(text, np.uint8))
+    with pytest.raises(InputError, match="damaged"):
+        Graph.load(path)
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        ("NOUN", "VERB"),  # parts of speech
+        (1.0, 2.0),
+        ((0.0, 0.0), (1.0, 1.0, 1.0)),
+        ((0.0, 0.0), (np.nan, 1.0)),
+        ({"x": 1.0, "y": 2.0}, {"x": 3.0, "y": 4.0}),
+        (("1", "2"), ("3", "4")),
+        ((), ()),
+    ],
+)
+def test_positions_that_are_not_coordinates_are_not_kept(places: tuple[Any, Any]) -> None:
+    source = nx.Graph([("a", "b")])
+    for node, place in zip("ab", places, strict=True):
+        source.nodes[node]["pos"] = place
+    with pytest.warns(InputWarning, match="not finite numbers, .*positions are not kept") as caught:
+        graph = Graph.from_networkx(source)
+    assert caught[0].filename == __file__
+    assert graph.positions is None
+    assert graph.names is not None
+
+
+def test_the_warning_of_missing_positions_points_to_the_call() -> None:
+    source = nx.Graph([("a", "b")])
+    source.nodes["a"]["pos"] = (0.0, 0.0)
+    with pytest.warns(InputWarning, match="1 of 2 nodes have no position") as caught:
+        Graph.from_networkx(source)
+    assert caught[0].filename == __file__
+
+
+def test_names_of_the_constructor_are_names() -> None:
+    graph = Graph.from_edges([0], [1])
+    with pytest.raises(InputError, match=r"must be wayfield.Names, got list: use graph.with_names"):
+        dataclasses.replace(graph, names=["a", "b"])  # type: ignore[arg-type]

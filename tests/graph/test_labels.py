@@ -156,3 +156,17 @@ def test_a_mapping_holds_its_values() -> None:
         wf.Labels({0: 0.0}, [0.0])
     with pytest.raises(wf.InputError, match="labels need values"):
         wf.Labels([0, 1])
+
+
+def test_nodes_that_are_tuples_are_found_by_them() -> None:
+    graph = wf.Graph.from_networkx(nx.grid_2d_graph(2, 2))
+    assert wf.Labels({(0, 1): 5.0, (1, 1): 0.0}, graph=graph).vertices.tolist() == [1, 3]
+    with pytest.raises(wf.InputError, match=r"label vertex '\(7, 7\)' is not a vertex"):
+        wf.Labels({(7, 7): 5.0}, graph=graph)
+
+
+@pytest.mark.parametrize("wrong", ["Bern", 5, None])
+def test_names_of_labels_must_be_a_list(wrong: object) -> None:
+    road = wf.Graph.from_edges([0], [1]).with_names(["Genève", "Bern"])
+    with pytest.raises(wf.InputError, match="label vertices must be a list of names, got"):
+        wf.Labels(wrong, [0.0], graph=road)  # type: ignore[arg-type]

@@ -100,3 +100,14 @@ def test_names_of_whole_numbers_are_written_as_such() -> None:
     assert list(wf.Names(["7", "-10"]).as_numbers()) == [7, -10]
     for texts in (["007", "10"], ["7", "x"], ["7", "9" * 20], ["1_0", "7"], ["٣", "7"]):
         assert wf.Names(texts).as_numbers() == texts
+
+
+def test_what_is_not_a_vertex_index_has_no_name() -> None:
+    names = wf.Names(["a", "b", "c"])
+    assert names[range(2)] == ["a", "b"]
+    wrong: list[Any] = [1.5, "a", None, True, slice(0, 2), -1, 3, [0, 3]]
+    for each in wrong:
+        with pytest.raises(wf.InputError, match="index"):
+            names[each]
+    with pytest.raises(wf.InputError, match="must be one vertex index, got True"):
+        names[np.array([True, False, True])]  # a mask would give names of vertices 0 and 1

@@ -208,6 +208,7 @@ def test_bounds_with_confidence_hold_for_most_draws(count: int) -> None:
         ({"confidence": 1.0}, "confidence must be between 0 and 1, got 1.0"),
         ({"population": 30}, "population needs a confidence"),
         ({"confidence": 0.9, "population": 20}, "population must be"),
+        ({"confidence": 0.9, "population": 10**12}, "population must be at most 2147483647"),
         ({"confidence": 0.99}, "needs more walks for confidence 0.99, got 30"),
     ],
 )
@@ -236,6 +237,10 @@ def test_bad_bounds_with_confidence(more: dict[str, Any], message: str) -> None:
 def test_bad_cost_bounds(predicted: Any, paid: Any, level: float, message: str) -> None:
     with pytest.raises(wf.InputError, match=message):
         wf.cost_bound(predicted, paid, level)
+
+
+def test_the_bound_at_next_to_no_level_is_the_least() -> None:
+    assert wf.cost_bound(np.ones(3), [3.0, 1.0, 2.0], level=1e-300).factor == 1.0
 
 
 def test_nothing_changed_by_one_method_does_not_acquit_the_graph() -> None:

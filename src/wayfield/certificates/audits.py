@@ -65,6 +65,7 @@ References
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -75,7 +76,7 @@ from scipy.stats import binom, hypergeom
 
 from .._arrays import KeepsReadOnly, as_flag, as_floats, as_real, as_whole, frozen, refuse
 from .._text import percent
-from ..errors import InputError
+from ..errors import InputError, InputWarning
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels, check_labels
 from .gaps import Certificate
@@ -155,6 +156,8 @@ class Audit(KeepsReadOnly):
     """Of the routes to `ends`."""
     allowed: FloatArray | None = None
     """Largest cost of each route that proves its first move right."""
+    possible: FloatArray | None = None
+    """Least cost of each route that does not contradict its labels."""
     left_out: int = 0
     """Number of moves at the plan's own labels that are neither proved nor ranked."""
 
@@ -162,6 +165,9 @@ class Audit(KeepsReadOnly):
         """Return (m,) booleans for `certify`: whether held-out labels prove each move right.
 
         A move counts as right if it loses no more than the errors of the labels, or than rounding.
+        A held-out label must not exceed the cost of the route plus the label at its end, because a
+        cost-to-go is the least cost. An `InputWarning` reports labels that do: with them, wrong
+        moves may count as right.
 
         Parameters
         ----------
@@ -169,10 +175,18 @@ class Audit(KeepsReadOnly):
             Cost of the plan's route from each of `states` to its end in the world; inf if it never
             got there. If not given, the lengths of the graph: use them only if these are right.
         """
-        if self.lengths is None or self.allowed is None:
+        if self.lengths is None or self.allowed is None or self.possible is None:
             raise InputError("judge needs held-out labels: audit_decisions(..., held_out=labels)")
         cost = self.lengths if paid is None else as_floats(paid, "paid", self.states.size)
         refuse(~(cost >= 0.0), cost, "paid", "is neither a cost nor inf")
+        over = int(np.count_nonzero(cost < self.possible))
+        if over:
+            message = (
+                f"{over:,} of {cost.size:,} held-out labels exceed the cost of the plan's route "
+                "plus the label at its end: labels are too high or costs too low, so wrong moves "
+                "may count as right"
+            )
+            warnings.warn(message, InputWarning, stacklevel=2)
         return np.asarray(cost <= self.allowed)
 
     def certify(self, right: ArrayLike) -> AuditedDecisions:
@@ -386,7 +400,8 @@ def audit_decisions(
         under_way = under_way[np.isnan(known[plan.successor[x]])]
     cost[under_way], ends[under_way] = np.inf, -1
     labelled, errors = held_out.values[used], held_out.error + certificate.labels.error
-    allowed = labelled - np.where(ends < 0, 0.0, known[ends]) + errors
+    slack = errors + ROUNDING * np.abs(labelled)
+    difference = labelled - np.where(ends < 0, 0.0, known[ends])
     return found(
         states=frozen(states),
         moves=frozen(plan.successor[states].astype(np.int64)),
@@ -394,5 +409,6 @@ def audit_decisions(
         left_out=int((decided & ~proved & ~audited).sum()),
         ends=frozen(ends),
         lengths=frozen(cost),
-        allowed=frozen(allowed + ROUNDING * np.abs(labelled)),
+        allowed=frozen(difference + slack),
+        possible=frozen(difference - slack),
     )

@@ -47,7 +47,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from .._arrays import as_finite, refuse
+from .._arrays import LARGEST, as_finite, refuse
 from ..errors import InputError, WayfieldError
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
@@ -129,6 +129,10 @@ def derivative(
             rates = as_finite(toward, "toward", len(labels))
         if lengths_toward is not None:
             stretch = as_finite(lengths_toward, "lengths_toward", graph.num_arcs)
+            if not graph.directed:
+                lopsided = stretch != stretch[reverse_slots(graph.arcs)]
+                why = "differs from the opposite arc: edges must be symmetric"
+                refuse(lopsided, stretch, "lengths_toward", why)
         if not (rates.any() or stretch.any()):
             raise InputError("toward must not be 0 everywhere: it is a direction")
         direction, key = Direction(rates, stretch), rates.tobytes() + stretch.tobytes()
@@ -137,9 +141,11 @@ def derivative(
             kept.clear()
         problem, base = make_problem(graph, labels, method, "nan"), field.values.copy()
         if field.prior is not None:
-            # inf − inf, where the prior says "cannot reach"
-            with np.errstate(invalid="ignore"):
-                problem, base = without_prior(problem, field.prior), base - field.prior
+            problem = without_prior(problem, field.prior)
+            # where the prior is inf so is the field, but the correction is a number
+            with np.errstate(invalid="ignore"):  # inf − inf
+                hidden = np.isinf(field.prior)
+                base = method.solve(problem).values if hidden.any() else base - field.prior
         if isinstance(method, AMLE):
             kept[key] = _interpolated(problem, base, method, direction, field.fixing)
         else:
@@ -378,7 +384,8 @@ class Linearised:
         if residual > COARSE * size:
             raise WayfieldError(
                 f"the adjoint equation was solved to a relative residual of {residual / size:.1e} "
-                f"only, more than {COARSE:g}: slopes or lengths are too many orders apart"
+                f"only, more than {COARSE:g}: slopes or lengths are too many orders apart, or "
+                "labels are too many thousands of steps apart"
             )
         return found
 
@@ -402,6 +409,7 @@ def _linearised(
 def checked_cotangent(field: Extension, cotangent: ArrayLike) -> FloatArray:
     """Return a cotangent as finite floats that are 0 where the field is not finite."""
     checked = as_finite(cotangent, "cotangent", field.values.size)
+    refuse(np.abs(checked) > LARGEST, checked, "cotangent", f"is beyond {LARGEST:g}")
     bad = (checked != 0.0) & ~np.isfinite(field.values)
     refuse(bad, checked, "cotangent", "must be 0: the field has no finite value there")
     return checked

@@ -107,7 +107,7 @@ class EdgeTable:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", InputWarning)
             graph = Graph.from_edges(tails, heads, lengths, len(self.names), self.one_way, place)
-        return graph, [str(warning.message) for warning in caught]
+        return graph.with_names(self.names), [str(warning.message) for warning in caught]
 
     def arcs(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
         """Return the ends of the arcs of `to_graph`, and the row of each."""

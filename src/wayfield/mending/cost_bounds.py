@@ -43,7 +43,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._arrays import as_floats, as_lengths, as_real, as_whole, refuse
+from .._arrays import MOST_VERTICES, as_floats, as_lengths, as_real, as_whole, refuse
 from ..errors import InputError
 from ..kernels._types import FloatArray
 
@@ -138,7 +138,7 @@ def cost_bound(
     refuse(~(cost >= 0.0), cost, "paid", "is neither a cost nor inf")
     count = cost.size
     # 0.9 as a double is not exactly 0.9: make sure that 10 · 0.9 gives 9
-    place = ceil(round((count + 1) * level, 9))
+    place = max(1, ceil(round((count + 1) * level, 9)))
     needs = f"at least {ceil(round(level / (1.0 - level), 9)):,} walks"
     if confidence is not None:
         from scipy.stats import binom, hypergeom  # half a second, and rarely needed
@@ -147,7 +147,8 @@ def cost_bound(
         if population is None:
             misses = binom.sf(places - 1, count, level)
         else:
-            total = as_whole(population, "population", least=count)
+            # the law takes time linear in the population
+            total = as_whole(population, "population", least=count, most=MOST_VERTICES)
             outside = total - ceil(round(level * total, 9)) + 1
             misses = hypergeom.cdf(count - places, total, outside, count)
         passed = np.flatnonzero(misses <= 1.0 - confidence)

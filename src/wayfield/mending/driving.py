@@ -209,6 +209,7 @@ def _known_now(graph: Graph, learnt: FloatArray, led: dict[Pair, float]) -> Grap
     costs = np.concatenate([lengths[there], list(led.values())])
     n, positions = graph.num_vertices, graph.positions
     known = Graph.from_edges(tails, heads, costs, n, directed=True, positions=positions)
+    known = replace(known, names=graph.names)
     if not graph.directed and first_asymmetry(known.arcs) < 0:
         return replace(known, directed=False)
     return known
