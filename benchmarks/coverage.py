@@ -588,7 +588,7 @@ def fuel(rng: Rng) -> World:
 
 
 def assembly(rng: Rng) -> World:
-    """Put parts together in any order; a try may knock off another part or spoil the piece."""
+    """Assemble parts in any order; a try may knock off another part or spoil the piece."""
     parts = int(rng.integers(3, 6))
     full = 2**parts - 1
     rows = []

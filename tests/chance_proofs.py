@@ -321,7 +321,7 @@ def bounds_of(file: File, values: list[float], down: str, up: str) -> list[tuple
 
 
 def ordered(file: File) -> File:
-    """Put the sections that prove in their order, after all others."""
+    """Move the sections that prove behind all others, in their order."""
     reasons = {tag: file.sections.pop(tag) for tag in REASONS if tag in file.sections}
     file.sections |= reasons
     return file

@@ -63,7 +63,7 @@ def show_a_loop(page: Explorer) -> None:
 
 
 def put_side_by_side(page: Explorer) -> None:
-    """Put harmonic and AMLE beside each other."""
+    """Show harmonic and AMLE beside each other."""
     page.after(lambda: page.role("compare").click())
 
 

@@ -298,11 +298,11 @@ class Comparison:
         elif self.contradictions:
             above, below = self.contradictions.optimistic, self.contradictions.pessimistic
             against = count_against(above.excess, below.excess)
-            told = against_text(against, self.contradictions.num_labels, "labels")
+            found = against_text(against, self.contradictions.num_labels, "labels")
             more = f"; {calls['mend']} says what is wrong"
             if self._mended_in_vain:
                 more = "; no mending by these labels predicts the others better"
-            yield f"{told}; {PROOF}{more}."
+            yield f"{found}; {PROOF}{more}."
         late = [score.name for score in self.scores if score.out_of_time]
         if late:
             yield f"stopped by the time limit: {', '.join(late)}; {calls['limit']} gives more time"

@@ -5,7 +5,7 @@ derivative is `Extension.pullback`, given to JAX by `jax.custom_vjp`; forward mo
 derivatives are not there. At a kink the gradient is one-sided, see `Extension.pullback`: an element
 of the generalised gradient, which is what subgradient methods need.
 
-JAX computes in single precision unless told otherwise: ``jax.config.update("jax_enable_x64",
+JAX computes in single precision by default. For doubles: ``jax.config.update("jax_enable_x64",
 True)``. The solver is exact for the numbers that it is given.
 """
 

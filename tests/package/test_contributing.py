@@ -102,7 +102,7 @@ def run(copy: Path, code: str) -> str:
 
 
 def insert(copy: Path, kind: str, file: str, after: str, new: str) -> None:
-    """Put text behind the first place at which `after` stands, in a file that the row names."""
+    """Insert text after the first occurrence of `after`, in a file that the row names."""
     assert file in files_of(kind)
     path = copy / file
     text = path.read_text(encoding="utf-8")

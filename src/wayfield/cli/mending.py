@@ -125,7 +125,7 @@ def mend(
     EDGES is a graph as for plan that may be wrong: slower in places than it says, or with edges
     that do not exist. LABELS are costs to the goal from a few vertices, TRIPS costs between pairs.
     What they bear out is named and mended, what is only suspected is shown with its probability.
-    With --positions, false edges can be told from slow streets.
+    With --positions, it distinguishes false edges from slow streets.
 
     Writes mended.csv (the rows of EDGES with believed, added, length; a graph that plan reads),
     suspects.csv (the edges that are named or suspected, and how sure that is), summary.json, and

@@ -201,7 +201,7 @@ class Interpolated:
         if unsure.any():
             raise InputError(
                 f"vertex {int(np.argmax(unsure))} has no derivative: its value is discontinuous, "
-                "or slopes are too close to be told apart; set the cotangent to 0 there, or try "
+                "or slopes are too close to distinguish; set the cotangent to 0 there, or try "
                 "another direction (toward=)"
             )
         by_label, by_length = cotangent.copy(), np.zeros(self.graph.num_arcs)

@@ -287,7 +287,7 @@ def _edge_columns(
     take("oneway", oneway_columns(header))
     for role in ROLES[:3]:
         take(role, matching_columns(role, header))
-    # headings a and b, t: too short to be told from names of vertices, unless there is a header
+    # headings such as a, b and t look like names of vertices, unless there is a header
     words = [tokens(heading) for heading in header or ()]
     if {"from", "to"}.isdisjoint(at) and all(any(w[-1:] == [c] for w in words) for c in "ab"):
         for role, letter in (("from", "a"), ("to", "b")):

@@ -501,7 +501,7 @@ class _Tests:
     def _found(
         self, findings: list[Finding], heats: list[FloatArray], terms: dict[int, float], vague: bool
     ) -> Found:
-        """Put the named findings into the lengths, and return everything."""
+        """Apply the named findings to the lengths, and return the outcome."""
         graph, evidence = self.graph, self.evidence
         lengths = graph.lengths
         for heat in heats:

@@ -35,7 +35,7 @@ def finding(facts: Mapping[str, Any]) -> str:
         return f"{facts['method']} changes the cost of {some}: {listed}{more}"
     if facts["units"]:
         return "nothing yet: are costs and lengths in the same unit?"
-    told = []
+    parts = []
     for evidence in ("positions", "costs"):
         edges = [each for each in facts["false"] if each["evidence"] == evidence]
         if edges:
@@ -43,15 +43,15 @@ def finding(facts: Mapping[str, Any]) -> str:
             more = " …" if len(edges) > MOST_NAMED else ""
             verb, its = ("edge does", "its") if len(edges) == 1 else ("edges do", "their")
             why = f"the positions of {its} ends" if evidence == "positions" else f"the {word}"
-            told.append(f"{len(edges):,} {verb} not exist, by {why}: {called}{more}")
+            parts.append(f"{len(edges):,} {verb} not exist, by {why}: {called}{more}")
     for place in (*facts["slow"], *facts["quick"]):
-        told.append(_place(place))
+        parts.append(_place(place))
     if facts["wait"] is not None:
-        told.append(f"every crossing costs about {short(facts['wait'])} more than the graph says")
+        parts.append(f"every crossing costs about {short(facts['wait'])} more than the graph says")
     if facts["factor"] is not None:
-        told.append(f"overall, costs are {facts['factor']:.3g} times what the graph says")
-    if told:
-        return "; ".join(told)
+        parts.append(f"overall, costs are {facts['factor']:.3g} times what the graph says")
+    if parts:
+        return "; ".join(parts)
     proofs = against["too_optimistic"] + against["too_pessimistic"]
     if not proofs:
         return f"the {word} do not contradict the graph: Dijkstra is as good"
@@ -72,8 +72,8 @@ def suspected(facts: Mapping[str, Any]) -> list[str | Message]:
     unsure = bool(rows) or facts["varies"] or facts["against"]["too_optimistic"]
     if facts["findings"] is not None and unsure and not facts["placed"] and not facts["units"]:
         given = Option("positions", "FILE", python="Graph.from_edges(…, positions=)")
-        told = ": with them false edges can be told from slow streets"
-        rows.append(Message("give ", given, told))
+        why = ": with them false edges can be told from slow streets"
+        rows.append(Message("give ", given, why))
     return rows
 
 

@@ -268,8 +268,8 @@ def judge(
         solved = number(exact.mean, figure)
         if expected.apart == 0:
             said = number(expected.mean, figure)
-        told = f"solver artefact: {said} of the stopped solver, {solved} solved exactly{scope}"
-        return Verdict("artefact", told)
+        text = f"solver artefact: {said} of the stopped solver, {solved} solved exactly{scope}"
+        return Verdict("artefact", text)
 
     off = signed(expected.mean - figure.value, figure)
     if z := expected.z(figure):
