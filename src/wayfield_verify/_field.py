@@ -7,7 +7,7 @@ travel"; what they ask for is checked here, by these names.
   connected to a label a is a subsolution and b a supersolution. Then the extension exists, is
   unique, and lies between a and b.
 - **Filled** (Theorem 3, the AMLE alone): the same on the fixed vertices and the arcs between them,
-  and besides a ≤ b there; from every fixed vertex that is not a label some arc leads to a fixed y
+  and a ≤ b there; from every fixed vertex that is not a label some arc leads to a fixed y
   with a(x) > b(y); and no walk through vertices that are not fixed descends, in the sense that
   b(t) > a(t') for its ends t ≠ t'. Then these are the vertices that the AMLE fixes, it lies between
   a and b on them, and filling a and b bounds what it is filled with.

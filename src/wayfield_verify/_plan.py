@@ -16,7 +16,7 @@ less.
 - **Optimal moves.** If |u − V| ≤ e for the true cost-to-go V, a move to c that leads every rival b
   by more than e_b + e_c is the one optimal move (the half-gap lemma). This is checked for every u
   between the bounds: (ℓ_b + lower_b) − (ℓ_c + upper_c) > e_b + e_c. Lifted values are taken as they
-  are. Rivals that cannot reach the goal are none.
+  are. Neighbours that cannot reach the goal are not rivals.
 """
 
 from __future__ import annotations

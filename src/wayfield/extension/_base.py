@@ -379,7 +379,7 @@ class Extension(KeepsReadOnly):
 
     @cached_property
     def _derivatives(self) -> dict[bytes, Derivative]:
-        """Derivatives by direction, as far as they were asked for."""
+        """Derivatives computed so far, by direction."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -522,7 +522,7 @@ def package(
     check: bool,
     prior: FloatArray | None = None,
 ) -> Extension:
-    """Turn a method's solution into an `Extension`, or raise `NotConverged` if `check` says so."""
+    """Return a method's solution as an `Extension`; raise `NotConverged` if `check` is set."""
     lower, upper = solution.lower, solution.upper
     result = Extension(
         frozen(solution.values),
@@ -586,7 +586,7 @@ def check_prior(prior: ArrayLike, num_vertices: int) -> FloatArray:
 
 
 def without_prior(problem: Problem, prior: FloatArray) -> Problem:
-    """Return the problem for the correction: its labels less the prior, rounded."""
+    """Return the problem for the correction: its labels minus the prior, rounded."""
     labels = problem.labels
     at = prior[labels.vertices]
     if np.isinf(at).any():

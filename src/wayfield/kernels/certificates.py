@@ -96,7 +96,7 @@ def decisions(
 def proved_moves(
     arcs: Arcs, lower: FloatArray, upper: FloatArray, successor: IntArray, goal: int
 ) -> tuple[BoolArray, BoolArray]:
-    """Whether every state's move is best for all values between the bounds, and its whole walk is.
+    """Whether each move is best for all values between the bounds, and likewise its whole walk.
 
     Ties count as best. Walks that do not lead to the goal are not.
     """

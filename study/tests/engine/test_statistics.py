@@ -30,7 +30,7 @@ def test_wilson_of_the_papers_success() -> None:
 
 @pytest.mark.parametrize(("successes", "trials"), [(-1, 5), (6, 5), (0, 0)])
 def test_wilson_of_no_share(successes: int, trials: int) -> None:
-    with pytest.raises(InputError, match="is not a share"):
+    with pytest.raises(InputError, match="successes must be from 0"):
         wilson_interval(successes, trials)
 
 

@@ -267,9 +267,9 @@ def test_walks_and_films_are_drawn(tmp_path: Path) -> None:
         film = wf.plots.film([went], [plan], maze, tmp_path / f"walk.{suffix}", every=5)
         with image.open(film) as picture:
             assert picture.n_frames == 5
-    with pytest.raises(wf.InputError, match=r"the name of a film ends in \.gif, \.webp, \.png"):
+    with pytest.raises(wf.InputError, match=r"the name of a film must end in \.gif, \.webp, \.png"):
         wf.plots.film([went], [plan], maze, tmp_path / "walk.mp4")
-    with pytest.raises(wf.InputError, match="1 walks and 0 plans do not go together"):
+    with pytest.raises(wf.InputError, match="equally many, got 1 and 0"):
         wf.plots.film([went], [], maze, tmp_path / "walk.gif")
 
 
