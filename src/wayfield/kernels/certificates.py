@@ -142,7 +142,7 @@ def proved_moves(
 def along_walks(
     successor: IntArray, goal: int, margin: FloatArray, safe: BoolArray
 ) -> tuple[FloatArray, IntArray, IntArray]:
-    """Return the least margin on each walk, its first state, and the first state not safe.
+    """Return the least margin on each walk, the first state with it, and the first unsafe state.
 
     The goal itself is not on the walk: (inf, -1, -1) there.
     """

@@ -135,7 +135,7 @@ def film(
     if path.suffix.lower() not in FILMS:
         raise InputError(f"the name of a film must end in {', '.join(FILMS)}, got {path.name!r}")
     if not len(walks) == len(plans) > 0:
-        raise InputError(f"walks and plans must be equally many, got {len(walks)} and {len(plans)}")
+        raise InputError(f"there must be a plan for each of {len(walks)} walks, got {len(plans)}")
     every, height = as_whole(every, "every", 1), as_whole(height, "height", 16)
     longest = max(each.steps for each in walks)
     shown = [*range(0, longest, every), longest][: as_whole(most, "most", 1)]

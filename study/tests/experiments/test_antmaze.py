@@ -269,7 +269,7 @@ def test_walks_and_films_are_drawn(tmp_path: Path) -> None:
             assert picture.n_frames == 5
     with pytest.raises(wf.InputError, match=r"the name of a film must end in \.gif, \.webp, \.png"):
         wf.plots.film([went], [plan], maze, tmp_path / "walk.mp4")
-    with pytest.raises(wf.InputError, match="equally many, got 1 and 0"):
+    with pytest.raises(wf.InputError, match="a plan for each of 1 walks, got 0"):
         wf.plots.film([went], [], maze, tmp_path / "walk.gif")
 
 
