@@ -196,8 +196,7 @@ class WayColumn(WordColumn):
         meaning = _LETTERS if "b" in words and set(words) <= set(_LETTERS) else _WAYS
 
         def way(word: str) -> int | None:
-            """Return the direction of a word or a list of words; None if unknown or
-            contradictory."""
+            """Return the direction of a word or a list of words; None if it is unclear."""
             if not word.startswith("["):
                 return meaning.get(word)
             parts = (part.strip(" '\"") for part in word.strip("[]").split(","))
