@@ -59,7 +59,7 @@ def test_bootstrap_of_two_cells_by_enumeration() -> None:
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [([], "no figures"), ([np.nan], "figures"), ([[1.0]], "figures")],
+    [([], "at least one figure"), ([np.nan], "figures"), ([[1.0]], "figures")],
     ids=["none", "nan", "two dimensions"],
 )
 def test_figures_must_be_finite_and_there(values: list[float], message: str) -> None:
