@@ -451,7 +451,7 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
 
 
 def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str:
-    """Return advice if labels contradict the graph noticeably; else an empty text."""
+    """Say where to go on if labels contradict the graph noticeably; else return an empty text."""
     high, low = found.optimistic.excess, found.pessimistic.excess
     above = high.max(initial=0.0) >= low.max(initial=0.0)
     excess = high if above else low
