@@ -305,7 +305,7 @@ def test_watch_shows_a_loop_and_an_arrival_by_default(tmp_path: Path) -> None:
     ("words", "why"),
     [
         (["antmaze-umaze"], "OGBench has no maze 'umaze'"),
-        (["antmaze-medium", "--out", "walk.mp4"], "the name of a film ends in"),
+        (["antmaze-medium", "--out", "walk.mp4"], "its name must end in"),
         (["antmaze-medium", "--out", "nowhere/walk.gif"], "there is no folder nowhere"),
         (["antmaze-medium", "--start", "999999"], "start 999999 is not a vertex"),
         (["antmaze-medium", "--start", "7", "--goal", "7"], "got vertex 7 for both"),
