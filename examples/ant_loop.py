@@ -1,7 +1,7 @@
 """Film an ant that follows a harmonic plan round and round, and one that the AMLE brings home.
 
 Run it with ``python examples/ant_loop.py [FILE]``, FILE ending in .png (animated), .gif or .webp;
-it needs ``pip install wayfield[plots,sim]``.
+it needs the extras ``plots`` and ``sim``.
 """
 
 from __future__ import annotations

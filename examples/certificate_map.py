@@ -4,7 +4,7 @@ A move is certified if it leads every other by more than twice the error of the 
 optimal, and nobody had to know the true values. Half of that lead is the margin, the error that the
 move survives. A walk survives the least margin on its way.
 
-Run it with ``python examples/certificate_map.py [FILE]``; it needs ``wayfield[plots]``.
+Run it with ``python examples/certificate_map.py [FILE]``; it needs the extra ``plots``.
 """
 
 from __future__ import annotations

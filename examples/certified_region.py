@@ -5,7 +5,7 @@ comparison with the truth shows: where the half-gap test proves the move optimal
 optimal though nothing of the kind proves it, and where it is not. The reach theorem covers every
 start of all three plans.
 
-Run it with ``python examples/certified_region.py [FILE]``; it needs ``wayfield[plots]``.
+Run it with ``python examples/certified_region.py [FILE]``; it needs the extra ``plots``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Draw the p-family on one maze: from harmonic (p = 2) to the AMLE (p = ∞), and how fast it tends.
 
-Run it with ``python examples/choosing_p.py [FILE]``; it needs ``pip install wayfield[plots]``.
+Run it with ``python examples/choosing_p.py [FILE]``; it needs the extra ``plots``.
 """
 
 from __future__ import annotations

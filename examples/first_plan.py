@@ -1,6 +1,6 @@
 """Draw the README's picture: a harmonic field beside the exact AMLE, with their greedy plans.
 
-Run it with ``python examples/first_plan.py [FILE]``; it needs ``pip install wayfield[plots]``.
+Run it with ``python examples/first_plan.py [FILE]``; it needs the extra ``plots``.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ seconds. Fifteen times measured on the way to one place predict the others bette
 can, and the mended streets serve other places as well. All streets exist, only their speeds are in
 doubt: so slowness is fitted, and no street is called false.
 
-Run it with ``python examples/helsinki.py [FILE]``; it needs ``pip install wayfield[plots,roads]``.
+Run it with ``python examples/helsinki.py [FILE]``; it needs the extras ``plots`` and ``roads``.
 Data © OpenStreetMap contributors, ODbL 1.0 (https://www.openstreetmap.org/copyright).
 """
 

@@ -4,7 +4,7 @@ The world is a slippery floor with pits. An agent has tried every action n times
 a plan is made from these counts alone. `doubt()` bounds its true probability of arrival, which is
 drawn beside the bounds. After three samples the counts promise far too much.
 
-Run it with ``python examples/how_sure.py [FILE]``; it needs ``wayfield[plots]``.
+Run it with ``python examples/how_sure.py [FILE]``; it needs the extra ``plots``.
 """
 
 from __future__ import annotations

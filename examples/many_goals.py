@@ -3,7 +3,7 @@
 All goals share their random labels, so the harmonic solver factors the graph once for all of them.
 Every goal is then planned to from every start: half a million walks.
 
-Run it with ``python examples/many_goals.py [FILE]``; it needs ``wayfield[plots]``.
+Run it with ``python examples/many_goals.py [FILE]``; it needs the extra ``plots``.
 """
 
 from __future__ import annotations

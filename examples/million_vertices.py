@@ -3,7 +3,7 @@
 The large maze, every cell 148 × 148 vertices; REFINEMENT 20 makes a smaller one.
 
 Run it with ``python examples/million_vertices.py [FILE [REFINEMENT]]``; it needs
-``wayfield[plots]``.
+the extra ``plots``.
 """
 
 from __future__ import annotations

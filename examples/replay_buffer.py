@@ -5,7 +5,7 @@ does not get out of. Its transitions become a directed graph. The report says fi
 reach the goal at all; then a start and a goal outside the room, never observed, are attached to
 their neighbours, and a critic's noisy values make the plan.
 
-Run it with ``python examples/replay_buffer.py [FILE]``; it needs ``wayfield[plots]``.
+Run it with ``python examples/replay_buffer.py [FILE]``; it needs the extra ``plots``.
 """
 
 from __future__ import annotations

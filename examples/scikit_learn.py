@@ -5,7 +5,7 @@ progression of diabetes after a year, a noisy target. Means over random draws of
 samples; transductive, so that the scores are of the samples whose label was not shown.
 
 Run it with ``python examples/scikit_learn.py [FILE [DRAWS]]``; it needs
-``wayfield[plots,sklearn]``.
+the extras ``plots`` and ``sklearn``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Draw success by p: in the paper, with solvers stopped early as there, and with solved fields.
 
 Run it with ``python examples/solved_fields.py [FILE [CLAIMS]]``; CLAIMS is a ``claims.json`` that
-``wayfield reproduce`` wrote, by default the figures of the note. It needs ``wayfield[plots]``.
+``wayfield reproduce`` wrote, by default the figures of the note. It needs the extra ``plots``.
 """
 
 from __future__ import annotations

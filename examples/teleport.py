@@ -5,7 +5,7 @@ is a cell without an exit. Shortest paths on the buffer go through a teleporter,
 for the lucky ones. A `Planner` also counts the others, and predicts how likely each plan arrives.
 The film is an animated PNG.
 
-Run it with ``python examples/teleport.py [FILE]``; it needs ``wayfield[plots]``.
+Run it with ``python examples/teleport.py [FILE]``; it needs the extra ``plots``.
 """
 
 from __future__ import annotations

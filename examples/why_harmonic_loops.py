@@ -4,7 +4,7 @@ A harmonic value is an average over random walks: it depends on how many ways le
 how short they are. On the paper's seven-vertex graph that turns one decision round. In a maze it
 makes a label the lowest point of its surroundings, and a greedy walk never gets away from it.
 
-Run it with ``python examples/why_harmonic_loops.py [FILE]``; it needs ``wayfield[plots]``.
+Run it with ``python examples/why_harmonic_loops.py [FILE]``; it needs the extra ``plots``.
 """
 
 from __future__ import annotations

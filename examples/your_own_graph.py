@@ -3,7 +3,8 @@
 Junctions are scattered over a square and joined where they are near; a road's length is its travel
 time, so fast roads are short. Travel times to the depot are known at one junction in twenty.
 
-Run it with ``python examples/your_own_graph.py [FILE]``; it needs ``wayfield[plots,interop]``.
+Run it with ``python examples/your_own_graph.py [FILE]``; it needs the extras ``plots`` and
+``interop``.
 """
 
 from __future__ import annotations

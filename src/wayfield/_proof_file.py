@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -70,6 +70,17 @@ def _place(numbers: FloatArray) -> NDArray[np.int64]:
 def bits(tag: str, flags: BoolArray) -> Section:
     """Return a packed bit array, one bit per vertex, least significant bit first."""
     return tag, np.packbits(flags, bitorder="little").tobytes()
+
+
+def names(given: Collection[object], count: int, what: str) -> list[Section]:
+    """Return the sections of `count` names, such as those of all vertices (`what`)."""
+    if len(given) != count:
+        raise InputError(f"names must be one for each of {count:,} {what}, got {len(given):,}")
+    words = [str(name).encode() for name in given]
+    if len(set(words)) < count:
+        raise InputError(f"names must differ: two {what} have the same name")
+    sizes = np.array([len(word) for word in words], dtype=np.int64)
+    return [counts("naml", sizes), ("name", b"".join(words))]
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:

@@ -562,7 +562,7 @@ def dask_client(address: str) -> Iterator[Any]:
     distributed = need("distributed", "dask")
 
     async def greet() -> str:
-        """Ask who answers, without leaving anything behind if nobody does."""
+        """Check that someone answers; clean up if nobody does."""
         core = need("distributed.core", "dask")
         async with asyncio.timeout(CONNECT), core.rpc(address, timeout=CONNECT) as server:
             return str((await server.identity())["type"])

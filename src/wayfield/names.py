@@ -128,7 +128,7 @@ class Names:
         Raises
         ------
         InputError
-            If it is not a vertex index. A mask is none: pass ``np.flatnonzero(mask)``.
+            If it is not a vertex index. For a mask, pass ``np.flatnonzero(mask)``.
         """
         if np.ndim(vertex):
             return [self[x] for x in np.asarray(vertex).tolist()]

@@ -37,12 +37,10 @@ from itertools import accumulate, pairwise
 from operator import add, mul
 
 from ._field import NotProved, number_of
-from ._file import Sections, finite, moved, require
+from ._file import Sections, finite, moved, read_names, require, titled
 from ._numbers import places, whole
 
 LARGEST_EXPONENT = 512
-LONGEST_NAME = 40
-"""Letters of a state's name that a message shows."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +88,7 @@ class Process:
 
     def name(self, x: int) -> str:
         """Return how a message calls a state."""
-        if self.names is None:
-            return f"state {x}"
-        shown = self.names[x].decode()[:LONGEST_NAME]
-        return f"state {x} ({shown!a})"
+        return titled("state", x, self.names)
 
 
 def read_process(sections: Sections) -> Process:
@@ -135,7 +130,7 @@ def read_process(sections: Sections) -> Process:
     require(all(x < n for x in ends), "a goal or label is at a state that does not exist")
     require(all(x < y for x, y in pairwise(ends)), "goals and labels are not in ascending order")
     end_values = finite(sections.doubles("endy", num_ends))
-    names = _names(sections, n) if sections.has("naml") else None
+    names = read_names(sections, n, "states") if sections.has("naml") else None
 
     plan = sections.counts("plan", n)
     known = all(a <= k for a, k in zip(plan, per_state, strict=True))
@@ -173,20 +168,6 @@ def _bounds(
         [moved(v, -k) for v, k in zip(values, steps[0], strict=True)],
         [moved(v, k) for v, k in zip(values, steps[1], strict=True)],
     )
-
-
-def _names(sections: Sections, n: int) -> list[bytes]:
-    sizes = sections.counts("naml", n)
-    text = bytes(sections.take("name", sum(sizes)))
-    names = [text[end - size : end] for end, size in zip(accumulate(sizes), sizes, strict=True)]
-    try:
-        for name in names:
-            name.decode()
-    except UnicodeDecodeError:
-        require(False, "a name is not UTF-8")
-    # sorted, not hashed: the file chooses them
-    require(all(a < b for a, b in pairwise(sorted(names))), "two states have the same name")
-    return names
 
 
 class Odds:

@@ -7,7 +7,7 @@ travel"; what they ask for is checked here, by these names.
   connected to a label a is a subsolution and b a supersolution. Then the extension exists, is
   unique, and lies between a and b.
 - **Filled** (Theorem 3, the AMLE alone): the same on the fixed vertices and the arcs between them,
-  and besides a ≤ b there; from every fixed vertex that is not a label some arc leads to a fixed y
+  and a ≤ b there; from every fixed vertex that is not a label some arc leads to a fixed y
   with a(x) > b(y); and no walk through vertices that are not fixed descends, in the sense that
   b(t) > a(t') for its ends t ≠ t'. Then these are the vertices that the AMLE fixes, it lies between
   a and b on them, and filling a and b bounds what it is filled with.
@@ -38,7 +38,7 @@ class NotProved(Exception):  # noqa: N818
 def prove_field(proof: Proof, numbers: Numbers) -> list[str]:
     """Prove the bracket of every vertex, and return what was proved; or raise `NotProved`."""
     out, into = numbers.arcs(proof)
-    n, fixed, reasons = len(out), proof.fixed, proof.reasons
+    n, fixed, reasons, vertex = len(out), proof.fixed, proof.reasons, proof.vertex
     labels = {x: numbers.whole(y) for x, y in proof.corrections.items()}
     connected = reached_from(labels, [out] if out is into else [out, into], n)
 
@@ -54,29 +54,29 @@ def prove_field(proof: Proof, numbers: Numbers) -> list[str]:
         below = above = [numbers.exact(value) for value in exact]
     for x, label in labels.items():
         if below[x] > label:
-            raise NotProved(f"the lower barrier exceeds the label of vertex {x}")
+            raise NotProved(f"the lower barrier exceeds the label of {vertex(x)}")
         if above[x] < label:
-            raise NotProved(f"the upper barrier is below the label of vertex {x}")
+            raise NotProved(f"the upper barrier is below the label of {vertex(x)}")
 
     low: Sequence[Number | float] = below
     high: Sequence[Number | float] = above
     if fixed is None:  # the graph as it is
         free = [x for x in range(n) if connected[x] and x not in labels]
-        _require_barriers(proof.p, free, out, into, below, above)
+        _require_barriers(proof, free, out, into, below, above)
     else:  # filled: the same on the fixed vertices, and it must be certain which these are
         for x in labels:
             if not fixed[x]:
-                raise NotProved(f"vertex {x} is labelled, and should be fixed")
+                raise NotProved(f"{vertex(x)} is labelled, and should be fixed")
         among = _between(out, fixed)
         back = among if into is out else _between(into, fixed)
         free = [x for x in range(n) if fixed[x] and x not in labels]
-        _require_barriers(math.inf, free, among, back, below, above)
+        _require_barriers(proof, free, among, back, below, above)
         for x in range(n):
             if fixed[x] and below[x] > above[x]:
-                raise NotProved(f"the barriers are exchanged at vertex {x}")
+                raise NotProved(f"the barriers are exchanged at {vertex(x)}")
         for x in free:
             if not any(below[x] > above[y] for y, _ in among[x]):
-                raise NotProved(f"no arc certainly descends from the fixed vertex {x}")
+                raise NotProved(f"no arc certainly descends from the fixed {vertex(x)}")
         # b(t) <= a(t') whenever a walk leads from t to another t' through unfixed vertices: at an
         # unfixed x it is enough to know the two least a(t') that x leads to, the two largest b(t)
         # that lead to x, and whose they are
@@ -86,7 +86,10 @@ def prove_field(proof: Proof, numbers: Numbers) -> list[str]:
             for most, t in leading[x]:
                 for least, end in reached[x]:
                     if not is_fixed and t != end and -most > least:
-                        raise NotProved(f"a walk through vertex {x} may descend from {t} to {end}")
+                        raise NotProved(
+                            f"a walk through {vertex(x)} may descend "
+                            f"from {vertex(t)} to {vertex(end)}"
+                        )
         rule, rate = proof.fill, numbers.length_unit
         low = _fill(rule, rate, fixed, out, into, below)
         high = _fill(rule, rate, fixed, out, into, above)
@@ -113,7 +116,7 @@ def reached_from(begin: Iterable[int], ways: Sequence[Arcs], n: int) -> list[boo
 
 
 def _require_barriers(
-    p: float,
+    proof: Proof,
     free: Iterable[int],
     out: Arcs,
     into: Arcs,
@@ -121,6 +124,7 @@ def _require_barriers(
     above: Sequence[Number],
 ) -> None:
     """Check that the lower barrier is a subsolution at the free vertices, the upper the reverse."""
+    p, vertex = proof.p, proof.vertex
     for x in free:
         for values, side, word in ((below, 1, "lower"), (above, -1, "upper")):
             here = values[x]
@@ -133,10 +137,10 @@ def _require_barriers(
                 slopes = [Fraction(values[y] - here) / length for y, length in out[x]]
                 sign = sign_of_balance(slopes, Fraction(p) - 1)
             if sign is None:
-                raise NotProved(f"the {word} barrier's balance at vertex {x} is undecided")
+                raise NotProved(f"the {word} barrier's balance at {vertex(x)} is undecided")
             if sign * side < 0:
                 kind = "sub" if side > 0 else "super"
-                raise NotProved(f"the {word} barrier is not a {kind}solution at vertex {x}")
+                raise NotProved(f"the {word} barrier is not a {kind}solution at {vertex(x)}")
 
 
 def _steepness(values: Sequence[Number], x: int, out: Arcs, into: Arcs) -> int:
@@ -246,12 +250,12 @@ def _require_bracket(
     high: Sequence[Number | float],
 ) -> None:
     """Check that the bounds follow, and that every value lies within its own."""
-    whole, labels, prior = numbers.whole, proof.labels, proof.prior
+    whole, labels, prior, vertex = numbers.whole, proof.labels, proof.prior, proof.vertex
     delta = 0
     if prior is not None:
         for x, label in labels.items():
             if prior[x] == math.inf:
-                raise NotProved(f"the prior is infinite at the label of vertex {x}")
+                raise NotProved(f"the prior is infinite at the label of {vertex(x)}")
             rest = whole(label) - whole(prior[x]) - whole(proof.corrections[x])
             delta = max(delta, abs(rest))
         if delta and proof.fill not in (None, "flat"):
@@ -261,23 +265,23 @@ def _require_bracket(
         base = 0.0 if prior is None else prior[x]
         if base == math.inf or (connected[x] and low[x] == NONE):
             if any(number != math.inf for number in row):
-                raise NotProved(f"the value of vertex {x} is infinite, and must be marked so")
+                raise NotProved(f"the value of {vertex(x)} is infinite, and must be marked so")
         elif not connected[x]:
             if not all(map(math.isnan, row)):
-                raise NotProved(f"vertex {x} is connected to no label, and has no value")
+                raise NotProved(f"{vertex(x)} is connected to no label, and has no value")
         elif not all(map(math.isfinite, row)):
-            raise NotProved(f"a value or bound of vertex {x} is not a number")
+            raise NotProved(f"a value or bound of {vertex(x)} is not a number")
         else:
             value, lower, upper = map(whole, row)
             if not lower <= value <= upper:
-                raise NotProved(f"the value of vertex {x} is outside its bounds")
+                raise NotProved(f"the value of {vertex(x)} is outside its bounds")
             if x in labels:
                 if value != whole(labels[x]):
-                    raise NotProved(f"the value of vertex {x} is not its label")
+                    raise NotProved(f"the value of {vertex(x)} is not its label")
             elif lower > whole(base) + low[x] - delta:
-                raise NotProved(f"the lower bound of vertex {x} does not follow")
+                raise NotProved(f"the lower bound of {vertex(x)} does not follow")
             elif upper < whole(base) + high[x] + delta:
-                raise NotProved(f"the upper bound of vertex {x} does not follow")
+                raise NotProved(f"the upper bound of {vertex(x)} does not follow")
 
 
 def _sentences(proof: Proof, connected: list[bool]) -> list[str]:

@@ -18,7 +18,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 MAGIC = b"wayfield proof 1"
@@ -29,6 +29,8 @@ LARGEST_P = 65536
 LARGEST_EXPONENT = 2000
 LONGEST_WHOLE = 4096
 """Bytes of a numerator or denominator."""
+LONGEST_NAME = 40
+"""Letters of a name that a message shows."""
 MOST_WORK = 64
 """Largest total size of the exact values at the ends of all arcs, per byte of the file."""
 WHOLE = {1: "B", 2: "H", 4: "I", 8: "Q"}
@@ -77,6 +79,7 @@ class Proof:
     """Content of the file; by vertex, unless stated otherwise."""
 
     num_vertices: int
+    names: Sequence[bytes] | None
     directed: bool
     fill: str | None
     p: float
@@ -93,6 +96,10 @@ class Proof:
     fixed: Sequence[bool] | None
     reasons: Barriers | list[Fraction]
     plan: Plan | None
+
+    def vertex(self, x: int) -> str:
+        """Return what a message calls a vertex."""
+        return titled("vertex", x, self.names)
 
 
 def sections_of(path: str | os.PathLike[str]) -> Sections:
@@ -122,6 +129,7 @@ def read_field(sections: Sections) -> Proof:
     require(not directed or p == math.inf, "only the AMLE is defined on directed graphs")
     require(bool(fill) or not directed, "on a directed graph something is filled")
     require(not fill or p == math.inf, "only the AMLE fills")
+    names = read_names(sections, n, "vertices") if sections.has("naml") else None
     tails, heads = sections.indices("tail", num_edges), sections.indices("head", num_edges)
     edges = list(zip(tails, heads, strict=True))
     require(all(x < n and y < n for x, y in edges), "an edge leads to a vertex that does not exist")
@@ -158,7 +166,7 @@ def read_field(sections: Sections) -> Proof:
     plan = _plan(sections, n, lengths is None) if sections.has("goal") else None
     sections.finish()
     return Proof(
-        n, bool(directed), FILLS[int(fill)], p, edges, lengths, labels, prior, corrections,
+        n, names, bool(directed), FILLS[int(fill)], p, edges, lengths, labels, prior, corrections,
         values, lower, upper, fixed, reasons, plan,
     )  # fmt: skip
 
@@ -255,6 +263,27 @@ def moved(number: float, steps: int) -> float:
     bits = place if place >= 0 else 2**63 - place
     found: float = struct.unpack("<d", struct.pack("<Q", bits))[0]
     return found
+
+
+def read_names(sections: Sections, n: int, what: str) -> list[bytes]:
+    """Read the names of all vertices or states (`what`): UTF-8, no two alike."""
+    sizes = sections.counts("naml", n)
+    text = bytes(sections.take("name", sum(sizes)))
+    names = [text[end - size : end] for end, size in zip(accumulate(sizes), sizes, strict=True)]
+    try:
+        for name in names:
+            name.decode()
+    except UnicodeDecodeError:
+        require(False, "a name is not UTF-8")
+    # sorted, not hashed: the file chooses them
+    require(all(a < b for a, b in pairwise(sorted(names))), f"two {what} have the same name")
+    return names
+
+
+def titled(noun: str, x: int, names: Sequence[bytes] | None) -> str:
+    """Return a noun with its number, and its name if it has one."""
+    # in ASCII, which every terminal has
+    return f"{noun} {x}" + (f" ({names[x].decode()[:LONGEST_NAME]!a})" if names else "")
 
 
 def _reasons(sections: Sections, n: int, fixed: Sequence[bool] | None) -> Barriers | list[Fraction]:

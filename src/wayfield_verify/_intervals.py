@@ -21,7 +21,7 @@ def require_proved(proof: Proof, plan: Plan, numbers: Numbers, out: Arcs, into: 
     """Raise `NotProved` if a move that the file calls proved does not pass the test."""
     if plan.label_error is None:
         return
-    error, unit = numbers.whole(plan.label_error), numbers.length_unit
+    error, unit, vertex = numbers.whole(plan.label_error), numbers.length_unit, proof.vertex
     sources = {x: (numbers.whole(y), error) for x, y in proof.labels.items()}
     sources.setdefault(plan.goal, (0, 0))
     above = _cone(into, {x: y + e for x, (y, e) in sources.items()}, unit)
@@ -29,7 +29,7 @@ def require_proved(proof: Proof, plan: Plan, numbers: Numbers, out: Arcs, into: 
     below = [0 if u is None else max(0, -u) for u in negated]
     for x, (least, most) in enumerate(zip(below, above, strict=True)):
         if most is not None and least > most:
-            raise NotProved(f"labels and graph contradict each other at vertex {x}")
+            raise NotProved(f"labels and graph contradict each other at {vertex(x)}")
     for x, claimed in enumerate(plan.proved):
         move = plan.successor[x]
         if not claimed or x == plan.goal:
@@ -37,12 +37,12 @@ def require_proved(proof: Proof, plan: Plan, numbers: Numbers, out: Arcs, into: 
         most = above[move]
         length = next((length for y, length in out[x] if y == move), None)
         if length is None or most is None:
-            raise NotProved(f"the intervals do not prove the move from vertex {x} optimal")
+            raise NotProved(f"the intervals do not prove the move from {vertex(x)} optimal")
         for y, other in out[x]:
             if y != move and length * unit + most > other * unit + below[y]:
                 raise NotProved(
-                    f"the intervals do not prove the move from vertex {x} to {move} optimal: "
-                    f"the move to {y} may be better"
+                    f"the intervals do not prove the move from {vertex(x)} to {vertex(move)} "
+                    f"optimal: the move to {vertex(y)} may be better"
                 )
 
 

@@ -16,7 +16,7 @@ less.
 - **Optimal moves.** If |u − V| ≤ e for the true cost-to-go V, a move to c that leads every rival b
   by more than e_b + e_c is the one optimal move (the half-gap lemma). This is checked for every u
   between the bounds: (ℓ_b + lower_b) − (ℓ_c + upper_c) > e_b + e_c. Lifted values are taken as they
-  are. Rivals that cannot reach the goal are none.
+  are. Neighbours that cannot reach the goal are not rivals.
 """
 
 from __future__ import annotations
@@ -40,43 +40,45 @@ MOST_NAMED = 3
 def prove_plan(proof: Proof, plan: Plan, numbers: Numbers) -> list[str]:
     """Prove the plan, and return what was proved; or raise `NotProved`."""
     out, into = numbers.arcs(proof)
-    goal, successor, hops, n = plan.goal, plan.successor, plan.hops, len(out)
+    goal, successor, hops, n, vertex = plan.goal, plan.successor, plan.hops, len(out), proof.vertex
     # a plan reads NaN, where no label is connected, as "cannot reach"
     stands_on = plan.lifted or proof.values
     values = [numbers.whole(u) if math.isfinite(u) else None for u in stands_on]
     for x, (lifted, value) in enumerate(zip(plan.lifted or (), proof.values, strict=False)):
         # what cannot be reached is +inf once lifted; a vertex without a value has NaN
         if lifted < value:
-            raise NotProved(f"the lifted value of vertex {x} is below its value")
+            raise NotProved(f"the lifted value of {vertex(x)} is below its value")
 
     # moves: along an arc to a finite value, wherever there is one
     moves = [0] * n  # their lengths; 0 at the goal and where there is none
     for x, y in enumerate(successor):
         if x == goal:
             if y != x:
-                raise NotProved(f"the plan moves on from the goal, vertex {x}")
+                raise NotProved(f"the plan moves on from the goal, {vertex(x)}")
         elif y == x:
             if any(values[z] is not None for z, _ in out[x]):
-                raise NotProved(f"vertex {x} has a move, but the plan takes none")
+                raise NotProved(f"{vertex(x)} has a move, but the plan takes none")
         else:
             length = next((length for z, length in out[x] if z == y), None)
             if length is None:
-                raise NotProved(f"the move from vertex {x} to {y} follows no arc")
+                raise NotProved(f"the move from {vertex(x)} to {vertex(y)} follows no arc")
             if values[y] is None:
-                raise NotProved(f"the move from vertex {x} leads to {y}, which has no finite value")
+                raise NotProved(
+                    f"the move from {vertex(x)} leads to {vertex(y)}, which has no finite value"
+                )
             moves[x] = length
     if plan.tolerance == 0.0:
         unit = None if proof.lengths is None else numbers.length_unit
         for x in range(n):
-            _require_best(x, plan, out[x], values, unit)
+            _require_best(x, proof, plan, out[x], values, unit)
 
     # outcomes: hops fall by one at every move of a start that arrives, and others have none
     for x, y in enumerate(successor):
         if x == goal or y == x:
             if hops[x]:
-                raise NotProved(f"vertex {x} has no move, yet has hops")
+                raise NotProved(f"{vertex(x)} has no move, yet has hops")
         elif hops[x] != (1 if y == goal else hops[y] + bool(hops[y])):
-            raise NotProved(f"the hops of vertex {x} are not one more than those of its move")
+            raise NotProved(f"the hops of {vertex(x)} are not one more than those of its move")
 
     # costs: the lengths are added up from the goal outwards
     exact = [0] * n
@@ -87,11 +89,11 @@ def prove_plan(proof: Proof, plan: Plan, numbers: Numbers) -> list[str]:
         stated = costs[x]
         if hops[x] == 0 and x != goal:
             if stated != math.inf:
-                raise NotProved(f"the walk from vertex {x} does not reach the goal, yet has a cost")
+                raise NotProved(f"the walk from {vertex(x)} has a cost but never arrives")
             continue
         exact[x] = exact[successor[x]] + moves[x] * numbers.length_unit
         if stated == math.inf or abs(numbers.whole(stated) - exact[x]) << 52 > hops[x] * exact[x]:
-            raise NotProved(f"the cost of the walk from vertex {x} is not what its moves cost")
+            raise NotProved(f"the cost of the walk from {vertex(x)} is not what its moves cost")
 
     require_proved(proof, plan, numbers, out, into)
 
@@ -104,21 +106,23 @@ def prove_plan(proof: Proof, plan: Plan, numbers: Numbers) -> list[str]:
             continue
         move = successor[x]
         if errors is None or move == x or not able[move]:
-            raise NotProved(f"no move from vertex {x} is proved optimal")
+            raise NotProved(f"no move from {vertex(x)} is proved optimal")
         for y, length in out[x]:
             if y == move or not able[y]:
                 continue
             terms = (lower[y], upper[move], errors[y], errors[move])
+            doubt = f"the move from {vertex(x)} is not proved better than that to {vertex(y)}"
             if not all(map(math.isfinite, terms)):
-                raise NotProved(f"the move from vertex {x} is not proved better than that to {y}")
+                raise NotProved(doubt)
             least, most, *slack = map(numbers.whole, terms)
             if not (length - moves[x]) * numbers.length_unit + least - most > sum(slack):
-                raise NotProved(f"the move from vertex {x} is not proved better than that to {y}")
-    return _sentences(plan, values, able)
+                raise NotProved(doubt)
+    return _sentences(proof, plan, values, able)
 
 
 def _require_best(
     x: int,
+    proof: Proof,
     plan: Plan,
     arcs: list[tuple[int, int]],
     values: Sequence[int | None],
@@ -150,26 +154,31 @@ def _require_best(
         if length_unit is not None:
             slack = abs(mine * length) + abs(toll * over)
         if lead * ROUNDING > slack and lead << UNDERFLOW > over * length:
-            raise NotProved(f"from vertex {x} the move to {y} is better than that to {move}")
+            vertex = proof.vertex
+            raise NotProved(
+                f"from {vertex(x)} the move to {vertex(y)} is better than to {vertex(move)}"
+            )
 
 
 # ---------------------------------------------------------------- the statement
 
 
-def _sentences(plan: Plan, values: Sequence[int | None], able: list[bool]) -> list[str]:
+def _sentences(
+    proof: Proof, plan: Plan, values: Sequence[int | None], able: list[bool]
+) -> list[str]:
     goal, n = plan.goal, len(able)
     starts, arrived = sum(able) - 1, sum(map(bool, plan.hops))
     found = [
-        f"Every start that can reach the goal, vertex {goal}, does so by the plan: "
+        f"Every start that can reach the goal, {proof.vertex(goal)}, does so by the plan: "
         f"{number_of(starts, 'start')}. What each walk costs is as stated."
         if arrived == starts
         else f"By the plan {arrived} of the {number_of(starts, 'start')} that can reach the goal, "
-        f"vertex {goal}, do so. What each walk costs is as stated."
+        f"{proof.vertex(goal)}, do so. What each walk costs is as stated."
     ]
     if plan.lifted is not None:
         found.append("The plan stands on lifted values, none of which is below the field's.")
     lost = [x for x in range(n) if x != goal and not plan.hops[x]]
-    found += _of_the_lost(plan, lost)
+    found += _of_the_lost(proof, plan, lost)
     moves = ((values[x], values[plan.successor[x]]) for x in range(n) if plan.hops[x])
     rises = sum(a is not None and b is not None and b > a for a, b in moves)  # hops fall anyhow
     found.append(
@@ -208,7 +217,7 @@ def _sentences(plan: Plan, values: Sequence[int | None], able: list[bool]) -> li
     return found
 
 
-def _of_the_lost(plan: Plan, lost: list[int]) -> list[str]:
+def _of_the_lost(proof: Proof, plan: Plan, lost: list[int]) -> list[str]:
     """Describe how starts that do not arrive end: in loops, or at vertices without a move."""
     found = []
     loops = []
@@ -229,10 +238,11 @@ def _of_the_lost(plan: Plan, lost: list[int]) -> list[str]:
             stuck[y] = stops
     stopping = sum(map(bool, stuck))
     if loops:
-        shown = []  # the first vertex at both ends; in ASCII, which every terminal has
+        shown = []  # the first vertex at both ends
         for loop in loops[:MOST_NAMED]:
             rest = ["..."] if len(loop) > MOST_NAMED else []
-            shown.append(" -> ".join(map(str, (*loop[:MOST_NAMED], *rest, loop[0]))))
+            called = [proof.vertex(x).removeprefix("vertex ") for x in loop[:MOST_NAMED]]
+            shown.append(" -> ".join([*called, *rest, called[0]]))
         some = "; ".join(shown)
         more = "" if len(loops) <= MOST_NAMED else f", and {len(loops) - MOST_NAMED} more"
         found.append(

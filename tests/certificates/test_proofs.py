@@ -356,7 +356,8 @@ def test_the_command_line_writes_one(tmp_path: Path, monkeypatch: pytest.MonkeyP
     answer = wayfield(*words, "road.proof")
     assert answer.code == 0, answer.err
     assert main(["road.proof"]) == 0
-    assert wayfield(*words, "road.proof").code == 0
+    assert wayfield(*words, "road.proof", "--proof-names").code == 0
+    assert "('d')" in " ".join(verify("road.proof"))
     taken = wayfield(*words, "known.csv")
     assert taken.code == 2
     assert "known.csv is not a proof" in taken.err
@@ -387,6 +388,37 @@ def test_a_value_that_is_lifted_from_infinity_is_refused(tmp_path: Path) -> None
     file.change("lift", 4, -5.0)
     with pytest.raises(NotProved, match="lifted value of vertex 4 is below"):
         verify(file.write(tmp_path / "lower.proof"))
+
+
+def test_names_are_stored_on_request_and_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3]).with_names(["Genève", "b", "c", "d"])
+    labels = wf.Labels([0, 3], [0.0, 3.0])
+    answer = wf.solve(path, labels, goal=0)
+    plain, named = tmp_path / "plain.proof", tmp_path / "named.proof"
+    said = " ".join(verify(answer.write_proof(plain)))
+    assert "the goal, vertex 0, does so" in said
+    said = " ".join(verify(answer.write_proof(named, names=True)))
+    assert r"the goal, vertex 0 ('Gen\xe8ve'), does so" in said
+    assert "the goal, vertex 0 ('x'), does so" in " ".join(
+        verify(answer.write_proof(named, names=["x", "b", "c", "d"]))
+    )
+    file = File(named)
+    file.change("laby", 1, 4.0)
+    assert main([str(file.write(tmp_path / "false.proof"))]) == 1
+    assert "the label of vertex 3 ('d')" in capsys.readouterr().out
+
+
+def test_names_that_cannot_be_stored_are_refused(tmp_path: Path) -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    field = wf.extend(path, wf.Labels([0, 2], [0.0, 2.0]), wf.AMLE())
+    with pytest.raises(wf.InputError, match="the graph has no names"):
+        field.write_proof(tmp_path / "a.proof", names=True)
+    with pytest.raises(wf.InputError, match="one for each of 3 vertices, got 2"):
+        field.write_proof(tmp_path / "a.proof", names=["a", "b"])
+    with pytest.raises(wf.InputError, match="two vertices have the same name"):
+        field.write_proof(tmp_path / "a.proof", names=["a", "b", "a"])
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

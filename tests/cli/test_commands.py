@@ -412,7 +412,7 @@ def test_doctor_finds_all_well() -> None:
     assert answer.code == 0
     assert answer.out.count("✓ Seven-node graph") == 1
     assert "36/29" in answer.out
-    assert answer.out.endswith("all is well\n")
+    assert answer.out.endswith("everything works\n")
 
 
 def test_doctor_counts_kernels_when_they_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -533,7 +533,7 @@ def test_compiling_shows_what_is_compiled_and_how_long_it_may_take(
         assert "csr.first_flaw" in shown
         assert " left; once only" in shown
     else:  # two kernels are missing: that is the estimate
-        assert "compiling the kernels of amle: about 2, usually in 1 to 2 s; once only …" in shown
+        assert "compiling the kernels of amle (about 2), usually 1 to 2 s; once only …" in shown
 
 
 def test_quick_starts_are_not() -> None:

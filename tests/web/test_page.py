@@ -476,7 +476,7 @@ def test_two_settings_side_by_side_and_their_difference(opened: Explorer) -> Non
         np.testing.assert_array_equal(opened.values(number), field)
     both = opened.role("both").inner_text()
     assert "1,174" in both
-    assert f"by {float(f'{np.abs(fields[1] - fields[0]).max():.4g}'):g}" in both.replace("-", "")
+    assert f"by {float(f'{np.abs(fields[1] - fields[0]).max():.4g}'):g}" in both.replace("−", "")
     opened.page.click('[data-panel="1"]')
     opened.after(lambda: opened.slide("p", 7))
     assert [panel["method"] for panel in opened.scene["panels"]] == ["harmonic", "p=16"]

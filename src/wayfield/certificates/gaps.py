@@ -45,6 +45,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -169,7 +170,9 @@ class Certificate(KeepsReadOnly):
         upper = ext.values if ext.upper is None else ext.upper
         return frozen(self.intervals.error_bound(lower, upper))
 
-    def write_proof(self, path: str | os.PathLike[str]) -> Path:
+    def write_proof(
+        self, path: str | os.PathLike[str], names: Collection[object] | bool = False
+    ) -> Path:
         """Write field, proof, plan, and the proved and certified moves to one file.
 
         Like `Extension.write_proof`, with the plan: ``python -m wayfield_verify FILE`` follows
@@ -186,14 +189,14 @@ class Certificate(KeepsReadOnly):
         ...     answer.write_proof(f"{folder}/plan.proof").name
         'plan.proof'
         """
-        return proof_file.write(path, self.sections())
+        return proof_file.write(path, self.sections(names))
 
-    def sections(self) -> list[proof_file.Section]:
+    def sections(self, names: Collection[object] | bool = False) -> list[proof_file.Section]:
         """Return the sections of the file."""
         plan, field = self.plan, self.field
         moves = struct.pack("<IBd", plan.goal, RULES.index(plan.rule), plan.tie_tolerance)
         found = [
-            *field_sections(field),
+            *field_sections(field, names),
             ("goal", moves),
             proof_file.indices("succ", plan.successor),
             proof_file.counts("hops", np.maximum(plan.steps, 0)),

@@ -89,13 +89,7 @@ def cost_sections(field: ExpectedCost, names: Sequence[str] | None) -> list[Sect
     at_ends = np.ldexp(boundary.values[ends], moves._cost_exponent)
     head.append(proof_file.doubles("endy", at_ends))
     if names is not None:
-        if len(names) != n:
-            raise InputError(f"names must be one for each of {n:,} states, got {len(names):,}")
-        words = [str(name).encode() for name in names]
-        if len(set(words)) < n:
-            raise InputError("names must differ: two states have the same name")
-        head.append(proof_file.counts("naml", np.array([len(word) for word in words])))
-        head.append(("name", b"".join(words)))
+        head += proof_file.names(names, n, "states")
     plan = np.where(policy >= 0, policy - moves.indptr[:-1] + 1, 0)
     return [*head, proof_file.counts("plan", plan), *found.answer, *found.reasons]
 

@@ -121,7 +121,7 @@ def compile_kernels(
     known = {id(each): each for module in modules for each in vars(module).values()}
     total = max(1, min(usual, sum(not is_compiled(each) for each in known.values())))
     low, high = (round(total * seconds) for seconds in SECONDS_PER_KERNEL)
-    message = f"compiling {what}: about {total}, usually in {low} to {high} s{kept} …"
+    message = f"compiling {what} (about {total}), usually {low} to {high} s{kept} …"
     bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),

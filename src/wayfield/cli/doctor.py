@@ -66,7 +66,7 @@ def doctor(
         findings = [each._asdict() for each in found]
         print_json({"wayfield": __version__, "well": not failed, "findings": findings})
     else:
-        verdict = f"{number_of(failed, 'checks')} failed" if failed else "all is well"
+        verdict = f"{number_of(failed, 'checks')} failed" if failed else "everything works"
         console.print(verdict, style="bold red" if failed else "bold green", highlight=False)
     if failed:
         raise typer.Exit(1)

@@ -89,6 +89,9 @@ def plan(
             metavar="FILE", help="Write the proof of field and plan, for python -m wayfield_verify."
         ),
     ] = None,
+    proof_names: Annotated[
+        bool, typer.Option("--proof-names", help="Store the names of the vertices in the proof.")
+    ] = False,
     force: Force = False,
     json_wanted: Json = False,
     unreachable: Annotated[
@@ -207,7 +210,8 @@ def plan(
         if proof is not None:
             stages.begin("writing the proof")
             try:
-                more["proof"] = str(answer.write_proof(proof))
+                names = given.names if proof_names else False
+                more["proof"] = str(answer.write_proof(proof, names))
             except OSError as error:
                 more["no_proof"] = f"{error.strerror or error} ({proof})"
 

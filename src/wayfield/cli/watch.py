@@ -74,7 +74,7 @@ def watch(
     names = method or ["harmonic", "amle"]
     methods = {name: None if name == DISTANCE else parse_method(name) for name in names}
     if out.suffix.lower() not in FILMS:
-        raise InputError(f"cannot write {out}: the name of a film ends in {', '.join(FILMS)}")
+        raise InputError(f"cannot write {out}: its name must end in {', '.join(FILMS)}")
     if not out.parent.is_dir():
         raise InputError(f"cannot write {out}: there is no folder {out.parent}")
     check_outputs(out.parent, [out.name], force)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -238,11 +238,21 @@ class Extension(KeepsReadOnly):
     evidence: Evidence | None = None
     fixing: Fixing | None = None
 
-    def write_proof(self, path: str | os.PathLike[str]) -> Path:
+    def write_proof(
+        self, path: str | os.PathLike[str], names: Collection[object] | bool = False
+    ) -> Path:
         """Write the field, its bracket and their proof into one file, and return its path.
 
         ``python -m wayfield_verify FILE`` proves it again, in exact arithmetic and using nothing
         but the file. Format and proofs: the page "Proofs that travel".
+
+        Parameters
+        ----------
+        path : path
+            The file; an older one is replaced.
+        names : bool or sequence of str, default False
+            Names of the vertices to store: True for ``graph.names``, or one for each vertex. The
+            checker shows them in what it says.
 
         Raises
         ------
@@ -262,7 +272,7 @@ class Extension(KeepsReadOnly):
         """
         from ._proof import field_sections  # which imports this module
 
-        return proof_file.write(path, field_sections(self))
+        return proof_file.write(path, field_sections(self, names))
 
     def proof(self) -> Proof:
         """Return the proof of the bracket; raise `InputError` if there is none."""
@@ -369,7 +379,7 @@ class Extension(KeepsReadOnly):
 
     @cached_property
     def _derivatives(self) -> dict[bytes, Derivative]:
-        """Derivatives by direction, as far as they were asked for."""
+        """Derivatives computed so far, by direction."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -512,7 +522,7 @@ def package(
     check: bool,
     prior: FloatArray | None = None,
 ) -> Extension:
-    """Turn a method's solution into an `Extension`, or raise `NotConverged` if `check` says so."""
+    """Return a method's solution as an `Extension`; raise `NotConverged` if `check` is set."""
     lower, upper = solution.lower, solution.upper
     result = Extension(
         frozen(solution.values),
@@ -576,7 +586,7 @@ def check_prior(prior: ArrayLike, num_vertices: int) -> FloatArray:
 
 
 def without_prior(problem: Problem, prior: FloatArray) -> Problem:
-    """Return the problem for the correction: its labels less the prior, rounded."""
+    """Return the problem for the correction: its labels minus the prior, rounded."""
     labels = problem.labels
     at = prior[labels.vertices]
     if np.isinf(at).any():

@@ -166,7 +166,7 @@ class Direction(NamedTuple):
         return cls(rates, np.zeros(graph.num_arcs))
 
     def step(self, problem: Problem, share: float) -> tuple[Problem, Direction]:
-        """Return the problem a step in this direction, and the changes made.
+        """Return the problem after a step in this direction, and the changes made.
 
         No label moves by more than this share of their range, and no length by more than this share
         of itself.

@@ -53,7 +53,7 @@ class Steepest:
     """How the other vertices were filled; None if there are none."""
 
     def proof(self, problem: Problem) -> Proof | None:
-        """Bend the field into barriers, and say how far they are apart."""
+        """Return barriers bent from the field, and how far apart they are."""
         fixed = None if self.rule is None else self.fixed
         if isinstance(self.field, list):
             return Proof(np.inf, self.field, fixed, self.rule)

@@ -15,6 +15,7 @@ format.
 from __future__ import annotations
 
 import struct
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, Protocol, TypeAlias
@@ -23,6 +24,7 @@ import numpy as np
 
 from .. import _proof_file as proof_file
 from .._proof_file import Section
+from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.csr import edges_once
 from ..kernels.doubledouble import Pair
@@ -79,8 +81,11 @@ class Evidence(Protocol):
         ...
 
 
-def field_sections(field: Extension) -> list[Section]:
-    """Return the sections of a field, its bracket and its proof; `InputError` if it has none."""
+def field_sections(field: Extension, names: Collection[object] | bool = False) -> list[Section]:
+    """Return the sections of a field, its bracket and its proof; `InputError` if it has none.
+
+    `names` are those of the vertices: a list, True for the graph's own, or False for none.
+    """
     proof = field.proof()
     graph, labels, prior = field.graph, field.labels, field.prior
     lower, upper = field.lower, field.upper
@@ -101,9 +106,14 @@ def field_sections(field: Extension) -> list[Section]:
     sections: list[Section] = [
         ("size", struct.pack("<3Q", graph.num_vertices, tails.size, len(labels))),
         ("kind", struct.pack("<BBd", graph.directed, FILLS.index(proof.fill), proof.p)),
-        proof_file.indices("tail", tails),
-        proof_file.indices("head", heads),
     ]
+    if names is True:
+        if graph.names is None:
+            raise InputError("the graph has no names; pass a list, or use graph.with_names")
+        names = graph.names
+    if names is not False:
+        sections += proof_file.names(names, graph.num_vertices, "vertices")
+    sections += [proof_file.indices("tail", tails), proof_file.indices("head", heads)]
     if not graph.is_unit:
         once = slice(None) if graph.directed else graph.tails < graph.indices
         sections.append(proof_file.doubles("leng", graph.lengths[once]))

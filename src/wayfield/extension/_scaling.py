@@ -159,7 +159,7 @@ class Scaled:
 
 
 def _moved(problem: Problem, offset: float) -> Pair:
-    """Return the labels less an offset, exactly; 0 elsewhere."""
+    """Return the labels minus an offset, exactly; 0 elsewhere."""
     vertices, zero = problem.labels.vertices, np.zeros(problem.boundary.size)
     labels = Pair(problem.boundary, zero)
     return Pair(*corrected(labels, vertices, np.full(vertices.size, -offset)))

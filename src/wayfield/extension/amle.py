@@ -188,13 +188,13 @@ def _unproved(scaled: Scaled, fixing: Fixing, status: Status) -> _Outcome:
 
 def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
     """Return the field with more digits, and its bracket."""
-    if not scaled.exact:  # what was proved was proved for other labels
+    if not scaled.exact:  # the proof is for other labels
         return _unproved(scaled, fixing, Status.UNVERIFIED)
     values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above)
     if proof.width <= LOOSE * scaled.span:
         kept = Retraced(proof.field, proof.piece, proof.width)
         return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, kept)
-    # what could not be proved may be the retracing's own doing: the plain field is the safer one
+    # retracing itself may have spoilt the proof: the plain field is safer
     plain = _unproved(scaled, fixing, Status.UNVERIFIED)
     return plain._replace(values=np.clip(plain.values, lower, upper), lower=lower, upper=upper)
 

@@ -249,7 +249,7 @@ def green_columns(system: System, tasks: Sequence[Task]) -> list[FloatArray]:
 
 
 def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
-    """Turn the solution of L δ = r into that with δ = 0 at some rows, in place.
+    """Replace the solution of L δ = r by the one with δ = 0 at some rows, in place.
 
     This can fail if lengths are hundreds of orders of magnitude apart; the result is then NaN.
     """

@@ -173,7 +173,7 @@ class WordColumn:
 
 
 def ways_of(cells: Sequence[object]) -> NDArray[np.int8]:
-    """Return the ways of many cells; a cell without a meaning counts as both ways.
+    """Return the directions of many cells; an unknown word counts as both ways.
 
     Examples
     --------
@@ -185,18 +185,18 @@ def ways_of(cells: Sequence[object]) -> NDArray[np.int8]:
 
 
 class WayColumn(WordColumn):
-    """The ways of one column, read piece by piece."""
+    """The directions of one column, read piece by piece."""
 
     def _spelt(self, word: str) -> str:
         return word.lower()
 
     def ways(self) -> NDArray[np.int8]:
-        """Return the way of every row; raise `InputError` at the first without a meaning."""
+        """Return the direction of every row; raise `InputError` at the first unknown word."""
         words, number = self._read()
         meaning = _LETTERS if "b" in words and set(words) <= set(_LETTERS) else _WAYS
 
         def way(word: str) -> int | None:
-            """Return the way of a word or a list of words; None if unknown or contradictory."""
+            """Return the direction of a word or a list of words; None if it is unclear."""
             if not word.startswith("["):
                 return meaning.get(word)
             parts = (part.strip(" '\"") for part in word.strip("[]").split(","))

@@ -73,7 +73,7 @@ class Dialect:
 
     @property
     def said(self) -> str:
-        """Words for a note to the user."""
+        """Description for a note to the user."""
         between = f"{_NAMES.get(self.delimiter, repr(self.delimiter))} between columns"
         return f"{between}, {'no header' if self.header is None else 'header found'}"
 

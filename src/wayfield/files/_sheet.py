@@ -267,7 +267,7 @@ class ParquetSheet(Sheet):
 
 
 class ArraySheet(Sheet):
-    """The arrays of one ``.npz`` file, each a column; the columns of a matrix are several."""
+    """The arrays of one ``.npz`` file as columns; a matrix gives several."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -130,7 +130,7 @@ class Outbox:
         self._ready.add(folder)
         for file in folder.iterdir():
             found = re.match(r"\.wayfield-(\d+)-[0-9a-f]{12}\.", file.name)
-            if found is None or os.name != "posix":  # elsewhere signal 0 does not ask, it kills
+            if found is None or os.name != "posix":  # elsewhere signal 0 kills
                 continue
             try:
                 os.kill(int(found[1]), 0)
@@ -172,7 +172,7 @@ def _listed(folder: Path) -> dict[str, list[str]]:
         listed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
         return {str(name): list(map(str, digests)) for name, digests in listed.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}  # no list, or none of ours: then no file is
+        return {}  # without a list of ours, no file counts as ours
 
 
 def _ours(file: Path, digests: Sequence[str]) -> bool:

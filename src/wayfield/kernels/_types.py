@@ -1,4 +1,4 @@
-"""Array types the kernels speak."""
+"""Array types of the kernels."""
 
 from __future__ import annotations
 

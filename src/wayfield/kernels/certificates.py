@@ -96,7 +96,7 @@ def decisions(
 def proved_moves(
     arcs: Arcs, lower: FloatArray, upper: FloatArray, successor: IntArray, goal: int
 ) -> tuple[BoolArray, BoolArray]:
-    """Whether every state's move is best for all values between the bounds, and its whole walk is.
+    """Whether each move is best for all values between the bounds, and likewise its whole walk.
 
     Ties count as best. Walks that do not lead to the goal are not.
     """
@@ -142,7 +142,7 @@ def proved_moves(
 def along_walks(
     successor: IntArray, goal: int, margin: FloatArray, safe: BoolArray
 ) -> tuple[FloatArray, IntArray, IntArray]:
-    """Return the least margin on each walk, its first state, and the first state not safe.
+    """Return the least margin on each walk, the first state with it, and the first unsafe state.
 
     The goal itself is not on the walk: (inf, -1, -1) there.
     """

@@ -70,7 +70,7 @@ def edges_once(arcs: Arcs) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
 
 @njit(cache=True, nogil=True)
 def reverse_arcs(arcs: Arcs, reverse: Arcs) -> None:
-    """Fill `reverse` with every arc turned round. Its rows come out sorted.
+    """Fill `reverse` with the reversed arcs. Its rows come out sorted.
 
     Reversing twice therefore sorts every row, without a comparison.
     """
@@ -110,14 +110,14 @@ def reverse_slots(arcs: Arcs) -> IntArray:
 
 @njit(cache=True, nogil=True)
 def _cumulate(indptr: IntArray) -> None:
-    """Turn counts, one slot late, into the starts of the rows."""
+    """Replace counts, shifted by one slot, by the starts of the rows."""
     for x in range(indptr.size - 1):
         indptr[x + 1] += indptr[x]
 
 
 @njit(cache=True, nogil=True)
 def _shift_back(indptr: IntArray) -> None:
-    """Turn the ends of the rows, where filling left them, into their starts."""
+    """Move the row pointers, which filling advanced to the ends, back to the starts."""
     for x in range(indptr.size - 1, 0, -1):
         indptr[x] = indptr[x - 1]
     indptr[0] = 0
@@ -227,7 +227,7 @@ def first_asymmetry(arcs: Arcs) -> int:
 def weak_components(arcs: Arcs, reverse: Arcs, directed: bool) -> tuple[IntArray, int]:
     """Return the weak component of each vertex, numbered by lowest vertex, and their number.
 
-    `reverse` is looked at only if `directed`.
+    `reverse` is used only if `directed`.
     """
     n = arcs.indptr.size - 1
     component = np.full(n, -1, np.int32)

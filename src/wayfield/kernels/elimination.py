@@ -94,7 +94,7 @@ def substitute(
     values: FloatArray,
     back: bool,
 ) -> None:
-    """Carry right-hand sides from dead ends to their mouths, or (`back`) solutions the other way.
+    """Propagate right-hand sides from dead ends to mouths, or (`back`) solutions the other way.
 
     In place; `entries` are those at (mouth, x), or (x, mouth) on the way back.
     """

@@ -87,7 +87,7 @@ def enclose(
 def extremes(
     component: IntArray, vertices: IntArray, values: FloatArray
 ) -> tuple[IntArray, IntArray]:
-    """Return of every component the vertex of least value and that of the largest; 0 if none."""
+    """Return the vertices of least and of largest value of each component; 0 if none."""
     count = component.max() + 1
     least, largest = np.zeros(count, np.int32), np.zeros(count, np.int32)
     low, high = np.full(count, np.inf), np.full(count, -np.inf)
@@ -111,10 +111,10 @@ def held_by(
     barrier: Pair,
     side: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return a barrier less its base, clipped to its component's extreme label at `ends`.
+    """Return a barrier minus its base, clipped to its component's extreme label at `ends`.
 
     It is the label where one is given, and 0 where it is `absent`. The parts do not overlap. Labels
-    less a base have to fit into two doubles.
+    minus their base must fit into two doubles.
     """
     high, low = np.zeros(base.size), np.zeros(base.size)
     for x in range(base.size):
@@ -136,7 +136,7 @@ def held_by(
 def beyond(base: FloatArray, barrier: Pair, scale: float, offset: float, side: int) -> FloatArray:
     """Return the doubles next beyond offset + scale · (base + barrier), below (side -1) or above.
 
-    Where that is a double it is this one. Nothing may underflow.
+    If that is a double, it is returned unchanged. Nothing may underflow.
     """
     bound = np.empty(base.size)
     for x in range(base.size):

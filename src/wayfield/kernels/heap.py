@@ -12,7 +12,7 @@ from ._types import FloatArray, IntArray
 
 
 class Heap(NamedTuple):
-    """Storage of a heap; its size is the caller's to keep, so that it stays in a register."""
+    """Storage of a heap. The caller keeps its size, so that it stays in a register."""
 
     keys: FloatArray
     vertices: IntArray
@@ -76,7 +76,7 @@ def sort_entries(heap: Heap, size: int, buckets: NDArray[np.int32]) -> None:
     if not least < most:
         return
     count = min(size, buckets.shape[1] - 1)
-    # keys so close that their distance is next to nothing go into one bucket
+    # if the keys hardly differ, they all go into one bucket
     scale = count / (most - least) if most - least > 1e-290 else 0.0
     starts, places = buckets[0], buckets[1]
     for b in range(count + 1):

@@ -24,7 +24,7 @@ EPSILON = 2.0**-52
 LOWERING = 0.3
 """Least odds of moving to rows already swept that the preconditioner assumes."""
 ORTHOGONAL = 1e-12
-"""Cosine between residual and shadow residual below which biconjugate gradients start anew."""
+"""Cosine between residual and shadow residual below which biconjugate gradients restart."""
 
 
 class Matrix(NamedTuple):
@@ -101,7 +101,7 @@ def biconjugate_gradients(
     for _ in range(steps):
         before = rho
         rho, square = _dot(shadow, r), _dot(r, r)
-        # Residual and shadow are nearly orthogonal: the recursion breaks down, so it starts anew
+        # Residual and shadow are nearly orthogonal: the recursion breaks down, so it restarts
         # with the present residual as its shadow. The shadow of 0 makes the first step do so too.
         if not abs(rho) > ORTHOGONAL * np.sqrt(shadow_square * square):
             for i in range(n):  # a slice would take a second to compile

@@ -81,7 +81,7 @@ def first_least(arcs: Arcs, values: FloatArray, s: int, kind: int) -> int:
     begin, end = arcs.indptr[s], arcs.indptr[s + 1]
     here = values[s]
     slot, least = -1, inf
-    # the common case apart: one load and one comparison per arc
+    # the common case, separately: one load and one comparison per arc
     if kind == UNIT:
         for e in range(begin, end):
             there = values[arcs.indices[e]]
@@ -259,8 +259,8 @@ def outcomes(
     """Follow the moves from every start: successor, steps, cost, basin, a vertex of each cycle.
 
     A state without a move is its own successor, as the goal is. Steps are -1 and costs inf where
-    the goal is not reached. Basins are `GOAL`, `DEAD_END` or the number of a cycle, as they are
-    met.
+    the goal is not reached. Basins are `GOAL`, `DEAD_END` or the number of a cycle, in the order
+    found.
     """
     n = slots.size
     successor = np.empty(n, np.int64)

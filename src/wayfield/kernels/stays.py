@@ -90,7 +90,7 @@ def gather_arcs(
 
 @njit(cache=True, nogil=True)
 def step_lengths(first: Rows, second: Rows, valid: BoolArray) -> FloatArray:
-    """Return the distance between the ends of each transition; 0 for rows that are none.
+    """Return the distance between the ends of each transition; 0 for rows that are not transitions.
 
     `second` are the next observations, or empty where the next row is.
     """

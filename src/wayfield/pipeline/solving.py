@@ -19,7 +19,7 @@ method as well, the labels also correct these distances.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -212,13 +212,16 @@ class Answer:
             return Rollout(frozen(np.array([start])), 0.0, Outcome.UNREACHABLE)
         return self.plan.rollout(start)
 
-    def write_proof(self, path: str | os.PathLike[str]) -> Path:
+    def write_proof(
+        self, path: str | os.PathLike[str], names: Collection[object] | bool = False
+    ) -> Path:
         """Write the field, the plan, its certified moves and their proof into one file.
 
         ``python -m wayfield_verify FILE`` proves them again in exact arithmetic, using nothing but
-        the file. Returns the path.
+        the file. With ``names=True`` it speaks of vertices by their names in the graph; a list of
+        names does the same. Returns the path.
         """
-        return self.certificate.write_proof(path)
+        return self.certificate.write_proof(path, names)
 
     def summary(self, names: Naming | None = None, starts: Iterable[int] = ()) -> str:
         """Return a few lines of text: the findings, and what to do next.

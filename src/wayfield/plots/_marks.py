@@ -137,7 +137,7 @@ _KINDS: dict[str, dict[str, Any]] = {
 
 
 def entry(kind: str, text: str, **look: Any) -> Any:
-    """Return a legend entry: "bars", or one of the kinds above with other looks."""
+    """Return a legend entry: "bars", or one of the kinds above with other properties."""
     if kind == "bars":
         patch = need("matplotlib.patches", "plots").Patch
         return patch(facecolor=GREY, edgecolor=CROSSES, hatch="xxxx", linewidth=0, label=text)

@@ -34,7 +34,7 @@ from ..kernels._types import FloatArray
 
 _FEW, _PIVOTS = 300, 50
 _STEPS, _PIVOT_STEPS = 200, 100
-_NEAR = 1e-9  # points are never taken for nearer
+_NEAR = 1e-9  # points are never treated as closer than this
 _GAP = 1.2
 """Room between components, in edges of the largest."""
 
@@ -192,7 +192,7 @@ def place_names(
     for x, name in called.items():
         if left <= 0:
             break
-        if len(name) > _LETTERS:  # without its middle: ends tell names apart
+        if len(name) > _LETTERS:  # without its middle: names differ mostly at their ends
             name = f"{name[: _LETTERS // 2]}…{name[1 - _LETTERS // 2 :]}"
         text = axes.annotate(name, places[x], (0, 0), **look)
         extent = text.get_window_extent()

@@ -133,9 +133,9 @@ def film(
     """
     path = Path(path)
     if path.suffix.lower() not in FILMS:
-        raise InputError(f"the name of a film ends in {', '.join(FILMS)}, unlike {path.name!r}")
+        raise InputError(f"the name of a film must end in {', '.join(FILMS)}, got {path.name!r}")
     if not len(walks) == len(plans) > 0:
-        raise InputError(f"{len(walks)} walks and {len(plans)} plans do not go together")
+        raise InputError(f"there must be a plan for each of {len(walks)} walks, got {len(plans)}")
     every, height = as_whole(every, "every", 1), as_whole(height, "height", 16)
     longest = max(each.steps for each in walks)
     shown = [*range(0, longest, every), longest][: as_whole(most, "most", 1)]

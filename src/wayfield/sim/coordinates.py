@@ -71,7 +71,7 @@ class Coordinates(KeepsReadOnly):
 
     @cached_property
     def xy(self) -> FloatArray:
-        """(n, 2) places of the vertices of ``grid_graph(layout, refinement)``, in its order."""
+        """(n, 2) positions in metres of the vertices of ``grid_graph(layout, refinement)``."""
         rows, columns = np.nonzero(self._free)
         return frozen(self._metres(rows + 0.5, columns + 0.5))
 

@@ -333,7 +333,7 @@ def as_maze(env: Any) -> Maze:
     if all(hasattr(inner, name) for name in ("maze_map", "set_xy", "set_goal", "get_ob", "model")):
         if inner.model.nq not in (_ANT[0], 2):
             raise InputError(
-                f"no controller here moves this body: its position has {inner.model.nq} numbers"
+                f"no controller is known for a body with {inner.model.nq} position coordinates"
             )
         return _OGBenchMaze(env)
     if hasattr(inner, "maze") and (hasattr(inner, "ant_env") or hasattr(inner, "point_env")):

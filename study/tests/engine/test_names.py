@@ -36,7 +36,7 @@ def test_two_experiments_of_one_name_would_share_their_results(tmp_path: Path) -
     [
         (2**70, "must fit into 64 bits"),
         (-(2**64), "must fit into 64 bits"),
-        ("\udcff", "is no text"),
+        ("\udcff", "must be valid text"),
     ],
 )
 def test_what_no_file_can_hold(value: object, reason: str) -> None:

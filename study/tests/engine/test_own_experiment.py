@@ -168,7 +168,7 @@ def test_lists_can_be_queried(folder: Path) -> None:
     [
         ('experiments = ["own_rings:EXPERIMENT", "rollout"]', "run on cells of different kinds"),
         ('experiments = ["own_rings:EXPERIMENT"]\nseeds = [1]', "unknown key grid.seeds; known"),
-        ('experiments = ["own_rings:ROLLOUT"]', "must not be called 'rollout': another one is"),
+        ('experiments = ["own_rings:ROLLOUT"]', "must have another name: 'rollout' is taken"),
         ('experiments = ["own_rings:NONE"]', "cannot import own_rings:NONE"),
         ('experiments = ["own_rings:Ring"]', "own_rings:Ring is not an Experiment but type"),
     ],
@@ -185,7 +185,7 @@ def test_a_section_that_is_none(folder: Path) -> None:
     Path("mine.toml").write_text(STUDY.replace("EXPERIMENT", "BROKEN"), encoding="utf-8")
     answer = wayfield("study", "mine.toml", "--workers", 1)
     assert answer.code == 2
-    assert "a section of 'broken' is no wayfield_study.report.Section but a str" in answer.err
+    assert "a section of 'broken' must be a wayfield_study.report.Section, got a str" in answer.err
 
 
 def test_another_studys_experiment_of_the_same_name_is_another(folder: Path) -> None:

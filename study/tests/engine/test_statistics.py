@@ -30,7 +30,7 @@ def test_wilson_of_the_papers_success() -> None:
 
 @pytest.mark.parametrize(("successes", "trials"), [(-1, 5), (6, 5), (0, 0)])
 def test_wilson_of_no_share(successes: int, trials: int) -> None:
-    with pytest.raises(InputError, match="is not a share"):
+    with pytest.raises(InputError, match="successes must be from 0"):
         wilson_interval(successes, trials)
 
 
@@ -59,7 +59,7 @@ def test_bootstrap_of_two_cells_by_enumeration() -> None:
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [([], "no figures"), ([np.nan], "figures"), ([[1.0]], "figures")],
+    [([], "at least one figure"), ([np.nan], "figures"), ([[1.0]], "figures")],
     ids=["none", "nan", "two dimensions"],
 )
 def test_figures_must_be_finite_and_there(values: list[float], message: str) -> None:

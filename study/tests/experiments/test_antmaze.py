@@ -267,9 +267,9 @@ def test_walks_and_films_are_drawn(tmp_path: Path) -> None:
         film = wf.plots.film([went], [plan], maze, tmp_path / f"walk.{suffix}", every=5)
         with image.open(film) as picture:
             assert picture.n_frames == 5
-    with pytest.raises(wf.InputError, match=r"the name of a film ends in \.gif, \.webp, \.png"):
+    with pytest.raises(wf.InputError, match=r"the name of a film must end in \.gif, \.webp, \.png"):
         wf.plots.film([went], [plan], maze, tmp_path / "walk.mp4")
-    with pytest.raises(wf.InputError, match="1 walks and 0 plans do not go together"):
+    with pytest.raises(wf.InputError, match="a plan for each of 1 walks, got 0"):
         wf.plots.film([went], [], maze, tmp_path / "walk.gif")
 
 
@@ -305,7 +305,7 @@ def test_watch_shows_a_loop_and_an_arrival_by_default(tmp_path: Path) -> None:
     ("words", "why"),
     [
         (["antmaze-umaze"], "OGBench has no maze 'umaze'"),
-        (["antmaze-medium", "--out", "walk.mp4"], "the name of a film ends in"),
+        (["antmaze-medium", "--out", "walk.mp4"], "its name must end in"),
         (["antmaze-medium", "--out", "nowhere/walk.gif"], "there is no folder nowhere"),
         (["antmaze-medium", "--start", "999999"], "start 999999 is not a vertex"),
         (["antmaze-medium", "--start", "7", "--goal", "7"], "got vertex 7 for both"),

@@ -4,9 +4,9 @@
 computes it again in that order with twice the digits, and proves how far that can be from the
 truth. `trace` finds the chains of that order, of which derivatives are made.
 
-To compile them takes longer than to solve dozens of small problems in plain Python. So the first
-small problems of a process are solved without, unless an earlier process has left the compiled
-kernels behind. The results are the same, bit by bit.
+Compiling takes longer than solving dozens of small problems in plain Python. So the first small
+problems of a process are solved uncompiled, unless an earlier process has cached the compiled
+kernels. The results are the same, bit for bit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _compile: ContextVar[bool] = ContextVar("_compile", default=False)
 
 @contextmanager
 def compile_always() -> Iterator[None]:
-    """Compile whatever is solved inside."""
+    """Compile the kernels of every problem solved inside the block."""
     token = _compile.set(True)
     try:
         yield

@@ -89,7 +89,7 @@ def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair, width: float) 
         Components of the vertices where the equation has to hold. Every other vertex is -1, and a
         label, or NaN and left out.
     field : Pair
-        A field that takes the labels, of magnitude at most 1. Nothing else of it is believed.
+        A field that equals the labels, of magnitude at most 1. Nothing else about it is trusted.
     width : float
         About how wide its bracket is: barriers far apart need no fine grain.
     """
@@ -149,7 +149,7 @@ class _Side:
 
 
 def _grid(grain: float) -> float:
-    """Multiples of this are what a field is rounded to before it is bent."""
+    """Return the grid to which a field is rounded before it is bent."""
     return max(2.0**-110, 8.0 * grain)
 
 
@@ -271,7 +271,7 @@ def _bend(
         near, off = two_sum(high, -base[x])
         near, off = add(near, off, low, 0.0)
         barrier.high[x], barrier.low[x] = add(near, off, first, rest)
-        # what is to be written down must have no more digits than there is room for
+        # the barrier must have no more digits than fit
         if barrier.low[x] != np.float32(barrier.low[x]):
             bent[c] = False
             too_long = True

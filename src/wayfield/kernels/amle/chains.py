@@ -89,6 +89,7 @@ def trace(out: Arcs, into: Arcs, fixing: Fixing) -> Chains:
                 Heap(np.empty(entries), np.empty(entries, np.int32)),
             )
             count = _trace_by_lengths(log, chains, members, room, count)
+        # first exact copies, then those that differ by rounding
         for tolerance in (0.0, LEVEL * size):
             count = _copy(log, chains, members, tolerance, False, count)
         first = last
@@ -176,11 +177,13 @@ def _note(
     start = ptr[count]
     run = along[size] - fall
     last = bottom
+    # the path runs from its first vertex down, then from there up: the lower part is reversed
     for i in range(size):
         j = below - 1 - i if i < below else i
         x = path[j]
         vertices[start + i] = x
         share[start + i] = (along[j] - fall) / run
+        # arc i leads from vertex i down to the one before it; one more leads down from the top
         arcs[start + count + i] = _slot(log.out, x, last)
         log.done[x] = True
         last = x
@@ -194,6 +197,7 @@ def _note(
 @njit(cache=True, nogil=True, allocates=False)
 def _note_copy(log: Log, chains: Chains, x: int, origin: int, count: int) -> int:
     """Append a vertex that takes its value from another."""
+    # both ends are the origin, and there are no arcs: -1
     start = chains.ptr[count]
     chains.vertices[start] = x
     chains.share[start] = 0.0
@@ -212,6 +216,7 @@ def _copy(
     """Spread the values of done vertices over the rest of a batch, or `on` beyond it."""
     out, into, values, batch = log.out, log.into, log.values, log.batch
     done, queue = log.done, log.path
+    # the seeds: vertices beside a done one of the same value
     tail = 0
     for x in members:
         if done[x]:

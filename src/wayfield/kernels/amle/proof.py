@@ -58,7 +58,7 @@ class Sides(NamedTuple):
 
 
 def sides_of(out: Arcs, into: Arcs) -> Sides:
-    """Look at a graph and its arcs turned round, the same arrays if it is undirected."""
+    """Return the arcs of a graph in both directions; the same arrays if it is undirected."""
     undirected = into.indices is out.indices
     down = read_only(out)
     up = down if undirected else read_only(into)
@@ -98,8 +98,8 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
     out, into : Arcs
         The graph, and its arcs turned round: the same arrays if it is undirected.
     fixing : Fixing
-        What `fix` returned, all of magnitude at most 1. Nothing of it is believed but the labels
-        and which vertices are fixed: the bracket holds for the AMLE among those.
+        What `fix` returned, all of magnitude at most 1. Only its labels and its set of fixed
+        vertices are trusted: the bracket holds for the AMLE among those.
     """
     sides = sides_of(out, into)
     # vertices left unfixed bound the pieces, as labels do, and belong to none
@@ -120,7 +120,7 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
 def _proved_margin(
     sides: Sides, piece: IntArray, count: int, field: Pair, curvature: FloatArray
 ) -> FloatArray:
-    """How far below the field the AMLE can lie, flattening as much as needed and no more."""
+    """Return how far below the field the AMLE can lie, flattening only as much as needed."""
     margin = np.where(piece >= 0, np.inf, 0.0)
     unproved = _margins(sides, piece, count, field, field, curvature, margin)
     # flat spots need an unbounded curvature: flattening at a lower level does not remove them
@@ -171,7 +171,7 @@ def _curvatures(
 def steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
     """Steepest slope up (sign 1) or down (-1) from x; neighbours without a value are NaN.
 
-    Only arcs that come close to the steepest in doubles are looked at twice.
+    Only arcs close to the steepest in doubles are examined in double-double.
     """
     indptr, indices, lengths = arcs
     high, low = field
@@ -211,7 +211,7 @@ def _margins(
     curvature: FloatArray,
     margin: FloatArray,
 ) -> int:
-    """How far below `field` the AMLE can lie at most, proved by g applied to `used` ≤ `field`.
+    """Return how far below `field` the AMLE can lie, proved by g applied to `used` ≤ `field`.
 
     Vertices whose `margin` is finite already are left alone. Returns how many have no proof;
     their margin stays inf. The field is of scale 1: at most 1 in magnitude.
@@ -336,7 +336,7 @@ def least_curvature(surplus: float, slope: float, climb: float) -> float:
     """Least k with k · climb ≥ 3/2 · surplus / slope, rounded up."""
     if surplus <= 0.0:
         return 0.0
-    # no arc climbs, yet one falls: no curvature can mend that, flattening may
+    # no arc climbs, yet one falls: no curvature can repair that, but flattening may
     if slope <= 0.0 or climb <= 0.0:
         return np.inf
     k = (1.5 + 1e-9) * (surplus / slope) / climb

@@ -161,6 +161,7 @@ def _interpolate_chains(log: Log, far: FloatArray, ends: IntArray) -> int:
             last += 1
         top, bottom = ends[mine, 0], ends[mine, 1]
         rise, rest = add(high[top], low[top], -high[bottom], -low[bottom])
+        # a chain of k vertices has k + 1 arcs, all of length 1
         slope, rest = divide_double(rise, rest, last - first + 1.0)
         for k in range(first, last):
             climb, small = multiply_double(slope, rest, far[k])
@@ -261,6 +262,7 @@ def _walk(log: Log, arcs: Arcs, count: int, sign: float) -> tuple[int, int]:
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
             climb = sign * (values[y] - here)
+            # later batches do not count: their vertices had no value when this one was fixed
             # lengths of 1 are not even looked up: there are as many of them as arcs
             if climb > (steepest if unit else steepest * lengths[e]) and batch[y] <= mine:
                 steepest = climb if unit else climb / lengths[e]
@@ -286,6 +288,7 @@ def _walk(log: Log, arcs: Arcs, count: int, sign: float) -> tuple[int, int]:
 def _interpolate(log: Log, count: int, fall: tuple[float, float], bottom: int, top: int) -> None:
     """Constant slope from `bottom` to `top` along the path; `fall` is where the bottom lies."""
     (high, low), path, along = log.field, log.path, log.along
+    # distances are signed and start at the first vertex of the path, not at its bottom
     run = add(along.high[count], along.low[count], -fall[0], -fall[1])
     rise = add(high[top], low[top], -high[bottom], -low[bottom])
     slope = divide(rise[0], rise[1], run[0], run[1])
@@ -304,6 +307,7 @@ def _copy_neighbours(log: Log, members: IntArray) -> None:
     """
     out, into, values, batch, done = log.out, log.into, log.values, log.batch, log.done
     (high, low), queue = log.field, log.path
+    # the seeds: vertices beside a done one of the same value
     tail = 0
     for x in members:
         if done[x]:

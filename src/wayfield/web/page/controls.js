@@ -82,6 +82,7 @@ export class Controls extends Core {
       const { picture: drawn } = panel;
       if (!drawn) continue;
       const [low, high] = drawn.difference ? [-drawn.most, drawn.most] : drawn.range;
+      this.role("unit", panel.root).textContent = drawn.difference ? "B − A" : "value";
       this.role("low", panel.root).textContent = tell(low);
       this.role("high", panel.root).textContent = tell(high);
       this.role("bar", panel.root).style.background = gradient(drawn.difference ? "difference" : scene.view.palette);
@@ -92,7 +93,7 @@ export class Controls extends Core {
     const loops = picture.cycles.filter((cycle) => picture.outcome[cycle.states[0]] !== 3);
     const through = loops.filter((cycle) => cycle.touches).length;
     const inside = loops.length - through;
-    const kinds = [inside ? `${inside} inside` : "", through ? `${through} through a label` : ""].filter(Boolean);
+    const kinds = [inside ? `${inside} without a label` : "", through ? `${through} through a label` : ""].filter(Boolean);
     const outcome = picture.can_reach === 0 ? "No other state can reach the goal."
       : lost === 0 && apart(picture) ? `All ${counted(picture.reach, "starts", "start")} with a path to the goal reach it.`
       : lost === 0 ? `All ${counted(picture.reach, "starts", "start")} reach the goal.`
@@ -117,8 +118,8 @@ export class Controls extends Core {
     const at = last.values.reduce((best, d, v) => (Number.isFinite(d) && Math.abs(d) > Math.abs(last.values[best]) ? v : best), 0);
     const rows = [
       ["starts that reach the goal", a.reach.toLocaleString("en"), b.reach.toLocaleString("en")],
-      ["of", a.can_reach.toLocaleString("en"), b.can_reach.toLocaleString("en")],
-      ["loops inside", loops(a, false), loops(b, false)],
+      ["of the starts that can", a.can_reach.toLocaleString("en"), b.can_reach.toLocaleString("en")],
+      ["loops without a label", loops(a, false), loops(b, false)],
       ["loops through a label", loops(a, true), loops(b, true)],
     ];
     if (this.scene.view.show.certified) {

@@ -133,5 +133,5 @@ export function panelHtml(caption) {
   return `<figure class="panel"><figcaption><b>${caption}</b> <span data-role="caption"></span></figcaption>
 <div class="canvases"><canvas data-role="base"></canvas><canvas data-role="marks" tabindex="0" role="application"
  aria-label="Picture of the field; arrow keys move from state to state"></canvas></div>
-<div class="legend"><span data-role="low"></span><i data-role="bar"></i><span data-role="high"></span></div></figure>`;
+<div class="legend"><span data-role="unit"></span><span data-role="low"></span><i data-role="bar"></i><span data-role="high"></span></div></figure>`;
 }

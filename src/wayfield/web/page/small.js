@@ -12,7 +12,7 @@ export function pOf(word) {
 export const tell = (number, digits = 4) => {
   if (number === null || number === undefined) return "∞";
   if (!Number.isFinite(number)) return "∞";
-  return String(Number(Number(number).toPrecision(digits)));
+  return String(Number(Number(number).toPrecision(digits))).replace(/^-/, "−");
 };
 export const counted = (n, things, thing) => `${n.toLocaleString("en")} ${n === 1 ? thing : things}`;
 

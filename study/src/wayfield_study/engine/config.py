@@ -24,7 +24,7 @@ from .tasks import Experiment, Profile, Study, find_experiment
 
 T = TypeVar("T")
 Reader: TypeAlias = Callable[[Any, str], T]
-"""From an entry and its name to its value; refuses what is none."""
+"""Converts an entry and its name to a value; raises `InputError` if it is invalid."""
 
 _LARGEST = 1 << 20
 """Bytes of a study; a file may be a stream that never ends."""
@@ -98,14 +98,14 @@ def _experiment(
             found = getattr(importlib.import_module(module), attribute)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
-    except Exception as error:  # a module of the user's may go wrong in any way
+    except Exception as error:  # the user's module may raise anything
         raise InputError(f"{name}: cannot import {value}: {error}") from error
     if not isinstance(found, Experiment):
         raise InputError(f"{name}: {value} is not an Experiment but {type(found).__name__}")
     if found.read_grid is None:
-        raise InputError(f"{name}: {value} has graphs of its own and runs on no grid")
+        raise InputError(f"{name}: {value} brings its own graphs and cannot run on a grid")
     if found not in known and found.name.casefold() in {each.name.casefold() for each in known}:
-        raise InputError(f"{name}: {value} must not be called {found.name!r}: another one is")
+        raise InputError(f"{name}: {value} must have another name: {found.name!r} is taken")
     return found
 
 
@@ -117,10 +117,10 @@ def refuse_others(table: dict[str, Any], known: Sequence[str], prefix: str) -> N
 
 
 def read_list(given: dict[str, Any], key: str, default: Sequence[Any], read: Reader[T]) -> list[T]:
-    """Read a list of the grid, every entry by the same rule; none may be there twice."""
+    """Read a list of the grid, every entry by the same rule; entries must be distinct."""
     entries = given.get(key, list(default))
     if not isinstance(entries, list) or not entries:
-        raise InputError(f"grid.{key} must be a list that is not empty, got {entries!r}")
+        raise InputError(f"grid.{key} must be a nonempty list, got {entries!r}")
     found: list[T] = []
     for number, entry in enumerate(entries):
         value = read(entry, f"grid.{key}[{number}]")

@@ -79,7 +79,7 @@ def source() -> dict[str, str]:
 
 
 def bare(code: str) -> str:
-    r"""Return code without what has no say: comments, docstrings, blank lines.
+    r"""Return code without comments, docstrings and blank lines.
 
     Examples
     --------
@@ -107,8 +107,8 @@ def author(run: Callable[..., Any]) -> str:
     """Return the file of the function that computes an experiment's rows, with its folder.
 
     Empty for wayfield's own, which have one name each. Neither the code nor the rest of the path
-    counts: who mends the function after a failure keeps what was computed before, and raises the
-    version if that is wrong; and a study may move.
+    counts: after fixing the function, earlier results are kept, unless its version is raised; and a
+    study may be moved.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def author(run: Callable[..., Any]) -> str:
 
 
 def stamp(version: int, run: Callable[..., Any], packages: Sequence[str] = ()) -> dict[str, Any]:
-    """Return all that a result is to be fresh by, as it is now; `packages` have a say as well."""
+    """Return everything that a result depends on, as it is now; `packages` included."""
     found = dict(versions())
     for name in packages:
         try:

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from .tasks import Row, headline
 
-_MOST_ARMS = 4  # whose figures are shown: a line has an end
+_MOST_ARMS = 4  # at most this many arms fit on a line
 
 
 @dataclass
@@ -103,11 +103,11 @@ class Display:
         self.console.print(message, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
     def expect(self, experiment: str, tasks: int, work: float | None = None) -> None:
-        """Announce tasks of an experiment, and the work in those that are still to be run."""
+        """Announce the tasks of an experiment, and the work still to be done."""
         self._counts[experiment] = _Count(tasks, tasks if work is None else work)
 
     def recall(self, experiment: str, rows: Sequence[Row]) -> None:
-        """Count a task that was done before."""
+        """Count a task that an earlier run finished."""
         self._counts[experiment].add(rows)
 
     def count(
@@ -137,7 +137,7 @@ class Display:
 
     @property
     def total(self) -> int:
-        """Tasks there are."""
+        """Total number of tasks."""
         return sum(count.total for count in self._counts.values())
 
     @property
@@ -159,10 +159,10 @@ class Display:
             return 0.0
         cost = [c.seconds / c.worked if c.worked else seconds / worked for c in counts]
         left = sum(max(c.work - c.worked, 0.0) * each for c, each in zip(counts, cost, strict=True))
-        return left * elapsed / seconds  # several workers do more than a second's work in one
+        return left * elapsed / seconds  # workers run at the same time
 
     def _line(self, names: Set[str]) -> str:
-        """Return how far these experiments are, and the figures of the first that has any."""
+        """Return the progress of these experiments, and the figures of the first that has any."""
         parts, shown = [], False
         for name, count in self._counts.items():
             if name in names:

@@ -59,7 +59,7 @@ class Records:
         return seen if any(isinstance(value, str) for value in seen) else sorted(seen)
 
     def by(self, *columns: str) -> dict[Any, Records]:
-        """Group by the values of a column, or of several, as they come.
+        """Group by the values of a column, or of several, in order of appearance.
 
         Examples
         --------
@@ -74,7 +74,7 @@ class Records:
         return {key: Records(tuple(rows)) for key, rows in groups.items()}
 
     def column(self, name: str) -> FloatArray:
-        """One number of every row."""
+        """(k,) numbers, one per row."""
         return np.array([row[name] for row in self.rows], dtype=np.float64)
 
     def total(self, name: str) -> int:
@@ -95,7 +95,7 @@ class Records:
         return self.column(part) / self.column(whole)
 
     def distinct(self, *columns: str) -> list[tuple[Any, ...]]:
-        """List the combinations of values that some columns have, as they come.
+        """List the distinct combinations of values in some columns, in order of appearance.
 
         Examples
         --------
@@ -107,7 +107,7 @@ class Records:
 
 
 Tables: TypeAlias = Mapping[str, Records]
-"""The rows at hand by the name of their experiment; any may be missing."""
+"""The available rows by experiment; any may be missing."""
 NO_ROWS = Records(())
 
 

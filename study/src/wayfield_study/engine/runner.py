@@ -125,8 +125,8 @@ def run(
         entries = look_up(list(dict.fromkeys(tasks)), store)
         found = what_is_there(entries, accept_stale)
         todo = [task for task in entries if task not in found.tables]
-        todo.sort(key=lambda task: task.effort, reverse=True)  # none is left alone at the end
-        # tell the display what is there and what is to come
+        todo.sort(key=lambda task: task.effort, reverse=True)  # long tasks first
+        # tell the display what is done and what is still to do
         noted = [
             each.note for task, each in entries.items() if each.note and task not in found.tables
         ]
@@ -160,12 +160,12 @@ def run(
 
 
 def look_up(tasks: Sequence[Task], store: Store) -> dict[Task, Entry]:
-    """Look up what the store has of every task, in the order given."""
+    """Return the store's entry for every task, in the order given."""
     return {task: store.look(task) for task in tasks}
 
 
 def what_is_there(entries: Mapping[Task, Entry], accept_stale: bool = False) -> Run:
-    """Return what can be used of what was found: all that is done, and what is stale on request."""
+    """Return the usable entries: those that are done and, on request, stale ones."""
     accepted = {
         task: entry.changed
         for task, entry in entries.items()
@@ -188,7 +188,7 @@ def what_is_there(entries: Mapping[Task, Entry], accept_stale: bool = False) -> 
 def _attempts(
     tasks: Sequence[Task], workers: int | None, cluster: str | None, show: Display
 ) -> Generator[tuple[Task, Attempt]]:
-    """Yield how the tasks end, as they do: here, in processes, or on a cluster."""
+    """Yield each task's result as it ends: run here, in processes, or on a cluster."""
     orders = [(task.experiment.run, task.cell) for task in tasks]  # the experiments stay here
     if cluster is not None:
         work = partial(attempt_alike, versions() | source())
@@ -220,7 +220,7 @@ def attempt(run: Callable[[Any], list[Row]], cell: Cell) -> Attempt:
 def attempt_alike(
     expected: Mapping[str, str], run: Callable[[Any], list[Row]], cell: Cell
 ) -> Attempt:
-    """Run one task on a worker of a cluster, unless it has other versions than expected.
+    """Run one task on a worker of a cluster, unless its versions differ from those expected.
 
     It may have joined after the others were checked.
     """
@@ -233,7 +233,7 @@ def attempt_alike(
 def check_versions(client: Any) -> None:
     """Raise if a worker of a cluster has other versions.
 
-    The workers are asked for nothing of wayfield's: it may be missing there.
+    The check uses nothing of wayfield, which may be missing there.
     """
     for name in versions():
         asked = (platform.python_version,) if name == "python" else (metadata.version, name)
@@ -241,6 +241,6 @@ def check_versions(client: Any) -> None:
         for worker, answer in client.run(*asked, on_error="return").items():
             missing = isinstance(answer, metadata.PackageNotFoundError)
             theirs = "missing" if missing else answer
-            if isinstance(theirs, str) and theirs != ours:  # anything else: it left just now
+            if isinstance(theirs, str) and theirs != ours:  # otherwise the worker has just left
                 found = f"the worker at {worker} has {name} {theirs}"
                 raise WayfieldError(f"{found}, here it is {ours}: install the same version there")

@@ -24,7 +24,7 @@ _Z = 1.959963984540054  # the standard normal's 97.5 % point
 
 
 def bootstrap_interval(values: ArrayLike, seed: int = BOOTSTRAP_SEED) -> tuple[float, float]:
-    """Return the bootstrap percentile 95 % interval of the mean, whatever the order.
+    """Return the bootstrap percentile 95 % interval of the mean; the order does not matter.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
     0.000 0.278
     """
     if not 0 <= successes <= trials or trials == 0:
-        raise InputError(f"{successes} successes in {trials} trials is not a share")
+        raise InputError(f"successes must be from 0 to {trials}, the trials, got {successes}")
     share = successes / trials
     middle = share + _Z**2 / (2 * trials)
     spread = _Z * np.sqrt(share * (1 - share) / trials + _Z**2 / (4 * trials**2))
@@ -76,7 +76,7 @@ def t_interval(values: ArrayLike) -> tuple[float, float]:
 def _figures(values: ArrayLike) -> FloatArray:
     figures = as_finite(values, "figures")
     if figures.size == 0:
-        raise InputError("no figures to take a mean of")
+        raise InputError("a mean needs at least one figure, got none")
     return figures
 
 

@@ -109,7 +109,7 @@ class Store:
         return self.directory / "log.jsonl"
 
     def look(self, task: Task) -> Entry:
-        """Look a task up; its table is checked in full before it counts as done."""
+        """Return the entry of a task; its table is checked in full before it counts as done."""
         path = self.path(task)
         try:
             content = path.read_bytes()
@@ -194,7 +194,7 @@ class Store:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(temporary).chmod(0o644)  # others may read results; mkstemp thinks of secrets
+            Path(temporary).chmod(0o644)  # others may read results, which mkstemp would not allow
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
@@ -270,6 +270,6 @@ def _digest(content: bytes) -> bytes:
 
 
 def _seal_span(content: bytes) -> tuple[int, int]:
-    """Return where the seal is: in the footer, so the last thing that looks like one."""
+    """Return the span of the seal: the last match, since it is in the footer."""
     found = [match.span(1) for match in _SEAL.finditer(content)]
     return found[-1] if found else (0, 0)

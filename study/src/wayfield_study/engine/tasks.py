@@ -43,11 +43,11 @@ class Cell(Protocol):
 
     @property
     def columns(self) -> Row:
-        """All its settings, as they stand in front of every row: they tell cells apart."""
+        """All its settings, which begin every row and identify the cell."""
         ...
 
     def draw(self) -> Any:
-        """Make what the settings describe; everything random comes from them alone."""
+        """Build what the settings describe; all randomness comes from them."""
         ...
 
 
@@ -75,7 +75,7 @@ class Experiment(Generic[C]):
     effort : function of a cell
         Rough time it takes, in any unit: long tasks are begun first.
     read_grid : function of a table and a folder, optional
-        Reads cells from the ``[grid]`` of a study of one's own; without it there are none there.
+        Reads cells from the ``[grid]`` of a user's study; None if the experiment has no grid.
     sections : tuple
         What the report shows of it: `wayfield_study.report.Section`, read there.
     measures : function of the tables, optional
@@ -84,7 +84,7 @@ class Experiment(Generic[C]):
         Says what it needs and is not installed, None if nothing is lacking. A study leaves out
         an experiment that lacks something.
     packages : tuple of str
-        Packages beside NumPy, SciPy and Numba whose versions have a say in the figures.
+        Packages besides NumPy, SciPy and Numba on whose versions the figures depend.
     """
 
     name: str
@@ -155,7 +155,7 @@ def as_table(cell: Cell, rows: list[Row]) -> list[Row]:
         for number, row in enumerate(table):
             seen.setdefault(_kind(row[name]), number)
         if all("list" in kind for kind in seen):
-            seen.pop(_EMPTY, None)  # an empty list goes with every other list
+            seen.pop(_EMPTY, None)  # an empty list matches lists of any type
         if len(seen) > 1:
             (before, there), (kind, here) = list(seen.items())[:2]
             raise InputError(f"row {here}: {name} is {kind}, in row {there} it is {before}")
@@ -215,12 +215,12 @@ def _plain(value: Any, name: str) -> Any:
         try:
             value.encode()
         except UnicodeEncodeError as error:
-            raise InputError(f"{name} = {value!r} is no text: {error.reason}") from error
+            raise InputError(f"{name} must be valid text, got {value!r}: {error.reason}") from error
         return value
     if isinstance(value, Integral):
         number = int(value)
         if not -(2**63) <= number < 2**63:
-            raise InputError(f"{name} must fit into 64 bits, which {number} does not")
+            raise InputError(f"{name} must fit into 64 bits, got {number}")
         return number
     if isinstance(value, Real):
         return float(value)

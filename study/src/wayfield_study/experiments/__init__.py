@@ -121,7 +121,7 @@ STUDIES = {
             (
                 Profile("standard", "three mazes, seven graphs, three seeds, less data: minutes"),
                 Profile("quick", "a part of it, under a minute"),
-                Profile("official", "OGBench's own evaluation in MuJoCo; needs wayfield[sim]"),
+                Profile("official", "OGBench's own evaluation in MuJoCo; needs the extra sim"),
             ),
             pointmaze.cover,
         ),

@@ -113,7 +113,7 @@ SUCCESS: Names = ("", "success")
 
 
 def tag(name: str, content: str = "", **attributes: Any) -> str:
-    """Write an element; an underscore in an attribute's name is a hyphen, a final one nothing.
+    """Return an element. In attribute names, underscores become hyphens; a final one is dropped.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def tag(name: str, content: str = "", **attributes: Any) -> str:
 
 
 def drawing(content: str, width: float, height: float, description: str) -> str:
-    """Wrap a drawing that takes the width of its place, but is not blown up.
+    """Wrap a drawing that shrinks to the width available but is never enlarged.
 
     Examples
     --------
@@ -447,7 +447,7 @@ def _axes(scale: Scale, ticks: Ticks, names: Names, deep: float, width: float = 
         if not deep:
             parts.append(_text(x, bottom + 17, text, "middle"))
             continue
-        # a name that rises to its tick; what is cut short is said when pointed at
+        # a slanted name below its tick; the full name appears on hover
         x, y = x + 4, bottom + 14
         short = shortened(text, min(_LONGEST, (x - 14) / math.cos(_SLANT)))
         turn = f"rotate({-math.degrees(_SLANT):.0f} {x:.1f} {y:.1f})"

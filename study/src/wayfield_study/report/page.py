@@ -47,7 +47,7 @@ _LABELS: dict[Mark, str] = {
 
 @dataclass(frozen=True)
 class Finding:
-    """Something the numbers say.
+    """A statement about the numbers.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Block:
-    """A part of the page that is no experiment's: anchor, heading, and its content as HTML."""
+    """A part of the page outside the experiments: anchor, heading, and content as HTML."""
 
     id: str
     title: str
@@ -276,13 +276,13 @@ def write_report(
 def _show(
     section: Any, experiment: Experiment[Any], tables: Tables, cover: Cover, command: str
 ) -> dict[str, Any] | None:
-    """Draw what the rows at hand allow, for the page; None if it was run and there is nothing.
+    """Draw what the available rows allow; None if the experiment was run and shows nothing.
 
     `command` is what to type to run the experiment.
     """
     if not isinstance(section, Section):
         raise InputError(
-            f"a section of {experiment.name!r} is no wayfield_study.report.Section but a "
+            f"a section of {experiment.name!r} must be a wayfield_study.report.Section, got a "
             f"{type(section).__name__}"
         )
     rows = tables.get(experiment.name, NO_ROWS)

@@ -125,7 +125,7 @@ def edge_picture(row: Row, column: str, caption: str) -> Picture:
     collections = need("matplotlib.collections", "study")
     places = np.column_stack([row["x"], row["y"]])
     times = 1.0 + np.array(row[column])
-    order = np.argsort(np.abs(np.log(times)), kind="stable")  # what differs lies on top
+    order = np.argsort(np.abs(np.log(times)), kind="stable")  # edges that differ lie on top
     ends = places[np.column_stack([row["tails"], row["heads"]])[order]]
     stops = np.log2(_TIMES)
     stops = (stops - stops[0]) / (stops[-1] - stops[0])
@@ -164,7 +164,7 @@ def walks_picture(row: Row, caption: str) -> Picture:
     for walk, arrived in zip(walks, row["reached"], strict=True):
         colour = "#12806a" if arrived else "#c8452b"
         hops = np.stack([walk[:-1], walk[1:]], axis=1)
-        hops = hops[np.linalg.norm(hops[:, 1] - hops[:, 0], axis=1) < 1.0]  # teleports are no ways
+        hops = hops[np.linalg.norm(hops[:, 1] - hops[:, 0], axis=1) < 1.0]  # without teleports
         axes.add_collection(collections.LineCollection(hops, colors=colour, linewidths=1.1))
     disc = need("matplotlib.patches", "study").Circle
     for name, look in (("entrances", {"color": "#6db4e6"}), ("exits", {"fill": False})):

@@ -105,7 +105,7 @@ EXPERIMENT = make_experiment(
     cells,
     "The planners in OGBench's environments: env.reset(options=dict(task_id=k)), "
     'info["success"], twenty episodes for each of five tasks. wayfield study pointmaze '
-    "--official runs it; it needs wayfield[sim].",
+    "--official runs it; it needs the extra sim.",
     {"tables": tables, "findings": findings},
     lacks=lambda: missing("ogbench", "sim"),
 )
