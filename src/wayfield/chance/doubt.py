@@ -22,11 +22,11 @@ it is used if the possible outcomes are given (`support`).
 they are alike (the optimiser's curse). Let the j best choices of a state have the means Q_k and the
 sample sizes n_k, the common mean m, the variance u of one sample, and χ² = Σ n_k (Q_k - m)² / u.
 Were they alike, χ² would be near j - 1. So the share min(1, (j - 1) / χ²) of their differences is
-noise (empirical Bayes [1]_), less where a test says that they differ. The plan's choice should then
-cost b more, this share of m - Q, for the j at which this is most. Its odds are tilted until it
-does: p_y grows by the factor 1 + b (f_y - Q) / u, f_y being the cost to go after the outcome y.
-To first order this is the least change of the odds, in relative entropy, with that effect. The plan
-is evaluated again under the tilted odds.
+noise (empirical Bayes [1]_). The plan's choice should then cost b more, this share of m - Q, for
+the j at which this is most. Its odds are tilted until it does: p_y grows by the factor
+1 + b (f_y - Q) / u, f_y being the cost to go after the outcome y. To first order this is the least
+change of the odds, in relative entropy, with that effect. The plan is evaluated again under the
+tilted odds.
 
 **The ends.** What is unseen and what was luck both make a plan look worse. They are not piled up:
 the tilted odds have the prior on outcomes seen, and nothing unseen. The pessimistic end is the
@@ -62,12 +62,10 @@ STRENGTH = 1 / 2
 """Samples that the prior on outcomes seen at the state is worth."""
 UNSEEN = 1 / 4
 """Part of Good and Turing's mass that goes to outcomes never seen at the state."""
-SINK = 1 / 5
+SINK = 2 / 5
 """Share of that part that ends the walk."""
 MOST_NEAR = 100
 """States with more outcomes are hubs."""
-DIFFERENT = 0.3
-"""Level of the test of χ² below which choices count as different, and less as noise."""
 LEAST_FACTOR = 0.05
 """Least factor by which a tilt changes odds."""
 DENSE = 1_000
@@ -179,7 +177,6 @@ def tilted(moves: Transitions, policy: IntArray, values: FloatArray, of: Moments
     with np.errstate(divide="ignore", invalid="ignore"):
         chi = np.maximum(second - first**2 / weight, 0.0) / within
         share = np.minimum((members - 1.0) / chi, 1.0)
-        share = share * np.minimum(special.chdtrc(members - 1.0, chi) / DIFFERENT, 1.0)
     share = np.where((within > 0.0) & (members > 1), share, 0.0)
     luck = np.zeros(moves.num_choices)
     luck[own[begins]] = np.maximum.reduceat(share * first / weight, begins)
