@@ -12,10 +12,10 @@ import pytest
 
 import wayfield as wf
 from chance_proofs import accepted, counts_of, is_true, ordered, process_of, random_field, tally
-from exact_chance import least_expected_cost, of_plan
+from exact_chance import Choice, least_expected_cost, of_plan, surely_arriving
 from proofs import File
-from wayfield.kernels.chance import surely_arriving
-from wayfield.kernels.chance_proof import approach, infinite_layers, mean_falls, worst_ratio
+from wayfield.kernels.chance import approach, infinite_layers
+from wayfield.kernels.chance_proof import mean_falls, worst_ratio
 from wayfield.kernels.doubledouble import Pair
 from wayfield_verify import NotProved, Unreadable, verify
 from wayfield_verify.__main__ import main
@@ -446,9 +446,13 @@ def test_layers_and_ranks_are_what_they_say(seed: int) -> None:
     process, n = moves._process, moves.num_states
     rng = np.random.default_rng(seed)
     ends, allowed = rng.random(n) < 0.3, process.fee < np.inf
-    alive = surely_arriving(process, ends, allowed.copy())
     layer = infinite_layers(process, ends, allowed.copy())
-    assert ((layer < 0) == alive).all()
+    choices: list[dict[int, Choice]] = [{} for _ in range(n)]
+    for k in np.flatnonzero(allowed):
+        heads = process.heads[process.ptr[k] : process.ptr[k + 1]].tolist()
+        choices[process.owner[k]][int(k)] = Fraction(1), [(y, Fraction(1)) for y in heads]
+    sure = surely_arriving(choices, set(np.flatnonzero(ends).tolist()))
+    assert set(np.flatnonzero(layer < 0).tolist()) == sure
     reached = [{int(y) for y in np.flatnonzero(ends)}]
     for k, x in enumerate(process.owner):
         heads = process.heads[process.ptr[k] : process.ptr[k + 1]]

@@ -36,7 +36,7 @@ posterior, or the figure of the plain counts if this is farther.
 
 Guarantee
     None that holds for every process: with few samples only intervals for the odds have one, and
-    they are vacuous (`chance.intervals`). The constants were chosen on thirty families of
+    they are vacuous (`chance.intervals`). The constants were chosen on 35 families of
     processes. Coverage on others, written afterwards, is in the how-to "How sure is my
     agent?"; `benchmarks/coverage.py` measures it.
 
@@ -88,11 +88,8 @@ def posterior(
 ) -> Transitions:
     """Return the counts with their prior; the last state, one more than before, is the sink."""
     n, k = moves.num_states, moves.num_choices
-    choices, states = np.arange(k), moves.states
-    own = np.repeat(choices, np.diff(moves.outcome_indptr))
-    mean_cost = (
-        np.add.reduceat(moves.counts * moves.costs, moves.outcome_indptr[:-1]) / moves.totals
-    )
+    choices, states, own = np.arange(k), moves.states, moves._outcome_choices
+    mean_cost = np.bincount(own, moves.counts * moves.costs) / moves.totals
     rows: list[tuple[IntArray, IntArray, FloatArray, FloatArray]]
     rows = [(own, moves.next_states, moves.counts, moves.costs)]
     if support is None:
@@ -131,18 +128,17 @@ def posterior(
         sizes = np.bincount(choice, minlength=k)
         rows.append((choice, following, STRENGTH / sizes[choice], cost))
     choice, following, count, cost = (np.concatenate(part) for part in zip(*rows, strict=True))
-    return Transitions(states[choice], moves.actions[choice], following, count, cost, n + 1)
+    return moves._with_outcomes(choice, following, count, cost, n + 1)
 
 
 def moments(moves: Transitions, values: FloatArray, reach: FloatArray) -> Moments:
     """Return the moments of one sample of every choice; not finite where its outcomes are not."""
-    first, odds = moves.outcome_indptr[:-1], moves.probabilities
-    size = np.diff(moves.outcome_indptr)
+    first, odds, own = moves.outcome_indptr[:-1], moves.probabilities, moves._outcome_choices
     cost, arrived = moves.costs + values[moves.next_states], reach[moves.next_states]
     with np.errstate(invalid="ignore"):
         mean, hit = np.add.reduceat(odds * cost, first), np.add.reduceat(odds * arrived, first)
         # centred first: the values may be far from 0
-        cost, arrived = cost - np.repeat(mean, size), arrived - np.repeat(hit, size)
+        cost, arrived = cost - mean[own], arrived - hit[own]
         return Moments(
             mean,
             np.add.reduceat(odds * cost**2, first),
@@ -181,22 +177,13 @@ def tilted(moves: Transitions, policy: IntArray, values: FloatArray, of: Moments
     luck = np.zeros(moves.num_choices)
     luck[own[begins]] = np.maximum.reduceat(share * first / weight, begins)
     # tilt odds until the mean cost to go is higher by this; totals stay
-    first_outcome, sizes = moves.outcome_indptr[:-1], np.diff(moves.outcome_indptr)
+    at = moves._outcome_choices
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         slope = np.where((luck > 0.0) & (of.cost_variance > 0.0), luck / of.cost_variance, 0.0)
-        above = moves.costs + values[moves.next_states] - np.repeat(of.cost, sizes)
-        factor = np.maximum(1.0 + np.repeat(slope, sizes) * above, LEAST_FACTOR)
-    counts = moves.counts * np.where(np.repeat(slope > 0.0, sizes), factor, 1.0)
-    counts *= np.repeat(moves.totals / np.add.reduceat(counts, first_outcome), sizes)
-    where = np.repeat(np.arange(moves.num_choices), sizes)
-    return Transitions(
-        moves.states[where],
-        moves.actions[where],
-        moves.next_states,
-        counts,
-        moves.costs,
-        moves.num_states,
-    )
+        above = moves.costs + values[moves.next_states] - of.cost[at]
+        factor = np.maximum(1.0 + slope[at] * above, LEAST_FACTOR)
+    counts = moves.counts * np.where(slope[at] > 0.0, factor, 1.0)
+    return moves._with_odds(counts * (moves.totals / np.bincount(at, counts))[at])
 
 
 def standard_deviations(
@@ -214,8 +201,8 @@ def standard_deviations(
     own = Choices(*numbered(moves._process, chosen, order))
     rows = Rows(own.ptr, own.heads, own.odds)
     # `Rows` leave out what stays where it is: the noise of one move becomes that until it is left
-    stays = np.repeat(moves.states, np.diff(moves.outcome_indptr)) == moves.next_states
-    kept = np.add.reduceat(moves.probabilities * stays, moves.outcome_indptr[:-1])
+    at = moves._outcome_choices
+    kept = np.bincount(at, moves.probabilities * (moves.states[at] == moves.next_states))
     noise = np.sqrt(variance[order]) / (1.0 - kept[policy[order]])
     if order.size <= DENSE:
         size = np.diff(rows.ptr)

@@ -38,7 +38,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -62,7 +62,7 @@ from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
 from ._free import least_cost
-from ._solver import FINEST, Boundary, Solved, arrival, cost_bounds, value_of
+from ._solver import FINEST, Answer, Boundary, answer, value_of
 from .doubt import beta_quantile, moments, posterior, standard_deviations, tilted
 from .intervals import solve
 from .transitions import Transitions
@@ -89,7 +89,7 @@ class Doubt(KeepsReadOnly):
     >>> moves = wf.Transitions([0, 0], [0, 0], [1, 2], count=[9, 1])
     >>> doubt = wf.expected_cost(moves, goal=1, give_up=100).doubt()
     >>> doubt.reach_low.round(2), doubt.reach_high.round(2)
-    (array([0.63, 1.  , 0.  ]), array([0.99, 1.  , 0.  ]))
+    (array([0.62, 1.  , 0.  ]), array([0.99, 1.  , 0.  ]))
     """
 
     cost_low: FloatArray
@@ -250,7 +250,8 @@ class ExpectedCost(KeepsReadOnly):
         begin = np.ldexp(self.values, -moves._cost_exponent)
         solved = value_of(moves._process, moves._choices(self.plan), boundary, begin)
         question = (moves, self.goal, self.labels, self.give_up)
-        return _packaged(question, boundary, solved, start, as_flag(check, "check"), self.plan)
+        found = answer(moves._process, solved, boundary, optimal=False)
+        return _packaged(question, boundary, found, start, as_flag(check, "check"), optimal=False)
 
     def doubt(self, level: float = 0.95, support: Transitions | None = None) -> Doubt:
         """Return where the plan's true cost and reach may lie, given how few the counts are.
@@ -305,7 +306,8 @@ class ExpectedCost(KeepsReadOnly):
                 process._process, policy, boundary, np.ldexp(begin, -process._cost_exponent)
             )
             question = (process, self.goal, self.labels, self.give_up)
-            fields.append(_packaged(question, boundary, solved, start, False, plan))
+            found = answer(process._process, solved, boundary, optimal=False)
+            fields.append(_packaged(question, boundary, found, start, False, optimal=False))
             if step == 0:
                 process = posterior(moves, support, unseen=False, sink=sink)
             elif step == 1:
@@ -472,10 +474,12 @@ def expected_cost(
         raise InputError('these odds are intervals: pass odds="worst" or odds="best"')
     start = time.perf_counter()
     boundary = _boundary(moves, ends, labels, price)
-    if odds is not None:
-        return _robust((moves, ends, labels, price), boundary, odds, rtol, start, check)
-    solved = least_cost(moves._process, boundary, rtol)
-    return _packaged((moves, ends, labels, price), boundary, solved, start, check, None)
+    if odds is None:
+        solved = least_cost(moves._process, boundary, rtol)
+        found = answer(moves._process, solved, boundary, optimal=True)
+    else:
+        found = solve(moves, boundary, rtol, worst=odds == "worst")
+    return _packaged((moves, ends, labels, price), boundary, found, start, check, odds=odds)
 
 
 Question = tuple[Transitions, NDArray[np.int64], Labels | None, float | None]
@@ -484,69 +488,33 @@ Question = tuple[Transitions, NDArray[np.int64], Labels | None, float | None]
 def _packaged(
     question: Question,
     boundary: Boundary,
-    solved: Solved,
+    found: Answer,
     start: float,
     check: bool,
-    plan: NDArray[np.int64] | None,
+    optimal: bool = True,
+    odds: str | None = None,
 ) -> ExpectedCost:
-    """Turn a solution into a result, or raise `NotConverged`; a given plan stays as it is."""
-    moves = question[0]
-    sure = plan is None
-    policy = solved.policy if plan is None else moves._choices(plan)
-    found = replace(solved, policy=policy)
-    cost = cost_bounds(solved, boundary, boundary.give_up if plan is None else np.inf)
-    values, lower, upper = (frozen(np.ldexp(of, moves._cost_exponent)) for of in cost)
-    reach, proved = arrival(moves._process, found, boundary.fixed, boundary.floor, sure=sure)
-    status = solved.status
-    if status.good and not proved:
-        status = Status.UNVERIFIED
-    actions = np.where(policy >= 0, moves.actions[policy], -1) if plan is None else plan
-    stops = (policy < 0) & ~boundary.fixed & (boundary.give_up < np.inf)
-    result = ExpectedCost(
-        *question,
-        values,
-        lower,
-        upper,
-        reach=frozen(reach.values),
-        reach_lower=frozen(reach.lower),
-        reach_upper=frozen(reach.upper),
-        plan=frozen(actions),
-        gives_up=frozen(stops),
-        status=status,
-        iterations=solved.rounds,
-        seconds=time.perf_counter() - start,
-        optimal=sure,
-    )
-    if check and not status.good:
-        raise NotConverged(str(status), max(solved.below, solved.above), result.width)
-    return result
-
-
-def _robust(
-    question: Question, boundary: Boundary, odds: str, rtol: float, start: float, check: bool
-) -> ExpectedCost:
-    """Solve for the worst or the best odds, and package the result; raise `NotConverged`."""
-    moves = question[0]
-    found = solve(moves, boundary, rtol, worst=odds == "worst")
+    """Return an answer as a result, or raise `NotConverged`."""
+    moves, policy = question[0], found.policy
     values, lower, upper = (frozen(np.ldexp(of, moves._cost_exponent)) for of in found.cost)
-    stops = (found.policy < 0) & ~boundary.fixed & (boundary.give_up < np.inf)
     result = ExpectedCost(
         *question,
         values,
         lower,
         upper,
-        reach=frozen(found.reach.values),
-        reach_lower=frozen(found.reach.lower),
-        reach_upper=frozen(found.reach.upper),
-        plan=frozen(np.where(found.policy >= 0, moves.actions[found.policy], -1)),
-        gives_up=frozen(stops),
+        frozen(found.reach.values),
+        frozen(found.reach.lower),
+        frozen(found.reach.upper),
+        plan=frozen(np.where(policy >= 0, moves.actions[policy], -1)),
+        gives_up=frozen((policy < 0) & ~boundary.fixed & (boundary.give_up < np.inf)),
         status=found.status,
         iterations=found.rounds,
         seconds=time.perf_counter() - start,
+        optimal=optimal,
         odds=odds,
     )
     if check and not found.status.good:
-        raise NotConverged(str(found.status), result.width, result.width)
+        raise NotConverged(str(found.status), found.error, result.width)
     return result
 
 
