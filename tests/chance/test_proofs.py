@@ -366,8 +366,8 @@ def test_a_barrier_off_the_goals_value_lifts_or_lowers_all_others(
     [
         (1, 5.0, 1.0, "giving up undercuts the lower barrier of state 0"),
         (0, 1.0, 0.0, "exclude the cost of giving up"),
-        (0, 3.0, 0.5, "stops at state 0, and does not arrive"),
-        (0, 3.0, 1.0, "stops at state 0, and does not arrive"),
+        (0, 3.0, 0.5, "arrival is impossible at state 0"),
+        (0, 3.0, 1.0, "arrival is impossible at state 0"),
         (0, np.inf, 0.0, "gives up at state 0, which costs no more"),
         (1, np.inf, 0.0, "yet the plan moves"),
     ],

@@ -165,8 +165,7 @@ def least_cost(
     """Minimise the expected cost of ending on the boundary or giving up.
 
     `from_above` begins with giving up everywhere, where that is allowed. Then no policy on the way
-    costs more than `give_up`, so none walks much longer than that, and none is beyond doubles. It
-    is mostly slower.
+    costs more than `give_up`, so no walk is too long for doubles. It is mostly slower.
     """
     fixed, give_up = boundary.fixed, boundary.give_up
     allowed = process.fee < np.inf
@@ -330,6 +329,15 @@ def relieved(process: Process, policy: IntArray) -> tuple[Process, FloatArray]:
     return process._replace(relief=falls), barrier
 
 
+def policy_rows(process: Process, policy: IntArray, order: IntArray) -> Rows:
+    """Return the matrix of a policy's moves at the states in `order`."""
+    chosen = np.zeros(process.owner.size, dtype=bool)
+    chosen[policy[order]] = True
+    # one choice for each state: a row of the matrix
+    choices = Choices(*numbered(process, chosen, order))
+    return Rows(choices.ptr, choices.heads, choices.odds)
+
+
 def evaluate(
     process: Process,
     policy: IntArray,
@@ -349,11 +357,7 @@ def evaluate(
     part = components(process, policy)[moving]
     places = np.lexsort((rank[moving], part))
     order = moving[places]
-    chosen = np.zeros(process.owner.size, dtype=bool)
-    chosen[policy[moving]] = True
-    # one choice for each state: a row of the matrix
-    choices = Choices(*numbered(process, chosen, order))
-    system = PolicySystem(Rows(choices.ptr, choices.heads, choices.odds))
+    system = PolicySystem(policy_rows(process, policy, order))
     # checked in the order of memory, which is much faster
     residual, above, below = policy_check(process, policy, moving, values, costs)
     for _ in range(REFINEMENTS):
@@ -387,7 +391,8 @@ class PolicySystem:
         self.slow = False
 
     @cached_property
-    def _matrix(self) -> sparse.csr_array[np.float64]:
+    def matrix(self) -> sparse.csr_array[np.float64]:
+        """The matrix I - P."""
         ptr, columns, data = self._rows
         size = ptr.size - 1
         moves = sparse.csr_array((data, columns, ptr), (size, size))
@@ -399,7 +404,7 @@ class PolicySystem:
         size = self._rows.ptr.size - 1
         if size <= SMALL:
             return False
-        pattern = abs(self._matrix)
+        pattern = abs(self.matrix)
         pattern = (pattern + pattern.T).tocsr()
         pattern.setdiag(0.0)
         pattern.eliminate_zeros()
@@ -429,7 +434,7 @@ class PolicySystem:
             while left > rtol and left < REUSE * before:
                 before = left
                 found += self._nearly.solve(rest)
-                rest = rhs / scale - self._matrix @ found
+                rest = rhs / scale - self.matrix @ found
                 left = float(np.abs(rest).max())
         elif self._factors is None:
             # One Gauss-Seidel sweep is exact where moves lead to earlier rows only. The diagonal
@@ -449,7 +454,7 @@ class PolicySystem:
         if left <= rtol or (self.slow and rough):
             return np.asarray(found * scale)
         if self._factors is None:
-            self._factors = Direct(self._matrix)
+            self._factors = Direct(self.matrix)
         return self._factors.solve(rhs)
 
     def _recover(self, rhs: FloatArray, found: FloatArray, rest: FloatArray) -> float:
@@ -457,7 +462,7 @@ class PolicySystem:
 
         What was found is dropped if it is no better than 0.
         """
-        rest[:] = rhs - self._matrix @ found
+        rest[:] = rhs - self.matrix @ found
         left = float(np.abs(rest).max())
         if left < 1.0:
             return left

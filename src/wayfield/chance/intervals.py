@@ -166,7 +166,7 @@ def _iterate(
 def worst_cost(
     moves: Transitions, low: FloatArray, high: FloatArray, boundary: Boundary, policy: IntArray
 ) -> FloatArray:
-    """Return about the expected cost of a policy against the worst odds; giving up is allowed."""
+    """Return the approximate worst expected cost of a policy; giving up is allowed."""
     game = moves._narrowed(high > 0.0, np.minimum(low, high)[high > 0.0], high[high > 0.0])
     return _iterate(game, moves._cost_exponent, boundary, FINEST, 1.0, policy)[0]
 

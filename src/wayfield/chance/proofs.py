@@ -67,12 +67,11 @@ class Reasons(NamedTuple):
     reasons: list[Section]
 
 
-def cost_sections(field: ExpectedCost, names: Sequence[str] | None) -> list[Section]:
+def cost_sections(
+    field: ExpectedCost, boundary: Boundary, names: Sequence[str] | None
+) -> list[Section]:
     """Return the sections of a result and its proof; raise `InputError` if there is no proof."""
-    from .expected import _boundary  # which imports this module
-
     moves, n = field.transitions, field.values.size
-    boundary = _boundary(moves, field.goal, field.labels, field.give_up)
     policy, ends = moves._choices(field.plan), np.flatnonzero(boundary.fixed)
     found = (_known if field.odds is None else _between)(field, boundary, policy)
     price = np.inf if field.give_up is None else field.give_up
@@ -327,7 +326,7 @@ def _require_same(field: ExpectedCost, finite: BoolArray) -> None:
     if wrong.any():
         s = int(np.argmax(wrong))
         raise InputError(
-            f"values[{s}] = {field.values[s]} is not the plan's cost: there is no proof"
+            f"values[{s}] = {field.values[s]} is not the plan's cost, so there is no proof to write"
         )
 
 
@@ -366,7 +365,7 @@ def _power(error: float) -> int:
     """Return e with 2^-e at least the error; raise `InputError` if it is too large."""
     if not error < 0.5:
         raise InputError(
-            "the bracket of this result could not be verified: there is nothing to prove"
+            "the bracket of this result could not be verified, so there is no proof to write"
         )
     return min(-int(np.frexp(error)[1]), FINEST) if error > 0.0 else FINEST
 

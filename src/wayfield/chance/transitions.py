@@ -236,7 +236,7 @@ class Transitions(KeepsReadOnly):
         >>> moves.low.round(2), moves.high.round(2)
         (array([0.51, 0.  ]), array([1.  , 0.49]))
         """
-        self._check_counted("given intervals")
+        self._check_counted("with_intervals")
         level = as_real(level, "level")
         if not 0.0 < level < 1.0:
             raise InputError(f"level must be between 0 and 1, got {level}")
@@ -504,7 +504,7 @@ class Transitions(KeepsReadOnly):
     def _check_counted(self, what: str) -> None:
         """Raise `InputError` for probabilities, which have no sample size."""
         if not self.counted:
-            raise InputError(f"probabilities have no sample size: only counts can be {what}")
+            raise InputError(f"{what} needs counts; probabilities have no sample size")
 
     def _choices(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the choice of every state that takes this action there; -1 stays -1."""
