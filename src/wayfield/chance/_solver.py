@@ -295,6 +295,8 @@ def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: Floa
 
 def free_choices(process: Process) -> BoolArray:
     """Whether no outcome of a choice costs anything."""
+    if process.costs.all():  # mostly so, and much quicker to see
+        return np.zeros(process.owner.size, dtype=bool)
     return ~np.logical_or.reduceat(process.costs > 0.0, process.ptr[:-1])
 
 

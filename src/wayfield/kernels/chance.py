@@ -239,6 +239,9 @@ def first_policy(
             values[s] = give_up
     mass = np.zeros(process.owner.size)
     onward = np.zeros(process.owner.size)
+    # one entry of the heap counts for each state, that with this key; it is at most the least
+    # estimate of the state's choices
+    least = np.full(n, np.inf)
     capacity = process.into.size + 1
     heap = Heap(np.empty(capacity, np.float64), np.empty(capacity, np.int64))
     size = 0
@@ -255,26 +258,35 @@ def first_policy(
             head += 1
             for e in range(process.into_ptr[y], process.into_ptr[y + 1]):
                 k = process.into[e]
-                # Each settled outcome changes the estimate of the choice, down or up. It is pushed
-                # again with its new key; the old entries are skipped when they come up.
-                if allowed[k] and not settled[process.owner[k]]:
+                s = process.owner[k]
+                if allowed[k] and not settled[s]:
                     mass[k] += process.into_odds[e]
                     onward[k] += process.into_odds[e] * values[y]
-                    size = push(heap, size, (process.fee[k] + onward[k]) / mass[k], k)
+                    # the estimate of a choice changes with each settled outcome, down or up
+                    key = (process.fee[k] + onward[k]) / mass[k]
+                    if key < least[s]:
+                        least[s] = key
+                        size = push(heap, size, key, s)
         if size == 0:
             break
         key = heap.keys[0]
-        k = heap.vertices[0]
+        s = heap.vertices[0]
         size = drop_least(heap, size)
-        s = process.owner[k]
-        # an outdated entry: the choice is also in the heap with its present key
-        if settled[s] or key != (process.fee[k] + onward[k]) / mass[k]:
+        if settled[s] or key != least[s]:
             continue
-        if not key < give_up:
+        best, choice = np.inf, -1
+        for k in range(process.first[s], process.first[s + 1]):
+            if mass[k] > 0.0 and (process.fee[k] + onward[k]) / mass[k] < best:
+                best, choice = (process.fee[k] + onward[k]) / mass[k], k
+        least[s] = best
+        if best > key:  # estimates have risen since: wait for its turn
+            size = push(heap, size, best, s)
+            continue
+        if not best < give_up:
             continue
         settled[s] = True
-        policy[s] = k
-        values[s] = key
+        policy[s] = choice
+        values[s] = best
         queue[tail] = s
         tail += 1
     for s in range(n):
