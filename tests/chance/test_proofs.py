@@ -400,7 +400,7 @@ def test_an_infinite_cost_has_no_other_bounds(tag: str, tmp_path: Path) -> None:
 def test_an_end_is_arrived_at(tmp_path: Path) -> None:
     file = one_move(tmp_path / "a.proof", give_up=3.0)
     file.put("reac", np.array([0.0, 0.0]))
-    with pytest.raises(NotProved, match="state 1 is an end"):
+    with pytest.raises(NotProved, match="arrival is certain at state 1"):
         verify(file.write(tmp_path / "a.proof"))
 
 
