@@ -147,20 +147,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--profile", choices=PROFILES, default="standard")
     parser.add_argument("--out", type=Path, default=Path("report"), metavar="FOLDER")
-    parser.add_argument("--no-peers", action="store_true", help="measure us alone")
+    parser.add_argument("--only", choices=("ours", "peers", "processes"), help="measure one part")
     options = parser.parse_args()
     profile, store = PROFILES[options.profile], Store(RESULTS)
     missing: dict[str, str] = {}
     interrupted = False
     try:
-        for line in our_figures(profile, store):
-            print(line, flush=True)
-        if not options.no_peers:
+        if options.only != "ours":
             missing = peers.make_environment(lambda line: print(line, flush=True))
-            for line in peer_figures(profile, store):
-                print(line, flush=True)
-            if "stormpy" not in missing:
-                for line in process_figures(profile, store):
+        parts = {"ours": our_figures, "peers": peer_figures}
+        if "stormpy" not in missing:
+            parts["processes"] = process_figures
+        for name, figures in parts.items():
+            if options.only in (None, name):
+                for line in figures(profile, store):
                     print(line, flush=True)
     except KeyboardInterrupt:
         interrupted = True

@@ -5,14 +5,17 @@ counts alone, and `doubt(0.95)` bounds its cost and reach at the start. The trut
 under the true odds. Printed are the share of worlds where the bounds hold it, the shares where it
 lies below and above them, and the mean width. Worlds whose plan gives up at the start are left out.
 
-The rule in `wayfield.chance.doubt` was found in five rounds. It was chosen on five families and
-judged on nine others; of these, the queue and the dice were covered too rarely (.80, .86). It was
-changed and judged on six more; of these, the gambler with ten samples was (.62). It was changed,
-constants were moved, and it was judged on five more (least .92 with a hundred samples). Constants
-were moved again, and it was judged on three more. It covered, and was too wide: .52 to .72 with
-ten samples in slippery grids, random moves and climbing. The present rule was chosen on all of
-these families. The last five were written after it was fixed, and were run once. The word ``known``
-passes the true outcomes as `support`.
+The rule in `wayfield.chance.doubt` was found in six rounds. Each was judged on families written
+after the rule was fixed; where it failed, they joined those that the next one was tuned on.
+
+1. Tuned on five families, judged on nine: the queue (.80) and dice (.86) were covered too rarely.
+2. Judged on six more: the gambler with ten samples was (.62).
+3. and 4. Judged on eight more: covered, but too wide with ten samples (.52 to .72).
+5. Judged on five more: tennis with ten samples was covered too rarely (.82).
+6. The present rule, tuned on all 35. The ten families held out were written after it was fixed, and
+   were run once.
+
+The word ``known`` passes the true outcomes as `support`.
 """
 
 from __future__ import annotations
@@ -507,7 +510,7 @@ def ferry(rng: Rng) -> World:
     return world(rows, h * w + 1, (h // 2) * w, (h // 2) * w + w - 1, 40.0)
 
 
-# ------------------------------------------------------------------ held out
+# ------------------------------------------------------------------ tuned on, the sixth time
 
 
 def epidemic(rng: Rng) -> World:
@@ -603,14 +606,187 @@ def assembly(rng: Rng) -> World:
     return world(rows, full + 2, 0, full, 60.0)
 
 
+# ------------------------------------------------------------------ held out
+
+
+def darts(rng: Rng) -> World:
+    """Count down to exactly 0 by five targets; throws stray to neighbours, overshooting ends."""
+    n = int(rng.integers(12, 22))
+    points = rng.permutation(np.arange(1, 6))
+    rows = []
+    for s in range(1, n):
+        for a in range(5):
+            hit = rng.uniform(0.4, 0.8)
+            for turn, p in ((0, hit), (1, (1 - hit) / 2), (4, (1 - hit) / 2)):
+                left = s - int(points[(a + turn) % 5])
+                rows.append((s, a, left if left >= 0 else n, p))
+    return world(rows, n + 1, n - 1, 0, 30.0)
+
+
+def drone(rng: Rng) -> World:
+    """Fly over a square with a battery; gusts cost charge, two cells have chargers."""
+    side, charge = int(rng.integers(3, 5)), int(rng.integers(5, 8))
+    cells = side * side
+    fallen = cells * charge
+    chargers = set(rng.choice(np.arange(1, cells - 1), 2, replace=False).tolist())
+    rows = []
+    for cell in range(cells):
+        gust = rng.uniform(0.05, 0.4)
+        for left in range(charge):
+            s = cell * charge + left
+            for a in range(4):
+                to = _step(cell, side, side, *STEPS[a])
+                for used, p in ((1, 1 - gust), (2, gust)):
+                    rest = charge - 1 if to in chargers else left - used
+                    here = (cells - 1) * charge if to == cells - 1 else to * charge + rest
+                    rows.append((s, a, here if rest >= 0 else fallen, p))
+    return world(rows, fallen + 1, charge - 1, (cells - 1) * charge, 60.0)
+
+
+def treatment(rng: Rng) -> World:
+    """Cure a patient through stages of an illness by one of four drugs with side effects."""
+    n = int(rng.integers(6, 12))
+    rows = []
+    for s in range(1, n):
+        for a in range(4):
+            better, worse = rng.uniform(0.3, 0.6), rng.uniform(0.05, 0.3)
+            death = rng.uniform(0.0, 0.04) * s / n
+            rows += [(s, a, s - 1, 0.8 * better), (s, a, max(s - 2, 0), 0.2 * better)]
+            rows += [(s, a, min(s + 1, n - 1), worse), (s, a, n, death)]
+            rows.append((s, a, s, 1 - better - worse - death))
+    return world(rows, n + 1, n // 2, 0, 80.0)
+
+
+def sailing(rng: Rng) -> World:
+    """Sail across a lake: a position and a wind that turns; against the wind one may capsize."""
+    length, winds = int(rng.integers(4, 8)), 4
+    sunk = length * winds
+    turns = rng.uniform(0.1, 0.5)
+    rows = []
+    for x in range(length - 1):
+        for wind_ in range(winds):
+            for a in range(3):  # close, across, running
+                speed = rng.uniform(0.2, 0.9)
+                risk = 0.06 * abs(a - wind_) / 3 * rng.uniform(0.2, 1.0)
+                for dx, p in ((1, speed), (0, 1 - speed)):
+                    for change, q in ((0, 1 - turns), (1, turns / 2), (3, turns / 2)):
+                        to = (x + dx) * winds + (wind_ + change) % winds
+                        to = (length - 1) * winds if x + dx == length - 1 else to
+                        rows.append((x * winds + wind_, a, to, (1 - risk) * p * q))
+                rows.append((x * winds + wind_, a, sunk, risk))
+    return world(rows, sunk + 1, 0, (length - 1) * winds, 60.0)
+
+
+def router(rng: Rng) -> World:
+    """Send a packet over a random network: three next hops a node, drops and wrong turns."""
+    n = int(rng.integers(15, 30))
+    place = rng.random((n, 2))
+    place[0], place[n - 1] = 0.0, 1.0
+    far = np.linalg.norm(place[:, None] - place[None], axis=2)
+    rows = []
+    for s in range(n - 1):
+        near = np.argsort(far[s])[1:8]
+        ahead = near[np.argsort(far[near, n - 1])][:3]
+        for a, to in enumerate(ahead):
+            drop, wrong = rng.uniform(0.0, 0.08), rng.uniform(0.0, 0.25)
+            rows += [(s, a, int(to), 1 - drop - wrong), (s, a, n, drop)]
+            rows.append((s, a, int(rng.choice(near)), wrong))
+    return world(rows, n + 1, 0, n - 1, 40.0)
+
+
+def lock(rng: Rng) -> World:
+    """Pick a lock pin by pin with two tools; a slip drops pins, force may jam it."""
+    pins = int(rng.integers(5, 10))
+    rows = []
+    for s in range(pins):
+        for a in range(2):
+            sets = rng.uniform(0.4, 0.8) + 0.1 * a
+            jams = rng.uniform(0.0, 0.02) + 0.03 * a * rng.random()
+            rows += [(s, a, s + 1, sets), (s, a, pins + 1, jams)]
+            for drop, p in ((0, 0.5), (1, 0.3), (2, 0.2)):
+                rows.append((s, a, max(s - drop, 0), (1 - sets - jams) * p))
+    return world(rows, pins + 2, 0, pins, 70.0)
+
+
+def duel(rng: Rng) -> World:
+    """First to four hits, by five tactics a score that differ little; both may hit at once."""
+    top = int(rng.integers(3, 5))
+    size = (top + 1) ** 2
+    rows = []
+    for mine in range(top):
+        for theirs in range(top):
+            for a in range(5):
+                p, both = rng.uniform(0.45, 0.6), rng.uniform(0.0, 0.1)
+                for x, y, q in ((1, 0, p), (1, 1, both), (0, 1, 1 - p - both)):
+                    m, t = mine + x, theirs + y
+                    end = size if t < top else size + 1
+                    to = end if top in (m, t) else m * (top + 1) + t
+                    rows.append((mine * (top + 1) + theirs, a, to, q))
+    return world(rows, size + 2, 0, size, 25.0)
+
+
+def marsh(rng: Rng) -> World:
+    """Paths across a marsh: random landmarks in layers, wide branching, bogs on some paths."""
+    layers, wide = int(rng.integers(4, 7)), int(rng.integers(4, 7))
+    n = layers * wide
+    rows = []
+    for s in range(n):
+        layer = s // wide
+        for a in range(3):
+            ends = rng.choice(wide, int(rng.integers(2, 4)), replace=False)
+            odds = rng.dirichlet(np.full(ends.size, 1.5))
+            bog = float(rng.choice([0.0, 0.03, 0.12]))
+            for y, p in zip(ends.tolist(), odds.tolist(), strict=True):
+                to = n if layer + 1 == layers else (layer + 1) * wide + y
+                rows.append((s, a, to, p * (1 - bog)))
+            rows.append((s, a, n + 1, bog))
+    return world(rows, n + 2, 0, n, 30.0)
+
+
+def elevator(rng: Rng) -> World:
+    """Stairs and two lifts between floors; lifts overshoot, stick, and now and then fall."""
+    n = int(rng.integers(8, 16))
+    rows = []
+    for s in range(n - 1):
+        rows += [(s, 0, s + 1, 0.9), (s, 0, s, 0.1)]
+        for a, far in ((1, 2), (2, 4)):
+            sticks, falls = rng.uniform(0.05, 0.4), rng.uniform(0.0, 0.03) * a
+            for off, p in ((-1, 0.2), (0, 0.6), (1, 0.2)):
+                to = int(np.clip(s + far + off, 0, n - 1))
+                rows.append((s, a, to, (1 - sticks - falls) * p))
+            rows += [(s, a, s, sticks), (s, a, n, falls)]
+    return world(rows, n + 1, 0, n - 1, 50.0)
+
+
+def harvest(rng: Rng) -> World:
+    """Bring in a harvest before the storm: weather and work left, three ways to work."""
+    work, skies = int(rng.integers(6, 12)), 3
+    ruined = work * skies
+    weather = rng.dirichlet(np.array([4.0, 2.0, 0.3]), skies)
+    rows = []
+    for left in range(1, work):
+        for sky in range(skies):
+            for a in range(3):
+                pace = rng.dirichlet(np.array([2.0, 2.0, 1.0]) + 0.7 * a * np.array([0, 0, 1]))
+                breaks = 0.02 * a * rng.random() + 0.05 * (sky == 2) * rng.random()
+                for done, p in enumerate(pace):
+                    for later, q in enumerate(weather[sky]):
+                        rest = max(left - done, 0)
+                        to = rest * skies + later if rest else 0
+                        rows.append((left * skies + sky, a, to, (1 - breaks) * p * q))
+                rows.append((left * skies + sky, a, ruined, breaks))
+    return world(rows, ruined + 1, (work - 1) * skies, 0, 60.0)
+
+
 TUNED = (
     *(slippery_grid, random_moves, small_grid, short_line),
     *(many_outcomes, rare_failures, ten_alike),
     *(wind, cliff, queue, inventory, river, local_random, key_and_door, teleporters, dice),
     *(gambler, bridge, machine, geometric, cards, night_bus),
     *(pond, eight_ways, server, glider, supply, climb, rooms, ferry),
+    *(epidemic, tennis, guard, fuel, assembly),
 )
-HELD_OUT = (epidemic, tennis, guard, fuel, assembly)
+HELD_OUT = (darts, drone, treatment, sailing, router, lock, duel, marsh, elevator, harvest)
 SIZES = (10, 100, 1000)
 
 

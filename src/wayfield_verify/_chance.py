@@ -403,10 +403,10 @@ def _require_arrival(
         lost = layer_of[x] >= 0
         if is_end[x]:
             if not below[x] <= one <= above[x]:
-                raise NotProved(f"{it.name(x)} is an end, and its arrival is certain")
+                raise NotProved(f"arrival is certain at {it.name(x)}, which ends walks")
         elif not it.plan[x]:
             if not below[x] <= 0 <= above[x]:
-                raise NotProved(f"the plan stops at {it.name(x)}, and does not arrive")
+                raise NotProved(f"arrival is impossible at {it.name(x)}, where the plan stops")
         else:
             k = it.first[x] + it.plan[x] - 1
             heads, total = it.heads[it.outcomes[k] : it.outcomes[k + 1]], odds.total[k]

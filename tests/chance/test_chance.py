@@ -615,9 +615,9 @@ def test_probabilities_may_sum_to_one_up_to_rounding() -> None:
 
 def test_probabilities_have_no_posterior() -> None:
     moves = wf.Transitions.from_probabilities([0], [0], [1], [1.0])
-    with pytest.raises(wf.InputError, match="have no sample size: only counts can be shrunk"):
+    with pytest.raises(wf.InputError, match="shrunk needs counts; probabilities have no"):
         moves.shrunk()
-    with pytest.raises(wf.InputError, match="only counts can be doubted"):
+    with pytest.raises(wf.InputError, match="doubt needs counts"):
         wf.expected_cost(moves, 1).doubt()
 
 

@@ -244,7 +244,7 @@ def test_intervals_need_odds_and_odds_need_intervals() -> None:
         wf.expected_cost(wf.Transitions([0], [0], [1]), 1, odds="worst")
     with pytest.raises(wf.InputError, match='odds must be "worst", "best" or None, got 3'):
         wf.expected_cost(moves, 1, odds=3)  # type: ignore[arg-type]
-    with pytest.raises(wf.InputError, match="only counts can be doubted"):
+    with pytest.raises(wf.InputError, match="doubt needs counts"):
         wf.expected_cost(moves, 1, odds="worst").doubt()
 
 

@@ -12,10 +12,10 @@ import pytest
 
 import wayfield as wf
 from chance_proofs import accepted, counts_of, is_true, ordered, process_of, random_field, tally
-from exact_chance import least_expected_cost, of_plan
+from exact_chance import Choice, least_expected_cost, of_plan, surely_arriving
 from proofs import File
-from wayfield.kernels.chance import surely_arriving
-from wayfield.kernels.chance_proof import approach, infinite_layers, mean_falls, worst_ratio
+from wayfield.kernels.chance import approach, infinite_layers
+from wayfield.kernels.chance_proof import mean_falls, worst_ratio
 from wayfield.kernels.doubledouble import Pair
 from wayfield_verify import NotProved, Unreadable, verify
 from wayfield_verify.__main__ import main
@@ -366,8 +366,8 @@ def test_a_barrier_off_the_goals_value_lifts_or_lowers_all_others(
     [
         (1, 5.0, 1.0, "giving up undercuts the lower barrier of state 0"),
         (0, 1.0, 0.0, "exclude the cost of giving up"),
-        (0, 3.0, 0.5, "stops at state 0, and does not arrive"),
-        (0, 3.0, 1.0, "stops at state 0, and does not arrive"),
+        (0, 3.0, 0.5, "arrival is impossible at state 0"),
+        (0, 3.0, 1.0, "arrival is impossible at state 0"),
         (0, np.inf, 0.0, "gives up at state 0, which costs no more"),
         (1, np.inf, 0.0, "yet the plan moves"),
     ],
@@ -400,7 +400,7 @@ def test_an_infinite_cost_has_no_other_bounds(tag: str, tmp_path: Path) -> None:
 def test_an_end_is_arrived_at(tmp_path: Path) -> None:
     file = one_move(tmp_path / "a.proof", give_up=3.0)
     file.put("reac", np.array([0.0, 0.0]))
-    with pytest.raises(NotProved, match="state 1 is an end"):
+    with pytest.raises(NotProved, match="arrival is certain at state 1"):
         verify(file.write(tmp_path / "a.proof"))
 
 
@@ -446,9 +446,13 @@ def test_layers_and_ranks_are_what_they_say(seed: int) -> None:
     process, n = moves._process, moves.num_states
     rng = np.random.default_rng(seed)
     ends, allowed = rng.random(n) < 0.3, process.fee < np.inf
-    alive = surely_arriving(process, ends, allowed.copy())
     layer = infinite_layers(process, ends, allowed.copy())
-    assert ((layer < 0) == alive).all()
+    choices: list[dict[int, Choice]] = [{} for _ in range(n)]
+    for k in np.flatnonzero(allowed):
+        heads = process.heads[process.ptr[k] : process.ptr[k + 1]].tolist()
+        choices[process.owner[k]][int(k)] = Fraction(1), [(y, Fraction(1)) for y in heads]
+    sure = surely_arriving(choices, set(np.flatnonzero(ends).tolist()))
+    assert set(np.flatnonzero(layer < 0).tolist()) == sure
     reached = [{int(y) for y in np.flatnonzero(ends)}]
     for k, x in enumerate(process.owner):
         heads = process.heads[process.ptr[k] : process.ptr[k + 1]]

@@ -174,3 +174,35 @@ def test_the_unit_of_a_free_choice_is_its_relief_per_count(relief: float) -> Non
     choices = chance.Choices(*chance.numbered(process, np.ones(1, dtype=bool), np.array([1])))
     leaving = process.counts[0] + process.counts[2]
     assert choices.fee.tolist() == [relief / leaving if relief > 0.0 else 1.0]
+
+
+@pytest.mark.parametrize("give_up", [np.inf, 3.0])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_first_policy_settles_states_by_their_least_estimate(seed: int, give_up: float) -> None:
+    """Beside a search of all choices before every step."""
+    rng = np.random.default_rng(seed)
+    process = random_process(rng, 10)
+    fixed, allowed = np.arange(10) < 2, process.fee < np.inf
+    values = np.zeros(10)
+    policy = chance.first_policy(process, fixed, allowed, values, give_up)
+    settled = {0: 0.0, 1: 0.0}
+    if give_up < np.inf:
+        alive = set(process.owner[allowed].tolist())
+        settled |= {s: give_up for s in range(2, 10) if s not in alive}
+    taken = dict.fromkeys(settled, -1)
+    while True:
+        best = (give_up, -1)
+        for k in np.flatnonzero(allowed):
+            rows = range(process.ptr[k], process.ptr[k + 1])
+            there = [(process.odds[e], settled.get(int(process.heads[e]))) for e in rows]
+            known = [(p, v) for p, v in there if v is not None and p > 0.0]
+            if known and int(process.owner[k]) not in settled:
+                mass = sum(p for p, _ in known)
+                key = (process.fee[k] + sum(p * v for p, v in known)) / mass
+                best = min(best, (key, int(k)))
+        if best[1] < 0:
+            break
+        s = int(process.owner[best[1]])
+        settled[s], taken[s] = best
+    assert policy.tolist() == [taken.get(s, -1) for s in range(10)]
+    assert values == pytest.approx([settled.get(s, give_up) for s in range(10)], rel=1e-12)

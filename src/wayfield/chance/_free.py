@@ -22,19 +22,23 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.chance import Process, choice_figures, reversed_outcomes
-from ..kernels.chance_proof import approach, mean_falls
+from ..kernels.chance import Process, approach, choice_figures, reversed_outcomes
+from ..kernels.chance_proof import mean_falls
 from ..kernels.doubledouble import Pair
 from . import _solver
-from ._solver import FINEST, FREE, MOST_ROUNDS, Boundary, Solved, counting_moves, evaluate
+from ._solver import (
+    FINEST,
+    FREE,
+    MOST_ROUNDS,
+    Boundary,
+    Solved,
+    counting_moves,
+    evaluate,
+    free_choices,
+)
 
 ROUGH = 0.01
 """Relative accuracy of the expected number of free moves."""
-
-
-def free_choices(process: Process) -> BoolArray:
-    """Whether no outcome of a choice costs anything."""
-    return ~np.logical_or.reduceat(process.costs > 0.0, process.ptr[:-1])
 
 
 def least_cost(process: Process, boundary: Boundary, rtol: float = FINEST) -> Solved:

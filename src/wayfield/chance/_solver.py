@@ -51,11 +51,11 @@ from ..kernels.chance import (
     components,
     correct,
     first_policy,
+    infinite_layers,
     numbered,
     optimality_check,
     policy_check,
     policy_reaching,
-    surely_arriving,
     sweep,
 )
 from ..kernels.chance_proof import mean_falls
@@ -147,20 +147,31 @@ class Solved:
         return Status.UNVERIFIED if self.settled else Status.BUDGET
 
 
+@dataclass(frozen=True)
+class Answer:
+    """Expected cost and probability of arrival in the units of the process, and their policy."""
+
+    cost: Bounded
+    reach: Bounded
+    policy: IntArray
+    rounds: int
+    error: float
+    status: Status
+
+
 def least_cost(
     process: Process, boundary: Boundary, rtol: float = FINEST, *, from_above: bool = False
 ) -> Solved:
     """Minimise the expected cost of ending on the boundary or giving up.
 
     `from_above` begins with giving up everywhere, where that is allowed. Then no policy on the way
-    costs more than `give_up`, so none walks much longer than that, and none is beyond doubles. It
-    is mostly slower.
+    costs more than `give_up`, so no walk is too long for doubles. It is mostly slower.
     """
     fixed, give_up = boundary.fixed, boundary.give_up
     allowed = process.fee < np.inf
     alive = np.ones_like(fixed)
     if give_up == np.inf:
-        alive = surely_arriving(process, fixed, allowed)
+        alive = infinite_layers(process, fixed, allowed) < 0
     free = np.flatnonzero(alive & ~fixed)
     values = Pair(boundary.values.copy(), np.zeros(fixed.size))
     policy = first_policy(process, fixed, allowed, values.high, give_up)
@@ -176,9 +187,9 @@ def least_cost(
         attempts = 0 if error < least / 2 else attempts + 1
         if error < least:
             kept = Pair(values.high.copy(), values.low.copy())
-            best = Solved(kept, policy.copy(), below, _excess(above), 0, True)
+            best = Solved(kept, policy.copy(), below, excess(above), 0, True)
             least = error
-        if max(below, _excess(above)) <= rtol or attempts > ATTEMPTS:
+        if max(below, excess(above)) <= rtol or attempts > ATTEMPTS:
             break
         if improvement.rounds >= MOST_ROUNDS:
             best.settled = False
@@ -268,7 +279,7 @@ def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: Floa
     chosen = np.zeros(process.owner.size, dtype=bool)
     chosen[policy[policy >= 0]] = True
     ends = boundary.fixed | ((policy < 0) & (boundary.give_up < np.inf))
-    alive = surely_arriving(process, ends, chosen & (process.fee < np.inf))
+    alive = infinite_layers(process, ends, chosen & (process.fee < np.inf)) < 0
     values = Pair(np.where(boundary.fixed, boundary.values, boundary.give_up), np.zeros(ends.size))
     moving = np.where(alive & ~ends, policy, -1)
     start = np.where(np.isfinite(begin), begin, 0.0)
@@ -279,7 +290,14 @@ def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: Floa
         rough = process._replace(relief=process.relief / FREE)
         evaluate(rough, moving, values, start, 1.0, ROUGHLY_FREE)
     above, below = evaluate(process, moving, values, start, 1.0, EXACT)
-    return Solved(values, moving, below, _excess(above), 1, True, barrier=barrier)
+    return Solved(values, policy, below, excess(above), 1, True, barrier=barrier)
+
+
+def free_choices(process: Process) -> BoolArray:
+    """Whether no outcome of a choice costs anything."""
+    if process.costs.all():  # mostly so, and much quicker to see
+        return np.zeros(process.owner.size, dtype=bool)
+    return ~np.logical_or.reduceat(process.costs > 0.0, process.ptr[:-1])
 
 
 def counting_moves(process: Process) -> tuple[Process, FloatArray]:
@@ -304,14 +322,22 @@ def relieved(process: Process, policy: IntArray) -> tuple[Process, FloatArray]:
     """
     barrier = np.zeros(policy.size)
     chosen = policy[policy >= 0]
-    free = ~np.logical_or.reduceat(process.costs > 0.0, process.ptr[:-1])
-    if not free[chosen].any():
+    if not free_choices(process)[chosen].any():
         return process, barrier
     barrier = moves_barrier(process, policy)
     falls = mean_falls(process, chosen, Pair(barrier, np.zeros(policy.size)))
     # a barrier that does not fall proves nothing, and NaN passes no check
     falls[chosen] = np.where(falls[chosen] > 0.0, falls[chosen], np.nan)
     return process._replace(relief=falls), barrier
+
+
+def policy_rows(process: Process, policy: IntArray, order: IntArray) -> Rows:
+    """Return the matrix of a policy's moves at the states in `order`."""
+    chosen = np.zeros(process.owner.size, dtype=bool)
+    chosen[policy[order]] = True
+    # one choice for each state: a row of the matrix
+    choices = Choices(*numbered(process, chosen, order))
+    return Rows(choices.ptr, choices.heads, choices.odds)
 
 
 def evaluate(
@@ -333,11 +359,7 @@ def evaluate(
     part = components(process, policy)[moving]
     places = np.lexsort((rank[moving], part))
     order = moving[places]
-    chosen = np.zeros(process.owner.size, dtype=bool)
-    chosen[policy[moving]] = True
-    # one choice for each state: a row of the matrix
-    choices = Choices(*numbered(process, chosen, order))
-    system = PolicySystem(Rows(choices.ptr, choices.heads, choices.odds))
+    system = PolicySystem(policy_rows(process, policy, order))
     # checked in the order of memory, which is much faster
     residual, above, below = policy_check(process, policy, moving, values, costs)
     for _ in range(REFINEMENTS):
@@ -371,7 +393,8 @@ class PolicySystem:
         self.slow = False
 
     @cached_property
-    def _matrix(self) -> sparse.csr_array[np.float64]:
+    def matrix(self) -> sparse.csr_array[np.float64]:
+        """The matrix I - P."""
         ptr, columns, data = self._rows
         size = ptr.size - 1
         moves = sparse.csr_array((data, columns, ptr), (size, size))
@@ -383,7 +406,7 @@ class PolicySystem:
         size = self._rows.ptr.size - 1
         if size <= SMALL:
             return False
-        pattern = abs(self._matrix)
+        pattern = abs(self.matrix)
         pattern = (pattern + pattern.T).tocsr()
         pattern.setdiag(0.0)
         pattern.eliminate_zeros()
@@ -413,7 +436,7 @@ class PolicySystem:
             while left > rtol and left < REUSE * before:
                 before = left
                 found += self._nearly.solve(rest)
-                rest = rhs / scale - self._matrix @ found
+                rest = rhs / scale - self.matrix @ found
                 left = float(np.abs(rest).max())
         elif self._factors is None:
             # One Gauss-Seidel sweep is exact where moves lead to earlier rows only. The diagonal
@@ -433,7 +456,7 @@ class PolicySystem:
         if left <= rtol or (self.slow and rough):
             return np.asarray(found * scale)
         if self._factors is None:
-            self._factors = Direct(self._matrix)
+            self._factors = Direct(self.matrix)
         return self._factors.solve(rhs)
 
     def _recover(self, rhs: FloatArray, found: FloatArray, rest: FloatArray) -> float:
@@ -441,7 +464,7 @@ class PolicySystem:
 
         What was found is dropped if it is no better than 0.
         """
-        rest[:] = rhs - self._matrix @ found
+        rest[:] = rhs - self.matrix @ found
         left = float(np.abs(rest).max())
         if left < 1.0:
             return left
@@ -449,7 +472,8 @@ class PolicySystem:
         return 1.0
 
 
-def _excess(above: float) -> float:
+def excess(above: float) -> float:
+    """Return ε = δ / (1 - δ) of the upper bound."""
     return above / (1.0 - above) if above < 1.0 else np.inf
 
 
@@ -463,13 +487,22 @@ def cost_bounds(solved: Solved, boundary: Boundary, most: float) -> Bounded:
     free = np.flatnonzero(np.isfinite(values) & ~boundary.fixed)
     pair = Pair(values[free], solved.pair.low[free])
     extra = np.broadcast_to(solved.barrier, values.shape)[free]
-    height = _rounded_up(np.abs(pair.high) + abs(floor) + extra)
+    height = rounded_up(np.abs(pair.high) + abs(floor) + extra)
     # a factor that is no proof proves no more than what is trivial
     down = solved.below if solved.below < 1.0 else np.inf
-    lower[free] = np.maximum(_shifted(pair, _times(down, height), -1.0), floor)
-    upper[free] = np.minimum(_shifted(pair, _times(solved.above, height), +1.0), most)
+    lower[free] = np.maximum(shifted(pair, times(down, height), -1.0), floor)
+    upper[free] = np.minimum(shifted(pair, times(solved.above, height), +1.0), most)
     # values that were not verified may lie anywhere, below 0 even
     return Bounded(np.clip(values, lower, upper), lower, upper)
+
+
+def answer(process: Process, solved: Solved, boundary: Boundary, *, optimal: bool) -> Answer:
+    """Return bounds on the cost and on the arrival of an optimal policy, or of a given one."""
+    cost = cost_bounds(solved, boundary, boundary.give_up if optimal else np.inf)
+    reach, proved = arrival(process, solved, boundary.fixed, boundary.floor, sure=optimal)
+    status = Status.UNVERIFIED if solved.status.good and not proved else solved.status
+    error = max(solved.below, solved.above)
+    return Answer(cost, reach, solved.policy, solved.rounds, error, status)
 
 
 def arrival(
@@ -499,34 +532,35 @@ def arrival(
         process, barrier = counting_moves(process)[0], Pair(extra.copy(), extra.copy())
         floor = 0.0
         above, _ = evaluate(process, moves, barrier, rank, 1.0, PROVED)
-    above = _excess(above)
+    above = excess(above)
     pair = Pair(values.copy(), np.zeros(values.size))
     accuracy = EXACT / max(1.0, float(np.abs(barrier.high[open_]).max()))
     ratio = max(evaluate(process, moves, pair, rank, 0.0, accuracy))
     # above = δ / (1 - δ), so that 1 + above = 1 / (1 - δ)
     factor = ratio * (1.0 + above) * (1.0 + 2.0**-50)
-    slack = _times(factor, _rounded_up(np.abs(barrier.high[open_]) + abs(floor) + extra[open_]))
+    slack = times(factor, rounded_up(np.abs(barrier.high[open_]) + abs(floor) + extra[open_]))
     inner = Pair(pair.high[open_], pair.low[open_])
     lower, upper = values.copy(), values.copy()
     values[open_] = np.clip(inner.high, 0.0, 1.0)
-    lower[open_] = np.maximum(_shifted(inner, slack, -1.0), 0.0)
-    upper[open_] = np.minimum(_shifted(inner, slack, +1.0), 1.0)
+    lower[open_] = np.maximum(shifted(inner, slack, -1.0), 0.0)
+    upper[open_] = np.minimum(shifted(inner, slack, +1.0), 1.0)
     return Bounded(values, lower, upper), bool(slack.max() <= PROVED)
 
 
-def _times(factor: float, height: FloatArray) -> FloatArray:
+def times(factor: float, height: FloatArray) -> FloatArray:
     """Return the product; an infinite factor proves nothing, not even at height 0."""
     return factor * height if factor < np.inf else np.full_like(height, np.inf)
 
 
-def _rounded_up(a: FloatArray) -> FloatArray:
+def rounded_up(a: FloatArray) -> FloatArray:
+    """Return a little more than a ≥ 0, whatever a few roundings lost."""
     return a * (1.0 + 2.0**-50)
 
 
-def _shifted(pair: Pair, shift: FloatArray, sign: float) -> FloatArray:
-    """Pair plus sign · shift, rounded in the direction of the sign."""
+def shifted(pair: Pair, shift: FloatArray, sign: float) -> FloatArray:
+    """Return pair + sign · shift, rounded in the direction of the sign."""
     with np.errstate(invalid="ignore"):
-        step = np.nextafter(pair.low + sign * _rounded_up(shift), sign * np.inf)
+        step = np.nextafter(pair.low + sign * rounded_up(shift), sign * np.inf)
         total = pair.high + step
         back = total - pair.high
         # what the rounded sum leaves over, exactly (Knuth's two-sum)

@@ -1,11 +1,11 @@
-"""How far a plan's cost and reach may be off because the odds rest on counts.
+"""Bounds on a plan's true cost and reach where the odds are estimated from counts.
 
-Counts leave three things unknown. Each has its part here.
+There are three sources of error.
 
 **Few samples.** A choice with the posterior weights w_y (counts and prior), of total A, has
 Dirichlet odds. The mean of a field f over its outcomes then has the variance
 (Σ p f² - (Σ p f)²) / (A + 1), p = w / A. Let G be the expected number of visits, the inverse of
-I - P under the plan. To first order in the odds the plan's field h varies with
+I - P under the plan. To first order in the odds, the plan's field h has the variance
 
     Var h(s) = Σ_x G(s, x)² Var_x .
 
@@ -14,31 +14,31 @@ single move. Cost has those of a log-normal one, above the least value that a wa
 
 **Outcomes not yet seen.** The prior of a choice is worth `STRENGTH` samples, spread evenly over all
 outcomes that any action had at the state. Something never seen there may follow, too. By Good and
-Turing its odds are near (number of outcomes seen once) / (number of samples). A part of this mass,
-`UNSEEN`, goes to the states two moves away, and of that part the share `SINK` to giving up. None of
-it is used if the possible outcomes are given (`support`).
+Turing its odds are near (number of outcomes seen once) / (number of samples). The part `UNSEEN` of
+this mass is used. Of that, the share `SINK` goes to giving up, and the rest to the states two moves
+away. None of it is used if the possible outcomes are given (`support`).
 
 **The choice of the plan.** A plan takes the best of several choices, which is the luckiest one if
 they are alike (the optimiser's curse). Let the j best choices of a state have the means Q_k and the
 sample sizes n_k, the common mean m, the variance u of one sample, and χ² = Σ n_k (Q_k - m)² / u.
 Were they alike, χ² would be near j - 1. So the share min(1, (j - 1) / χ²) of their differences is
-noise (empirical Bayes [1]_), less where a test says that they differ. The plan's choice should then
-cost b more, this share of m - Q, for the j at which this is most. Its odds are tilted until it
-does: p_y grows by the factor 1 + b (f_y - Q) / u, f_y being the cost to go after the outcome y.
-To first order this is the least change of the odds, in relative entropy, with that effect. The plan
-is evaluated again under the tilted odds.
+noise (empirical Bayes [1]_). The plan's choice should then cost b more, this share of m - Q, for
+the j at which this is most. Its odds are tilted until it does: p_y grows by the factor
+1 + b (f_y - Q) / u, f_y being the cost to go after the outcome y. To first order this is the least
+change of the odds, in relative entropy, with that effect. The plan is evaluated again under the
+tilted odds.
 
-**The ends.** What is unseen and what was luck both make a plan look worse. They are not piled up:
-the tilted odds have the prior on outcomes seen, and nothing unseen. The pessimistic end is the
-farther one of two, that of the full posterior and that of the tilted odds. The tail of the second
-is twice as large, because the tilt takes the largest effect. The optimistic end is that of the full
-posterior, or the figure of the plain counts if this is farther.
+**The bounds.** Unseen outcomes and luck both make a plan look worse. The two corrections are not
+added up: the tilted odds have no unseen outcomes. The pessimistic bound is the worse of two, from
+the full posterior and from the tilted odds. The second has a tail twice as large, because the tilt
+takes the largest effect. The optimistic bound comes from the full posterior, or is the figure of
+the plain counts if that is better.
 
 Guarantee
     None that holds for every process: with few samples only intervals for the odds have one, and
-    they are vacuous (`chance.intervals`). The constants were chosen on thirty families of
-    processes. Coverage on others, written afterwards, is in the how-to "How sure is my
-    agent?"; `benchmarks/coverage.py` measures it.
+    they are vacuous (`chance.intervals`). The constants were chosen on 35 families of processes.
+    The how-to "How sure is my agent?" has the coverage on ten others, written afterwards;
+    `benchmarks/coverage.py` measures it.
 
 References
 ----------
@@ -54,20 +54,17 @@ import numpy as np
 from scipy import sparse, special
 
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.chance import Choices, Rows, numbered
-from ._solver import PolicySystem
+from ._solver import PolicySystem, policy_rows
 from .transitions import Transitions, spread_rows
 
 STRENGTH = 1 / 2
 """Samples that the prior on outcomes seen at the state is worth."""
 UNSEEN = 1 / 4
 """Part of Good and Turing's mass that goes to outcomes never seen at the state."""
-SINK = 1 / 5
+SINK = 2 / 5
 """Share of that part that ends the walk."""
 MOST_NEAR = 100
-"""States with more outcomes are hubs."""
-DIFFERENT = 0.3
-"""Level of the test of χ² below which choices count as different, and less as noise."""
+"""States with more outcomes count as hubs, through which no unseen outcome is sought."""
 LEAST_FACTOR = 0.05
 """Least factor by which a tilt changes odds."""
 DENSE = 1_000
@@ -90,11 +87,8 @@ def posterior(
 ) -> Transitions:
     """Return the counts with their prior; the last state, one more than before, is the sink."""
     n, k = moves.num_states, moves.num_choices
-    choices, states = np.arange(k), moves.states
-    own = np.repeat(choices, np.diff(moves.outcome_indptr))
-    mean_cost = (
-        np.add.reduceat(moves.counts * moves.costs, moves.outcome_indptr[:-1]) / moves.totals
-    )
+    choices, states, own = np.arange(k), moves.states, moves._outcome_choices
+    mean_cost = np.bincount(own, moves.counts * moves.costs) / moves.totals
     rows: list[tuple[IntArray, IntArray, FloatArray, FloatArray]]
     rows = [(own, moves.next_states, moves.counts, moves.costs)]
     if support is None:
@@ -133,18 +127,17 @@ def posterior(
         sizes = np.bincount(choice, minlength=k)
         rows.append((choice, following, STRENGTH / sizes[choice], cost))
     choice, following, count, cost = (np.concatenate(part) for part in zip(*rows, strict=True))
-    return Transitions(states[choice], moves.actions[choice], following, count, cost, n + 1)
+    return moves._with_outcomes(choice, following, count, cost, n + 1)
 
 
 def moments(moves: Transitions, values: FloatArray, reach: FloatArray) -> Moments:
     """Return the moments of one sample of every choice; not finite where its outcomes are not."""
-    first, odds = moves.outcome_indptr[:-1], moves.probabilities
-    size = np.diff(moves.outcome_indptr)
+    first, odds, own = moves.outcome_indptr[:-1], moves.probabilities, moves._outcome_choices
     cost, arrived = moves.costs + values[moves.next_states], reach[moves.next_states]
     with np.errstate(invalid="ignore"):
         mean, hit = np.add.reduceat(odds * cost, first), np.add.reduceat(odds * arrived, first)
         # centred first: the values may be far from 0
-        cost, arrived = cost - np.repeat(mean, size), arrived - np.repeat(hit, size)
+        cost, arrived = cost - mean[own], arrived - hit[own]
         return Moments(
             mean,
             np.add.reduceat(odds * cost**2, first),
@@ -179,27 +172,17 @@ def tilted(moves: Transitions, policy: IntArray, values: FloatArray, of: Moments
     with np.errstate(divide="ignore", invalid="ignore"):
         chi = np.maximum(second - first**2 / weight, 0.0) / within
         share = np.minimum((members - 1.0) / chi, 1.0)
-        share = share * np.minimum(special.chdtrc(members - 1.0, chi) / DIFFERENT, 1.0)
     share = np.where((within > 0.0) & (members > 1), share, 0.0)
     luck = np.zeros(moves.num_choices)
     luck[own[begins]] = np.maximum.reduceat(share * first / weight, begins)
     # tilt odds until the mean cost to go is higher by this; totals stay
-    first_outcome, sizes = moves.outcome_indptr[:-1], np.diff(moves.outcome_indptr)
+    at = moves._outcome_choices
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         slope = np.where((luck > 0.0) & (of.cost_variance > 0.0), luck / of.cost_variance, 0.0)
-        above = moves.costs + values[moves.next_states] - np.repeat(of.cost, sizes)
-        factor = np.maximum(1.0 + np.repeat(slope, sizes) * above, LEAST_FACTOR)
-    counts = moves.counts * np.where(np.repeat(slope > 0.0, sizes), factor, 1.0)
-    counts *= np.repeat(moves.totals / np.add.reduceat(counts, first_outcome), sizes)
-    where = np.repeat(np.arange(moves.num_choices), sizes)
-    return Transitions(
-        moves.states[where],
-        moves.actions[where],
-        moves.next_states,
-        counts,
-        moves.costs,
-        moves.num_states,
-    )
+        above = moves.costs + values[moves.next_states] - of.cost[at]
+        factor = np.maximum(1.0 + slope[at] * above, LEAST_FACTOR)
+    counts = moves.counts * np.where(slope[at] > 0.0, factor, 1.0)
+    return moves._with_odds(counts * (moves.totals / np.bincount(at, counts))[at])
 
 
 def standard_deviations(
@@ -211,23 +194,15 @@ def standard_deviations(
     if states.size == 0:
         return found
     order = states[np.argsort(rank[states], kind="stable")]
-    chosen = np.zeros(moves.num_choices, dtype=bool)
-    chosen[policy[order]] = True
-    # one choice for each state: a row of the matrix
-    own = Choices(*numbered(moves._process, chosen, order))
-    rows = Rows(own.ptr, own.heads, own.odds)
-    # `Rows` leave out what stays where it is: the noise of one move becomes that until it is left
-    stays = np.repeat(moves.states, np.diff(moves.outcome_indptr)) == moves.next_states
-    kept = np.add.reduceat(moves.probabilities * stays, moves.outcome_indptr[:-1])
+    system = PolicySystem(policy_rows(moves._process, policy, order))
+    # the matrix leaves out what stays where it is: noise of a move becomes noise until it is left
+    at = moves._outcome_choices
+    kept = np.bincount(at, moves.probabilities * (moves.states[at] == moves.next_states))
     noise = np.sqrt(variance[order]) / (1.0 - kept[policy[order]])
     if order.size <= DENSE:
-        size = np.diff(rows.ptr)
-        matrix = np.eye(order.size)
-        np.subtract.at(matrix, (np.repeat(np.arange(order.size), size), rows.columns), rows.data)
-        found[order] = np.sqrt(np.linalg.inv(matrix) ** 2 @ noise**2)
+        found[order] = np.sqrt(np.linalg.inv(system.matrix.toarray()) ** 2 @ noise**2)
         return found
-    system, rng = PolicySystem(rows), np.random.default_rng(0)
-    squares = np.zeros(order.size)
+    rng, squares = np.random.default_rng(0), np.zeros(order.size)
     for _ in range(PROBES):
         squares += system.solve(noise * rng.choice([-1.0, 1.0], order.size), 1e-3) ** 2
     found[order] = np.sqrt(squares / PROBES)

@@ -38,7 +38,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -62,19 +62,19 @@ from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
 from ._free import least_cost
-from ._solver import FINEST, Boundary, Solved, arrival, cost_bounds, value_of
+from ._solver import FINEST, Answer, Boundary, answer, value_of
 from .doubt import beta_quantile, moments, posterior, standard_deviations, tilted
 from .intervals import solve
+from .proofs import cost_sections
 from .transitions import Transitions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Doubt(KeepsReadOnly):
-    """Where a plan's true cost and reach may lie, given that its odds rest on counts.
+    """Bounds on a plan's true cost and reach, given that its odds are estimated from counts.
 
-    Counted in are few samples, outcomes not yet seen, and that the plan was chosen on the same
-    counts. `chance.doubt` says how; the how-to "How sure is my agent?" says how often the truth
-    was inside.
+    They allow for few samples, for outcomes not yet seen, and for the choice of the plan on the
+    same counts (`chance.doubt`). The how-to "How sure is my agent?" shows how often they hold.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Doubt(KeepsReadOnly):
     >>> moves = wf.Transitions([0, 0], [0, 0], [1, 2], count=[9, 1])
     >>> doubt = wf.expected_cost(moves, goal=1, give_up=100).doubt()
     >>> doubt.reach_low.round(2), doubt.reach_high.round(2)
-    (array([0.63, 1.  , 0.  ]), array([0.99, 1.  , 0.  ]))
+    (array([0.62, 1.  , 0.  ]), array([0.99, 1.  , 0.  ]))
     """
 
     cost_low: FloatArray
@@ -245,28 +245,40 @@ class ExpectedCost(KeepsReadOnly):
                 f"the plan has {number_of(self.values.size, 'states')}, "
                 f"the transitions have {moves.num_states:,}"
             )
+        return self._evaluated(moves, self.plan, self.values, check=as_flag(check, "check"))
+
+    def _evaluated(
+        self,
+        moves: Transitions,
+        plan: NDArray[np.int64],
+        values: FloatArray,
+        *,
+        check: bool = False,
+    ) -> ExpectedCost:
+        """Return the cost of a plan in another process; `values` are a first estimate."""
         start = time.perf_counter()
         boundary = _boundary(moves, self.goal, self.labels, self.give_up)
-        begin = np.ldexp(self.values, -moves._cost_exponent)
-        solved = value_of(moves._process, moves._choices(self.plan), boundary, begin)
+        begin = np.ldexp(values, -moves._cost_exponent)
+        solved = value_of(moves._process, moves._choices(plan), boundary, begin)
+        found = answer(moves._process, solved, boundary, optimal=False)
         question = (moves, self.goal, self.labels, self.give_up)
-        return _packaged(question, boundary, solved, start, as_flag(check, "check"), self.plan)
+        return _packaged(question, boundary, found, start, check, optimal=False)
 
     def doubt(self, level: float = 0.95, support: Transitions | None = None) -> Doubt:
         """Return where the plan's true cost and reach may lie, given how few the counts are.
 
-        The truth is meant at a state: the plan's cost and probability of arrival from there, under
-        the odds from which the counts were drawn. Nothing is drawn at random up to 1,000 states;
-        beyond, standard deviations are estimated to 7 % with a fixed seed.
+        The truth is the plan's cost and probability of arrival under the odds from which the counts
+        were drawn. The bounds are for one state at a time. Beyond 1,000 states, standard deviations
+        are estimated to 7 % from random signs, with a fixed seed.
 
         Parameters
         ----------
         level : float
-            How often the bounds should hold the truth.
+            How often the bounds should contain the truth.
         support : Transitions, optional
             The possible outcomes of every action, if they are known. It must have all choices of
-            the counts; its odds are not used. By default an action may do what any action did at
-            the state, and with small odds something never seen there.
+            the counts; its odds are not used. By default an action may have any outcome that some
+            action had at the state, and with small odds one never seen there.
 
         Examples
         --------
@@ -290,32 +302,22 @@ class ExpectedCost(KeepsReadOnly):
         if support is not None and not isinstance(support, Transitions):
             raise InputError(f"support must be wayfield.Transitions, got {type(support).__name__}")
         moves = self.transitions
-        moves._check_counted("doubted")
+        moves._check_counted("doubt")
 
-        # The plan where it can do what was not seen; and where it can do only what was seen
-        # there, with its odds worse by the luck in its choices.
-        plan, start = np.append(self.plan, -1), time.perf_counter()
-        begin = np.append(self.values, np.inf)
+        # The plan with outcomes that were not seen; and with seen ones alone, where its odds are
+        # worse by the luck in its choices.
+        plan, begin = np.append(self.plan, -1), np.append(self.values, np.inf)
         sink, unseen = self.give_up is not None, support is None
-        process, fields = posterior(moves, support, unseen=unseen, sink=sink), []
-        for step in range(3):
-            boundary = _boundary(process, self.goal, self.labels, self.give_up)
-            policy = process._choices(plan)
-            solved = value_of(
-                process._process, policy, boundary, np.ldexp(begin, -process._cost_exponent)
-            )
-            question = (process, self.goal, self.labels, self.give_up)
-            fields.append(_packaged(question, boundary, solved, start, False, plan))
-            if step == 0:
-                process = posterior(moves, support, unseen=False, sink=sink)
-            elif step == 1:
-                seen = fields.pop()
-                of = moments(process, seen.values, seen.reach)
-                process = tilted(process, policy, seen.values, of)
+        full = self._evaluated(posterior(moves, support, unseen=unseen, sink=sink), plan, begin)
+        seen = self._evaluated(posterior(moves, support, unseen=False, sink=sink), plan, begin)
+        process = seen.transitions
+        of = moments(process, seen.values, seen.reach)
+        worse = tilted(process, process._choices(plan), seen.values, of)
 
         # Quantiles around the means of both; good news comes from the first, or the counts.
-        tail, floor = (1.0 - level) / 2, np.ldexp(boundary.floor, process._cost_exponent)
-        bounds = []
+        tail = (1.0 - level) / 2
+        floor = 0.0 if self.labels is None else min(0.0, float(self.labels.values.min()))
+        fields, bounds = (full, self._evaluated(worse, plan, begin)), []
         for field, low in zip(fields, (tail, min(2.0 * tail, 0.5)), strict=True):
             policy = field.transitions._choices(field.plan)
             of = moments(field.transitions, field.values, field.reach)
@@ -373,9 +375,8 @@ class ExpectedCost(KeepsReadOnly):
         ...     field.write_proof(f"{folder}/cost.proof", names=["street", "home"]).name
         'cost.proof'
         """
-        from .proofs import cost_sections  # which imports this module
-
-        return proof_file.write(path, cost_sections(self, names))
+        boundary = _boundary(self.transitions, self.goal, self.labels, self.give_up)
+        return proof_file.write(path, cost_sections(self, boundary, names))
 
     def __repr__(self) -> str:
         known = np.isfinite(self.values)
@@ -472,10 +473,12 @@ def expected_cost(
         raise InputError('these odds are intervals: pass odds="worst" or odds="best"')
     start = time.perf_counter()
     boundary = _boundary(moves, ends, labels, price)
-    if odds is not None:
-        return _robust((moves, ends, labels, price), boundary, odds, rtol, start, check)
-    solved = least_cost(moves._process, boundary, rtol)
-    return _packaged((moves, ends, labels, price), boundary, solved, start, check, None)
+    if odds is None:
+        solved = least_cost(moves._process, boundary, rtol)
+        found = answer(moves._process, solved, boundary, optimal=True)
+    else:
+        found = solve(moves, boundary, rtol, worst=odds == "worst")
+    return _packaged((moves, ends, labels, price), boundary, found, start, check, odds=odds)
 
 
 Question = tuple[Transitions, NDArray[np.int64], Labels | None, float | None]
@@ -484,69 +487,33 @@ Question = tuple[Transitions, NDArray[np.int64], Labels | None, float | None]
 def _packaged(
     question: Question,
     boundary: Boundary,
-    solved: Solved,
+    found: Answer,
     start: float,
     check: bool,
-    plan: NDArray[np.int64] | None,
+    optimal: bool = True,
+    odds: str | None = None,
 ) -> ExpectedCost:
-    """Turn a solution into a result, or raise `NotConverged`; a given plan stays as it is."""
-    moves = question[0]
-    sure = plan is None
-    policy = solved.policy if plan is None else moves._choices(plan)
-    found = replace(solved, policy=policy)
-    cost = cost_bounds(solved, boundary, boundary.give_up if plan is None else np.inf)
-    values, lower, upper = (frozen(np.ldexp(of, moves._cost_exponent)) for of in cost)
-    reach, proved = arrival(moves._process, found, boundary.fixed, boundary.floor, sure=sure)
-    status = solved.status
-    if status.good and not proved:
-        status = Status.UNVERIFIED
-    actions = np.where(policy >= 0, moves.actions[policy], -1) if plan is None else plan
-    stops = (policy < 0) & ~boundary.fixed & (boundary.give_up < np.inf)
-    result = ExpectedCost(
-        *question,
-        values,
-        lower,
-        upper,
-        reach=frozen(reach.values),
-        reach_lower=frozen(reach.lower),
-        reach_upper=frozen(reach.upper),
-        plan=frozen(actions),
-        gives_up=frozen(stops),
-        status=status,
-        iterations=solved.rounds,
-        seconds=time.perf_counter() - start,
-        optimal=sure,
-    )
-    if check and not status.good:
-        raise NotConverged(str(status), max(solved.below, solved.above), result.width)
-    return result
-
-
-def _robust(
-    question: Question, boundary: Boundary, odds: str, rtol: float, start: float, check: bool
-) -> ExpectedCost:
-    """Solve for the worst or the best odds, and package the result; raise `NotConverged`."""
-    moves = question[0]
-    found = solve(moves, boundary, rtol, worst=odds == "worst")
+    """Return an answer as a result, or raise `NotConverged`."""
+    moves, policy = question[0], found.policy
     values, lower, upper = (frozen(np.ldexp(of, moves._cost_exponent)) for of in found.cost)
-    stops = (found.policy < 0) & ~boundary.fixed & (boundary.give_up < np.inf)
     result = ExpectedCost(
         *question,
         values,
         lower,
         upper,
-        reach=frozen(found.reach.values),
-        reach_lower=frozen(found.reach.lower),
-        reach_upper=frozen(found.reach.upper),
-        plan=frozen(np.where(found.policy >= 0, moves.actions[found.policy], -1)),
-        gives_up=frozen(stops),
+        frozen(found.reach.values),
+        frozen(found.reach.lower),
+        frozen(found.reach.upper),
+        plan=frozen(np.where(policy >= 0, moves.actions[policy], -1)),
+        gives_up=frozen((policy < 0) & ~boundary.fixed & (boundary.give_up < np.inf)),
         status=found.status,
         iterations=found.rounds,
         seconds=time.perf_counter() - start,
+        optimal=optimal,
         odds=odds,
     )
     if check and not found.status.good:
-        raise NotConverged(str(found.status), result.width, result.width)
+        raise NotConverged(str(found.status), found.error, result.width)
     return result
 
 

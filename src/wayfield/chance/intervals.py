@@ -44,15 +44,26 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import Process
+from ..kernels.doubledouble import Pair
 from ..kernels.intervals import extremes
-from ._solver import FINEST, Boundary, Bounded, arrival, least_cost, value_of
+from ._solver import (
+    FINEST,
+    Answer,
+    Boundary,
+    Bounded,
+    Solved,
+    arrival,
+    cost_bounds,
+    excess,
+    least_cost,
+    rounded_up,
+    value_of,
+)
 from .transitions import Transitions
 
 MOST_ROUNDS = 100
@@ -63,21 +74,9 @@ NOTICEABLE = 2.0**-48
 """Smallest relative change of a value that is not rounding."""
 
 
-@dataclass
-class Robust:
-    """A robust solution in the units of the prepared process."""
-
-    cost: Bounded
-    reach: Bounded
-    policy: IntArray
-    rounds: int
-    status: Status
-
-
-def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -> Robust:
+def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -> Answer:
     """Return the least expected cost and the reach, with nature against (worst) or for the plan."""
     sign = 1.0 if worst else -1.0
-    choice = _choice_of(moves)
     low, high = moves._bounds[0], attainable(moves)
     layer, usable = layers(moves, low, high, boundary, worst=worst)
     if not worst:
@@ -88,12 +87,14 @@ def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -
     ends = boundary.fixed.astype(np.float64)
     if kept.size == 0:
         policy = np.full(nowhere.size, -1, np.int64)
-        return Robust(nothing, Bounded(ends, ends, ends), policy, 0, Status.CONVERGED)
-    chosen = usable[choice] & (high > 0.0)
+        return Answer(nothing, Bounded(ends, ends, ends), policy, 0, 0.0, Status.CONVERGED)
+    chosen = usable[moves._outcome_choices] & (high > 0.0)
     game = moves._narrowed(chosen, np.minimum(low, high)[chosen], high[chosen])
     unit = moves._cost_exponent
     value, policy, above, below, rounds = _iterate(game, unit, boundary, rtol, sign, None)
-    cost = _bracket(value, boundary, above, below, boundary.give_up)
+    pair = Pair(value, np.zeros(value.size))
+    solved = Solved(pair, policy, below, excess(above), rounds, True)
+    cost = cost_bounds(solved, boundary, boundary.give_up)
 
     # Reach: nature moves again, the plan is fixed; the barrier is a cost that falls under all odds.
     barrier, slope = value, above
@@ -105,7 +106,7 @@ def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -
     if rounds == MOST_ROUNDS and not good:
         status = Status.BUDGET
     whole = np.where(policy >= 0, kept[policy], -1)
-    return Robust(cost, reach, whole, rounds, status)
+    return Answer(cost, reach, whole, rounds, max(above, below), status)
 
 
 def _iterate(
@@ -165,7 +166,7 @@ def _iterate(
 def worst_cost(
     moves: Transitions, low: FloatArray, high: FloatArray, boundary: Boundary, policy: IntArray
 ) -> FloatArray:
-    """Return about the expected cost of a policy against the worst odds; giving up is allowed."""
+    """Return the approximate worst expected cost of a policy; giving up is allowed."""
     game = moves._narrowed(high > 0.0, np.minimum(low, high)[high > 0.0], high[high > 0.0])
     return _iterate(game, moves._cost_exponent, boundary, FINEST, 1.0, policy)[0]
 
@@ -190,7 +191,6 @@ def _reach(
         before = reach
         fixed, there, _ = _with_odds(game, odds, boundary, unit)
         solved = value_of(fixed._process, policy, there, np.zeros(game.num_states))
-        solved.policy = policy
         bounded, _ = arrival(fixed._process, solved, there.fixed, there.floor, sure=False)
         reach = bounded.values
         found, error = extremes(*shape, free, reach, -1.0 if worst else 1.0, odds)
@@ -200,29 +200,14 @@ def _reach(
     ratio = float(((np.abs(found) + error) / (mean - off))[moving].max(initial=0.0))
     slack = np.full(reach.size, np.inf)
     if slope < 1.0 and ratio < np.inf:
-        height = (np.abs(barrier) + abs(boundary.floor)) * (1.0 + 2.0**-50)
-        height[policy < 0] = 0.0  # infinite where there is no plan
-        slack = ratio / (1.0 - slope) * (1.0 + 2.0**-50) * height
+        # barriers are infinite where there is no plan
+        height = rounded_up(np.where(policy >= 0, np.abs(barrier), 0.0) + abs(boundary.floor))
+        slack = rounded_up(ratio / (1.0 - slope) * height)
     slack[policy < 0] = 0.0
     lower = np.maximum(np.nextafter(reach - slack, -np.inf), 0.0)
     upper = np.minimum(np.nextafter(reach + slack, np.inf), 1.0)
     lower[policy < 0], upper[policy < 0] = reach[policy < 0], reach[policy < 0]
     return Bounded(reach, lower, upper), bool(slack.max(initial=0.0) <= PROVED)
-
-
-def _bracket(
-    value: FloatArray, boundary: Boundary, above: float, below: float, most: float
-) -> Bounded:
-    """Return values with the bounds of Theorem W, rounded outwards."""
-    floor = boundary.floor
-    free = np.isfinite(value) & ~boundary.fixed
-    height = (np.abs(value[free]) + abs(floor)) * (1.0 + 2.0**-50)
-    lower, upper = value.copy(), value.copy()
-    down = below * (1.0 + 2.0**-50) * height if below < 1.0 else np.inf
-    up = above / (1.0 - above) * (1.0 + 2.0**-50) * height if above < 1.0 else np.inf
-    lower[free] = np.maximum(np.nextafter(value[free] - down, -np.inf), floor)
-    upper[free] = np.minimum(np.nextafter(value[free] + up, np.inf), most)
-    return Bounded(np.clip(value, lower, upper), lower, upper)
 
 
 def _arrays(
@@ -244,14 +229,10 @@ def _with_odds(
     return fixed, Boundary(boundary.fixed, values, float(np.ldexp(boundary.give_up, shift))), shift
 
 
-def _choice_of(moves: Transitions) -> IntArray:
-    return np.repeat(np.arange(moves.num_choices), np.diff(moves.outcome_indptr))
-
-
 def attainable(moves: Transitions) -> FloatArray:
     """Return upper bounds on the odds, lowered to `low` where the lower bounds sum to 1."""
     full = reach_one(moves._bounds[0], moves.outcome_indptr)
-    return np.where(full[_choice_of(moves)], moves._bounds[0], moves._bounds[1])
+    return np.where(full[moves._outcome_choices], moves._bounds[0], moves._bounds[1])
 
 
 def reach_one(numbers: FloatArray, ptr: IntArray) -> BoolArray:

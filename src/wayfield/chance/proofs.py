@@ -30,18 +30,20 @@ from .. import _proof_file as proof_file
 from .._proof_file import Section
 from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.chance import Process, policy_reaching
-from ..kernels.chance_proof import approach, infinite_layers, mean_falls, worst_ratio
+from ..kernels.chance import Process, approach, infinite_layers, policy_reaching
+from ..kernels.chance_proof import mean_falls, worst_ratio
 from ..kernels.doubledouble import Pair
 from ..kernels.intervals import extremes
-from ._free import barrier_for_all, free_choices
+from ._free import barrier_for_all
 from ._solver import (
     EXACT,
     Boundary,
-    _rounded_up,
-    _shifted,
     evaluate,
+    excess,
+    free_choices,
     moves_barrier,
+    rounded_up,
+    shifted,
     value_of,
 )
 from .intervals import attainable, layers, reach_one, worst_cost
@@ -65,12 +67,11 @@ class Reasons(NamedTuple):
     reasons: list[Section]
 
 
-def cost_sections(field: ExpectedCost, names: Sequence[str] | None) -> list[Section]:
+def cost_sections(
+    field: ExpectedCost, boundary: Boundary, names: Sequence[str] | None
+) -> list[Section]:
     """Return the sections of a result and its proof; raise `InputError` if there is no proof."""
-    from .expected import _boundary  # which imports this module
-
     moves, n = field.transitions, field.values.size
-    boundary = _boundary(moves, field.goal, field.labels, field.give_up)
     policy, ends = moves._choices(field.plan), np.flatnonzero(boundary.fixed)
     found = (_known if field.odds is None else _between)(field, boundary, policy)
     price = np.inf if field.give_up is None else field.give_up
@@ -144,32 +145,28 @@ def _known(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reasons
         pair = _normalised(known, low)
         below = worst_ratio(process, about, pair, 1.0, -1.0, all_relief)
         above = worst_ratio(process, chosen, pair, 1.0, 1.0, plan_relief)
-        return below, above / (1.0 - above) if above < 1.0 else np.inf
+        return below, excess(above)
 
     low = _low_parts(rest, exponent, lambda low: max(errors(low)))
     below, above = errors(low)
     pair, inner = _normalised(known, low), np.flatnonzero(finite & ~fixed)
     if field.optimal and price < np.inf:
         # the lower barrier must not exceed what giving up costs
-        excess = (pair.high - boundary.give_up) + pair.low
-        over = inner[excess[inner] > 0.0]
-        share = _rounded_up(excess[over]) / np.maximum(pair.high[over] - floor, excess[over])
+        more = (pair.high - boundary.give_up) + pair.low
+        over = inner[more[inner] > 0.0]
+        share = rounded_up(more[over]) / np.maximum(pair.high[over] - floor, more[over])
         below = max(below, float(share.max(initial=0.0)))
-    e_low, e_up, bounds = _power(below), _power(above), []
-    sides = ((field.lower, e_low, for_all, -1.0), (field.upper, e_up, for_plan, 1.0))
-    for stated, e, barrier, side in sides:
-        height = np.abs(pair.high) + abs(floor) + barrier
-        proved = np.ldexp(_moved(pair, height, e, side), exponent)
-        # where the barriers prove less than the bracket says, it is widened
-        worse = side * np.maximum(side * stated, side * proved)
-        bounds.append(np.where(finite & ~fixed, worse, stated))
-    answer = _bracketed(("valu", "lowr", "uppr"), field.values, *bounds)
+    e_low, e_up = _power(below), _power(above)
+    height = np.abs(pair.high) + abs(floor)
+    barriers = ((height + for_all, e_low), (height + for_plan, e_up))
+    bounds = _wider((field.lower, field.upper), pair, barriers, finite & ~fixed, exponent)
+    answer = _bracketed(("valu", "lowr", "uppr"), field.values, bounds)
     reasons = [_floats("vlow", np.ldexp(low, exponent))]
 
     # arrival, with v - m and the plan's barrier as the barrier, or the latter alone
     e_reach = 0
     if not field.optimal or price < np.inf:
-        opened, height = policy[is_open], np.abs(pair.high) + abs(floor) + for_plan
+        opened, height = policy[is_open], height + for_plan
         judged, factor = process, (1.0 + above) * (1.0 + 2.0**-50)
         if endless:
             judged, height, factor = process._replace(costs=0.0 * process.costs), for_plan, 1.0
@@ -186,11 +183,9 @@ def _known(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reasons
 
         low = _low_parts((chances.high - field.reach) + chances.low, 0, error)
         e_reach, pair = _power(error(low)), _normalised(field.reach, low)
-        least = np.maximum(_moved(pair, height, e_reach, -1.0), 0.0)
-        most = np.minimum(_moved(pair, height, e_reach, 1.0), 1.0)
-        least = np.where(is_open, np.minimum(least, field.reach_lower), field.reach_lower)
-        most = np.where(is_open, np.maximum(most, field.reach_upper), field.reach_upper)
-        answer += _bracketed(("reac", "rlor", "rupr"), field.reach, least, most)
+        stated = (field.reach_lower, field.reach_upper)
+        bounds = np.clip(_wider(stated, pair, ((height, e_reach),) * 2, is_open), 0.0, 1.0)
+        answer += _bracketed(("reac", "rlor", "rupr"), field.reach, bounds)
         reasons.append(_floats("rlow", low))
 
     # layers of infinite states, ranks and barriers
@@ -240,15 +235,13 @@ def _between(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reaso
 
     side = 1.0 if worst else -1.0
     above, below = off_by(known, 1.0, side, moving)[0], off_by(known, 1.0, side, every)[1]
-    above = above / (1.0 - above) if above < 1.0 else np.inf
-    e_low, e_up, bounds = _power(below), _power(above), []
-    height = np.abs(known) + abs(floor)
-    for stated, e, direction in ((field.lower, e_low, -1.0), (field.upper, e_up, 1.0)):
-        proved = np.ldexp(_moved(Pair(known, zeros), height, e, direction), exponent)
-        # where the barriers prove less than the bracket says, it is widened
-        wider = direction * np.maximum(direction * stated, direction * proved)
-        bounds.append(np.where(finite & ~boundary.fixed, wider, stated))
-    answer = _bracketed(("valu", "lowr", "uppr"), field.values, *bounds)
+    above = excess(above)
+    e_low, e_up = _power(below), _power(above)
+    height, inner = np.abs(known) + abs(floor), finite & ~boundary.fixed
+    barriers = ((height, e_low), (height, e_up))
+    stated = (field.lower, field.upper)
+    bounds = _wider(stated, Pair(known, zeros), barriers, inner, exponent)
+    answer = _bracketed(("valu", "lowr", "uppr"), field.values, bounds)
     reasons = [_floats("vlow", zeros)]
 
     # arrival: the barrier falls for all odds, which the worst expected cost of the plan does
@@ -267,16 +260,13 @@ def _between(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reaso
                     break
         # the least arrival and the largest are extremes of R alone, on the other side of costs
         share = max(off_by(field.reach, 0.0, -side, moving)) / (1.0 - min(slope, 0.5))
-        lower, upper = field.reach_lower, field.reach_upper
+        stated = (field.reach_lower, field.reach_upper)
         if slope < 0.5 and share < 0.5:
             e_reach, pair = _power(share), Pair(field.reach, zeros)
-            lower = np.minimum(lower, np.maximum(_moved(pair, height, e_reach, -1.0), 0.0))
-            upper = np.maximum(upper, np.minimum(_moved(pair, height, e_reach, 1.0), 1.0))
+            bounds = np.clip(_wider(stated, pair, ((height, e_reach),) * 2, policy >= 0), 0.0, 1.0)
         else:  # for some odds the plan may not end: nothing is known of the largest arrival
-            barrier, lower, upper = zeros, zeros, np.ones(zeros.size)
-        lower = np.where(policy >= 0, lower, field.reach)
-        upper = np.where(policy >= 0, upper, field.reach)
-        answer += _bracketed(("reac", "rlor", "rupr"), field.reach, lower, upper)
+            barrier, bounds = zeros, np.where(policy >= 0, [[0.0], [1.0]], field.reach)
+        answer += _bracketed(("reac", "rlor", "rupr"), field.reach, bounds)
         reasons.append(_floats("rlow", zeros))
     if not finite.all():
         reasons.append(proof_file.counts("laye", layer[~finite]))
@@ -330,7 +320,7 @@ def _require_same(field: ExpectedCost, finite: BoolArray) -> None:
     if wrong.any():
         s = int(np.argmax(wrong))
         raise InputError(
-            f"values[{s}] = {field.values[s]} is not the plan's cost: there is no proof"
+            f"values[{s}] = {field.values[s]} is not the plan's cost, so there is no proof to write"
         )
 
 
@@ -369,22 +359,34 @@ def _power(error: float) -> int:
     """Return e with 2^-e at least the error; raise `InputError` if it is too large."""
     if not error < 0.5:
         raise InputError(
-            "the bracket of this result could not be verified: there is nothing to prove"
+            "the bracket of this result could not be verified, so there is no proof to write"
         )
     return min(-int(np.frexp(error)[1]), FINEST) if error > 0.0 else FINEST
 
 
-def _moved(pair: Pair, height: FloatArray, e: int, side: float) -> FloatArray:
-    return _shifted(pair, np.ldexp(_rounded_up(height), -e), side)
+def _wider(
+    stated: tuple[FloatArray, FloatArray],
+    pair: Pair,
+    barriers: tuple[tuple[FloatArray, int], tuple[FloatArray, int]],
+    where: BoolArray,
+    exponent: int = 0,
+) -> FloatArray:
+    """Return the stated bounds below and above, wider where these barriers prove less.
+
+    A barrier is a height and e: it lies 2^-e times the height from the pair.
+    """
+    bounds = []
+    for bound, (height, e), side in zip(stated, barriers, (-1.0, 1.0), strict=True):
+        proved = np.ldexp(shifted(pair, np.ldexp(rounded_up(height), -e), side), exponent)
+        bounds.append(np.where(where, side * np.maximum(side * bound, side * proved), bound))
+    return np.array(bounds)
 
 
-def _bracketed(
-    tags: tuple[str, str, str], values: FloatArray, lower: FloatArray, upper: FloatArray
-) -> list[Section]:
+def _bracketed(tags: tuple[str, str, str], values: FloatArray, bounds: FloatArray) -> list[Section]:
     return [
         proof_file.doubles(tags[0], values),
-        proof_file.counts(tags[1], proof_file.doubles_between(lower, values)),
-        proof_file.counts(tags[2], proof_file.doubles_between(values, upper)),
+        proof_file.counts(tags[1], proof_file.doubles_between(bounds[0], values)),
+        proof_file.counts(tags[2], proof_file.doubles_between(values, bounds[1])),
     ]
 
 

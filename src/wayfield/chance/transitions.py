@@ -236,7 +236,7 @@ class Transitions(KeepsReadOnly):
         >>> moves.low.round(2), moves.high.round(2)
         (array([0.51, 0.  ]), array([1.  , 0.49]))
         """
-        self._check_counted("given intervals")
+        self._check_counted("with_intervals")
         level = as_real(level, "level")
         if not 0.0 < level < 1.0:
             raise InputError(f"level must be between 0 and 1, got {level}")
@@ -254,8 +254,7 @@ class Transitions(KeepsReadOnly):
         self, support: Transitions | None
     ) -> tuple[FloatArray, tuple[IntArray, IntArray, FloatArray]]:
         """Return the counts of all possible outcomes, and their choices, next states and costs."""
-        n, choices = self.num_states, np.arange(self.num_choices)
-        own = np.repeat(choices, np.diff(self.outcome_indptr))
+        n, own = self.num_states, self._outcome_choices
         if support is None:
             first = self.shrunk(1.0)  # its outcomes are those of the state
         else:
@@ -266,16 +265,13 @@ class Transitions(KeepsReadOnly):
                 )
             known = support._index_of(self.states, self.actions)
             owner, at = spread_rows(known, support.outcome_indptr)
-            choice = np.append(own, owner)
-            first = Transitions(
-                self.states[choice],
-                self.actions[choice],
+            first = self._with_outcomes(
+                np.append(own, owner),
                 np.append(self.next_states, support.next_states[at]),
                 np.append(self.counts, np.ones(at.size)),
                 np.append(self.costs, support.costs[at]),
-                n,
             )
-        choice = np.repeat(choices, np.diff(first.outcome_indptr))
+        choice = first._outcome_choices
         seen = np.searchsorted(choice * n + first.next_states, own * n + self.next_states)
         count = np.zeros(choice.size)
         count[seen] = self.counts
@@ -315,17 +311,26 @@ class Transitions(KeepsReadOnly):
 
     def _narrowed(self, chosen: BoolArray, low: FloatArray, high: FloatArray) -> Transitions:
         """Return the process with only these outcomes, and with these bounds."""
-        choice = np.repeat(np.arange(self.num_choices), np.diff(self.outcome_indptr))[chosen]
-        where = (self.states[choice], self.actions[choice], self.next_states[chosen])
-        made = type(self)(*where, 1.0, self.costs[chosen], self.num_states)
-        return made._bounded(low, high)
+        rows = (self._outcome_choices[chosen], self.next_states[chosen], 1.0, self.costs[chosen])
+        return self._with_outcomes(*rows)._bounded(low, high)
 
     def _with_odds(self, odds: FloatArray) -> Transitions:
-        """Return the process with these odds; outcomes with odds 0 are left out."""
+        """Return the process with these odds or counts; outcomes with odds 0 are left out."""
         keep = odds > 0.0
-        choice = np.repeat(np.arange(self.num_choices), np.diff(self.outcome_indptr))[keep]
-        where = (self.states[choice], self.actions[choice], self.next_states[keep], odds[keep])
-        return type(self)(*where, self.costs[keep], self.num_states)
+        rows = (self._outcome_choices[keep], self.next_states[keep], odds[keep])
+        return self._with_outcomes(*rows, self.costs[keep])
+
+    def _with_outcomes(
+        self,
+        choice: IntArray,
+        next_state: IntArray,
+        count: ArrayLike,
+        cost: FloatArray,
+        num_states: int | None = None,
+    ) -> Transitions:
+        """Return a process with the same choices, and these outcomes of them."""
+        where = (self.states[choice], self.actions[choice], next_state)
+        return Transitions(*where, count, cost, num_states or self.num_states)
 
     def _hold(
         self,
@@ -411,6 +416,11 @@ class Transitions(KeepsReadOnly):
         return frozen(np.repeat(np.arange(self.num_states), np.diff(self.indptr)))
 
     @cached_property
+    def _outcome_choices(self) -> NDArray[np.int64]:
+        """(num_outcomes,) the choice of every outcome."""
+        return frozen(np.repeat(np.arange(self.num_choices), np.diff(self.outcome_indptr)))
+
+    @cached_property
     def totals(self) -> FloatArray:
         """(num_choices,) number of times every choice was taken: the sample size of its odds."""
         return frozen(np.add.reduceat(self.counts, self.outcome_indptr[:-1]))
@@ -418,7 +428,7 @@ class Transitions(KeepsReadOnly):
     @property
     def probabilities(self) -> FloatArray:
         """(num_outcomes,) the odds: counts over the choice's total."""
-        return self.counts / np.repeat(self.totals, np.diff(self.outcome_indptr))
+        return self.counts / self.totals[self._outcome_choices]
 
     def shrunk(self, strength: float = 10.0, pool: Graph | ArrayLike | None = None) -> Transitions:
         """Return posterior odds: counts plus `strength` samples of pooled outcomes.
@@ -458,17 +468,13 @@ class Transitions(KeepsReadOnly):
             both = (factor @ both).tocsr()
         both.sort_indices()
         counts = both.real
-        own = np.repeat(np.arange(self.num_choices), np.diff(self.outcome_indptr))
         added = np.repeat(np.arange(self.num_choices), np.diff(counts.indptr))
         prior = strength * counts.data / counts.sum(axis=1)[added]
-        choice = np.append(own, added)
-        return Transitions(
-            self.states[choice],
-            self.actions[choice],
+        return self._with_outcomes(
+            np.append(self._outcome_choices, added),
             np.append(self.next_states, counts.indices),
             np.append(self.counts, prior),
             np.append(self.costs, both.data.imag / counts.data),
-            self.num_states,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -486,7 +492,7 @@ class Transitions(KeepsReadOnly):
 
         Counts are scaled to a total near 1 for every choice, and costs to at most 1, both exactly.
         """
-        scale = np.repeat(np.frexp(self.totals)[1], np.diff(self.outcome_indptr))
+        scale = np.frexp(self.totals)[1][self._outcome_choices]
         costs = np.ldexp(self.costs, -self._cost_exponent)
         outcomes = (self.outcome_indptr, self.next_states, np.ldexp(self.counts, -scale), costs)
         owner = self.states.astype(np.int32)
@@ -498,7 +504,7 @@ class Transitions(KeepsReadOnly):
     def _check_counted(self, what: str) -> None:
         """Raise `InputError` for probabilities, which have no sample size."""
         if not self.counted:
-            raise InputError(f"probabilities have no sample size: only counts can be {what}")
+            raise InputError(f"{what} needs counts; probabilities have no sample size")
 
     def _choices(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the choice of every state that takes this action there; -1 stays -1."""

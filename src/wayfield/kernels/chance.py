@@ -22,11 +22,9 @@ from .heap import Heap, drop_least, push
 
 ROUNDING = 2.0**-53
 SLACK = 2.0**-50
-"""More than what a few operations in doubles lose."""
+"""More than what a few operations in doubles lose, as a share of the result."""
 UNDERFLOW = 2.0**-1000
 """More than all that a row can lose where products underflow."""
-ROUNDED = 2.0**-50
-"""Relative difference below which two sums in doubles may be equal."""
 CLEAR = 2.0**-30
 """A balance above this share of its terms is accurate to six digits in plain doubles."""
 
@@ -127,69 +125,85 @@ def reversed_outcomes(
 
 
 @njit(cache=True, nogil=True)
-def surely_arriving(process: Process, fixed: BoolArray, allowed: BoolArray) -> BoolArray:
-    """Return the states from which some policy arrives at a fixed state with probability 1.
+def approach(process: Process, usable: BoolArray, targets: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the fewest moves by usable choices to a target, and the first choice to make.
 
-    This is the largest set X of states that can reach a fixed one by choices that never leave X.
-    Choices that may leave X are removed from `allowed`.
+    An outcome of that choice is nearer to the target. The results are 0 and -1 at targets, and
+    where no usable choice leads to one.
     """
-    n = fixed.size
-    alive = np.ones(n, np.bool_)
-    left = np.zeros(n, np.int64)
-    for k in range(allowed.size):
-        left[process.owner[k]] += allowed[k]
-    stack = np.empty(n, np.int64)
-    while True:
-        # Each round drops the states that cannot reach a fixed one at all, and then every choice
-        # that may lead to a dropped state. That may cut off others, so the search is repeated.
-        reached = _reaching(process, fixed, allowed)
-        size = 0
-        for s in range(n):
-            if alive[s] and not reached[s]:
-                alive[s] = False
-                stack[size] = s
-                size += 1
-        if size == 0:
-            return alive
-        while size > 0:
-            size -= 1
-            x = stack[size]
-            for k in range(process.first[x], process.first[x + 1]):
-                allowed[k] = False
-            for e in range(process.into_ptr[x], process.into_ptr[x + 1]):
-                k = process.into[e]
-                if allowed[k]:
-                    allowed[k] = False
-                    s = process.owner[k]
-                    left[s] -= 1
-                    # a state without choices is dropped now; the next search would find it anyway
-                    if left[s] == 0 and alive[s] and not fixed[s]:
-                        alive[s] = False
-                        stack[size] = s
-                        size += 1
-
-
-@njit(cache=True, nogil=True)
-def _reaching(process: Process, targets: BoolArray, allowed: BoolArray) -> BoolArray:
-    """Return the states from which allowed choices may lead to a target."""
-    reached = targets.copy()
-    stack = np.empty(targets.size, np.int64)
-    size = 0
-    for s in range(targets.size):
+    n = targets.size
+    rank = np.zeros(n, np.int64)
+    choice = np.full(n, -1, np.int64)
+    seen = targets.copy()
+    queue = np.empty(n, np.int64)
+    tail = 0
+    for s in range(n):
         if targets[s]:
-            stack[size] = s
-            size += 1
-    while size > 0:
-        size -= 1
-        y = stack[size]
+            queue[tail] = s
+            tail += 1
+    head = 0
+    # breadth first from the targets, against the moves: the first choice found is a shortest one
+    while head < tail:
+        y = queue[head]
+        head += 1
         for e in range(process.into_ptr[y], process.into_ptr[y + 1]):
             k = process.into[e]
             s = process.owner[k]
-            if allowed[k] and not reached[s]:
-                reached[s] = True
+            if usable[k] and not seen[s]:
+                seen[s] = True
+                rank[s] = rank[y] + 1
+                choice[s] = k
+                queue[tail] = s
+                tail += 1
+    return rank, choice
+
+
+@njit(cache=True, nogil=True)
+def infinite_layers(process: Process, ends: BoolArray, allowed: BoolArray) -> IntArray:
+    """Return the layers of states from which no allowed choices surely end; -1 elsewhere.
+
+    Every allowed choice of such a state has an outcome in a lower layer, or all its outcomes in the
+    state's own layer. The other states can reach an end by choices that never leave them. Choices
+    that may lead to infinite states are removed from `allowed`. Choices that never leave their
+    state must not be allowed.
+    """
+    n = ends.size
+    layer = np.full(n, -1, np.int64)
+    left = np.zeros(n, np.int64)
+    # largest layer so far among the infinite states that a state's choices may lead to
+    over = np.full(n, -1, np.int64)
+    for k in range(allowed.size):
+        left[process.owner[k]] += allowed[k]
+    stack = np.empty(n, np.int64)
+    most = -1
+    while True:
+        # states that cannot reach an end are the next layer: their remaining choices stay in it
+        onward = approach(process, allowed, ends)[1]
+        size = 0
+        for s in range(n):
+            if layer[s] < 0 and onward[s] < 0 and not ends[s]:
+                layer[s] = most + 1
                 stack[size] = s
                 size += 1
-    return reached
+        if size == 0:
+            return layer
+        most += 1
+        # if all choices of a state may lead to lower layers, it is infinite too: one layer above
+        while size > 0:
+            size -= 1
+            x = stack[size]
+            for e in range(process.into_ptr[x], process.into_ptr[x + 1]):
+                k = process.into[e]
+                s = process.owner[k]
+                if allowed[k]:
+                    allowed[k] = False
+                    left[s] -= 1
+                    over[s] = max(over[s], layer[x])
+                    if left[s] == 0 and layer[s] < 0 and not ends[s]:
+                        layer[s] = over[s] + 1
+                        most = max(most, layer[s])
+                        stack[size] = s
+                        size += 1
 
 
 @njit(cache=True, nogil=True)
@@ -199,7 +213,7 @@ def policy_reaching(process: Process, policy: IntArray, targets: BoolArray) -> B
     for s in range(policy.size):
         if policy[s] >= 0:
             chosen[policy[s]] = True
-    return _reaching(process, targets, chosen)
+    return targets | (approach(process, chosen, targets)[1] >= 0)
 
 
 @njit(cache=True, nogil=True)
@@ -225,6 +239,9 @@ def first_policy(
             values[s] = give_up
     mass = np.zeros(process.owner.size)
     onward = np.zeros(process.owner.size)
+    # one entry of the heap counts for each state, that with this key; it is at most the least
+    # estimate of the state's choices
+    least = np.full(n, np.inf)
     capacity = process.into.size + 1
     heap = Heap(np.empty(capacity, np.float64), np.empty(capacity, np.int64))
     size = 0
@@ -241,26 +258,35 @@ def first_policy(
             head += 1
             for e in range(process.into_ptr[y], process.into_ptr[y + 1]):
                 k = process.into[e]
-                # Each settled outcome changes the estimate of the choice, down or up. It is pushed
-                # again with its new key; the old entries are skipped when they come up.
-                if allowed[k] and not settled[process.owner[k]]:
+                s = process.owner[k]
+                if allowed[k] and not settled[s]:
                     mass[k] += process.into_odds[e]
                     onward[k] += process.into_odds[e] * values[y]
-                    size = push(heap, size, (process.fee[k] + onward[k]) / mass[k], k)
+                    # the estimate of a choice changes with each settled outcome, down or up
+                    key = (process.fee[k] + onward[k]) / mass[k]
+                    if key < least[s]:
+                        least[s] = key
+                        size = push(heap, size, key, s)
         if size == 0:
             break
         key = heap.keys[0]
-        k = heap.vertices[0]
+        s = heap.vertices[0]
         size = drop_least(heap, size)
-        s = process.owner[k]
-        # an outdated entry: the choice is also in the heap with its present key
-        if settled[s] or key != (process.fee[k] + onward[k]) / mass[k]:
+        if settled[s] or key != least[s]:
             continue
-        if not key < give_up:
+        best, choice = np.inf, -1
+        for k in range(process.first[s], process.first[s + 1]):
+            if mass[k] > 0.0 and (process.fee[k] + onward[k]) / mass[k] < best:
+                best, choice = (process.fee[k] + onward[k]) / mass[k], k
+        least[s] = best
+        if best > key:  # estimates have risen since: wait for its turn
+            size = push(heap, size, best, s)
+            continue
+        if not best < give_up:
             continue
         settled[s] = True
-        policy[s] = k
-        values[s] = key
+        policy[s] = choice
+        values[s] = best
         queue[tail] = s
         tail += 1
     for s in range(n):
@@ -397,14 +423,14 @@ def sweep(
                 best, choice = q, k
         if choice != policy[i]:
             # otherwise sweeps might switch for ever between choices that differ only by rounding
-            if own - best <= ROUNDED * abs(best):
+            if own - best <= SLACK * abs(best):
                 best, choice = own, policy[i]
             else:
                 changed += 1
                 policy[i] = choice
         update = abs(best - change[i])
         # `not <=`: a NaN must count as an update
-        if not update <= ROUNDED * abs(best):
+        if not update <= SLACK * abs(best):
             # costs are at most 1, and so is the unit of an update that no choice makes
             most = max(most, update / fee[choice] if choice >= 0 else update)
         change[i] = best
@@ -435,7 +461,7 @@ def chosen_rows(
             size += 1
         ptr[i + 1] = size
         residual[i] = total - change[i]
-        if not abs(residual[i]) <= ROUNDED * abs(change[i]):
+        if not abs(residual[i]) <= SLACK * abs(change[i]):
             unit = choices.fee[k] if k >= 0 else 1.0
             most = max(most, abs(residual[i]) / unit)
     return ptr, columns, data, residual, most
