@@ -10,7 +10,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numba import types
 from numba.core.event import trigger_event
 from rich.console import Console
 
@@ -193,6 +195,18 @@ print(total(Kind(1, 2)), _jit.shortfall())
     said = run(lost, package, NUMBA_CACHE_DIR=str(package / "cache"))
     assert said.startswith("30 compiled kernels are not kept, so that every start compiles them")
     assert said.endswith("Not a directory")
+
+
+def test_constants_and_widths_of_integers_make_no_further_kernels() -> None:
+    inner = _jit.njit(cache=False)(lambda x, y: x + y)
+
+    @_jit.njit(cache=False)
+    def outer(narrow: Any, wide: Any) -> Any:
+        return inner(narrow[0], 1) + inner(wide[0], 2) + inner(3, wide[0])
+
+    assert outer(np.array([2**31 - 1], np.int32), np.array([5])) == 2**31 + 7 + 8
+    if hasattr(inner, "signatures"):  # not so where kernels run as plain Python
+        assert inner.signatures == [(types.int64, types.int64)]
 
 
 def test_every_kernel_is_compiled_in_this_way() -> None:

@@ -115,7 +115,6 @@ def _trace(log: Log, chains: Chains, first: int, count: int) -> tuple[int, int, 
     order, batch, slopes, done = log.order, log.batch, log.slopes, log.done
     path, along = log.path, log.along
     last = first
-    zero = 0 * first  # no literal, for which Numba would compile anew
     while last < order.size:
         mine = batch[order[first]]
         level = not slopes[mine] > 0.0
@@ -127,7 +126,7 @@ def _trace(log: Log, chains: Chains, first: int, count: int) -> tuple[int, int, 
             path[0] = x
             along.high[0] = 0.0
             along.low[0] = 0.0
-            size, bottom = _walk(log, log.out, 1 + zero, -1.0)
+            size, bottom = _walk(log, log.out, 1, -1.0)
             below, fall = size, along.high[size]
             if bottom >= 0:
                 size, top = _walk(log, log.into, size, 1.0)
@@ -154,10 +153,9 @@ def _trace_by_lengths(log: Log, chains: Chains, members: IntArray, ways: Ways, c
         path[0] = last
         along.high[0] = 0.0
         along.low[0] = 0.0
-        down, up = side - 1, side
-        size, bottom = _follow(log, ways, down, down + 1)
+        size, bottom = _follow(log, ways, 0, 1)
         below, fall = size, along.high[size]
-        size, top = _follow(log, ways, up, size)
+        size, top = _follow(log, ways, 1, size)
         count = _note(log, chains, size, below, fall, bottom, top, count)
         # what hangs on the walk takes the value where it does
         while not done[x]:

@@ -40,7 +40,6 @@ on it is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -70,9 +69,8 @@ from .pressure import (
 from .renumber import spreads
 from .retrace import Fixing, read_only
 
-_kinds: Any = np.arange(4)
-ENTER, PIVOT, AGAIN, STEEPEST = _kinds
-"""Kinds of frames. NumPy's integers: for literals Numba would compile kernels anew."""
+ENTER, PIVOT, AGAIN, STEEPEST = range(4)
+"""Kinds of frames."""
 FEW = 64
 """Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
 QUANTILE = 0.7
@@ -510,9 +508,7 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, least: f
         x = members[i]
         if -key[LO, x] - key[HI, x] >= -tol:
             _fix_vertex(work, x, 0.5 * (key[HI, x] - key[LO, x]))
-    # sums of ones are exact, and those of a few lengths nearly so
-    if not work.unit and stop - start > FEW:
-        _fix_whole_walks(work, first)
+    _fix_whole_walks(work, first)
     _end_batch(work, alpha, first)
     return work.counts[FIXES] - first
 

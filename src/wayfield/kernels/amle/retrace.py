@@ -182,7 +182,6 @@ def _retrace(log: Log, first: int) -> tuple[int, int, bool]:
     order, batch, slopes, done = log.order, log.batch, log.slopes, log.done
     path, along = log.path, log.along
     last = first
-    zero = 0 * first  # no literal, for which Numba would compile anew
     while last < order.size:
         mine = batch[order[first]]
         # a batch without a slope is a constant, and has no walks to follow
@@ -195,7 +194,7 @@ def _retrace(log: Log, first: int) -> tuple[int, int, bool]:
             path[0] = x
             along.high[0] = 0.0
             along.low[0] = 0.0
-            count, bottom = _walk(log, log.out, 1 + zero, -1.0)
+            count, bottom = _walk(log, log.out, 1, -1.0)
             fall = (along.high[count], along.low[count])
             if bottom >= 0:
                 count, top = _walk(log, log.into, count, 1.0)
@@ -225,10 +224,9 @@ def _follow_lengths(log: Log, members: IntArray, ways: Ways) -> None:
         path[0] = last
         along.high[0] = 0.0
         along.low[0] = 0.0
-        down, up = side - 1, side
-        count, bottom = _follow(log, ways, down, down + 1)
+        count, bottom = _follow(log, ways, 0, 1)
         fall = (along.high[count], along.low[count])
-        count, top = _follow(log, ways, up, count)
+        count, top = _follow(log, ways, 1, count)
         _interpolate(log, count, fall, bottom, top)
         for j in range(count):
             done[path[j]] = True
