@@ -313,8 +313,8 @@ class Worker:
 
     def start(self) -> None:
         """Start the process."""
-        # where there is one, a server that has imported the function's module once forks them
-        context = get_context("forkserver" if hasattr(os, "fork") else "spawn")
+        # on Linux they are forked by a server that has imported the module of the function once
+        context: Any = get_context("forkserver" if sys.platform == "linux" else "spawn")
         context.set_forkserver_preload(["__main__", self.jobs[0].__module__])
         self.pipe, theirs = context.Pipe()
         self.ready = False
