@@ -313,11 +313,15 @@ class Worker:
 
     def start(self) -> None:
         """Start the process."""
-        context = get_context("spawn")
+        # on Linux they are forked by a server that has imported the module of the function once
+        context: Any = get_context("forkserver" if sys.platform == "linux" else "spawn")
+        context.set_forkserver_preload(["__main__", self.jobs[0].__module__])
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, *self.jobs), daemon=True)
         self.ready = False
         with _starting_workers():
+            # the server keeps the environment of its own start
+            arguments = theirs, dict(os.environ), *self.jobs
+            self.process = context.Process(target=_serve, args=arguments, daemon=True)
             self.process.start()
         theirs.close()  # so that the pipe ends when the process does
 
@@ -359,11 +363,14 @@ class Worker:
 
 def _serve(
     pipe: connection.Connection,
+    environment: dict[str, str],
     answer: Callable[..., Any],
     prepare: Callable[[], None] | None,
 ) -> None:
     """Answer calls until the other end of the pipe is closed or its process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
+    os.environ.clear()
+    os.environ.update(environment)
 
     def end_with_parent() -> None:
         parent = parent_process()

@@ -10,7 +10,7 @@ import pytest
 
 import wayfield as wf
 from exact import contains
-from exact_amle import exact_directed_amle
+from exact_amle import exact_amle, exact_directed_amle
 from wayfield.extension import _exact, amle
 from wayfield.extension._base import Problem, make_problem
 from wayfield.extension._exact import Rational, rational_amle
@@ -50,6 +50,24 @@ def test_ties_of_whole_numbers_have_brackets_around_the_exact_field(
             assert result.status is wf.Status.CONVERGED
             assert contains(result, exact_directed_amle(graph, labels, fill))
     assert proved >= 0.98 * count
+
+
+@pytest.mark.parametrize(
+    ("side", "seed", "noise"),
+    [(8, 1, 1e-15), (8, 2, 1e-14), (8, 3, 1e-14), (10, 4, 1e-14), (10, 7, 1e-15), (12, 11, 1e-14)],
+)
+def test_distances_that_are_true_but_for_noise(side: int, seed: int, noise: float) -> None:
+    """Slopes of many walks differ by rounding: none may be fixed in part, and plateaus slope."""
+    number = np.arange(side * side).reshape(side, side)
+    tails = np.append(number[:, :-1], number[:-1])
+    graph = wf.Graph.from_edges(tails, np.append(number[:, 1:], number[1:]))
+    rng = np.random.default_rng(seed)
+    where = np.union1d(rng.choice(side * side, side * side // 8, replace=False), [0])
+    true = wf.cost_to_go(graph, 0)[where]
+    labels = wf.Labels(where, true * (1.0 + noise * rng.normal(size=where.size)))
+    field = wf.extend(graph, labels, wf.AMLE())
+    assert field.width < 1e-6
+    assert contains(field, exact_amle(graph, labels))
 
 
 def test_a_one_way_maze_is_settled() -> None:

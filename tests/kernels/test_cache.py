@@ -10,7 +10,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numba import types
 from numba.core.event import trigger_event
 from rich.console import Console
 
@@ -153,28 +155,24 @@ def rewrite(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new), "utf-8")
 
 
-def test_kernels_for_a_type_that_was_renamed_are_compiled_anew(package: Path) -> None:
+def test_what_depends_on_a_changed_file_is_compiled_anew(package: Path) -> None:
     assert run(TOTAL, package) == "30 0"
     assert run(TOTAL, package) == "30 1"
-    rewrite(package / "tiny" / "kinds.py", "Two", "Couple")
+    rewrite(package / "tiny" / "kinds.py", "Two", "Couple")  # a type of an argument
     assert run(TOTAL, package) == "30 0"
-    assert run(TOTAL, package) == "30 1"
-
-
-def test_kernels_that_call_a_changed_one_are_compiled_anew(package: Path) -> None:
-    assert run(TOTAL, package) == "30 0"
-    rewrite(package / "tiny" / "inner.py", "10", "100")
+    rewrite(package / "tiny" / "inner.py", "10", "100")  # a kernel that is called
     assert run(TOTAL, package) == "300 0"
     assert run(TOTAL, package) == "300 1"
 
 
-@pytest.mark.parametrize("ending", ["nbi", "nbc"])
-@pytest.mark.parametrize("content", [b"", b"cno_such_module\nname\n."])
-def test_broken_files_of_the_cache_are_replaced(package: Path, ending: str, content: bytes) -> None:
+def test_broken_files_of_the_cache_are_replaced(package: Path) -> None:
     assert run(TOTAL, package) == "30 0"
-    for file in (package / "tiny" / "__pycache__").glob(f"outer.*.{ending}"):
-        file.write_bytes(content)
-    assert run(TOTAL, package) == "30 0"
+    for ending in ("nbi", "nbc"):
+        for content in (b"", b"cno_such_module\nname\n."):
+            (broken,) = (package / "tiny" / "__pycache__").glob(f"outer.*.{ending}")
+            broken.write_bytes(content)
+            assert run(TOTAL, package) == "30 0"
+            assert broken.read_bytes() != content
     assert run(TOTAL, package) == "30 1"
 
 
@@ -193,6 +191,18 @@ print(total(Kind(1, 2)), _jit.shortfall())
     said = run(lost, package, NUMBA_CACHE_DIR=str(package / "cache"))
     assert said.startswith("30 compiled kernels are not kept, so that every start compiles them")
     assert said.endswith("Not a directory")
+
+
+def test_constants_and_widths_of_integers_make_no_further_kernels() -> None:
+    inner = _jit.njit(cache=False)(lambda x, y: x + y)
+
+    @_jit.njit(cache=False)
+    def outer(narrow: Any, wide: Any) -> Any:
+        return inner(narrow[0], 1) + inner(wide[0], 2) + inner(3, wide[0])
+
+    assert outer(np.array([2**31 - 1], np.int32), np.array([5])) == 2**31 + 7 + 8
+    if hasattr(inner, "signatures"):  # not so where kernels run as plain Python
+        assert inner.signatures == [(types.int64, types.int64)]
 
 
 def test_every_kernel_is_compiled_in_this_way() -> None:

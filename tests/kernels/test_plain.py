@@ -35,7 +35,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "extension/amle_hostile": "followed or hangs or never_make",
         "extension/principles": "Harmonic",
         "extension/derivatives": "chains or adjoint or discontinuity",
-        "package/fuzz": "wild",
+        "package/fuzz": "wild and (AMLE or Harmonic or PLaplacian)",
     },
     "chance": {
         "chance/chance": "tried or biased or teleporter or rare or distance or labels or lucky",

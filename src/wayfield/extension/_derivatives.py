@@ -51,8 +51,8 @@ from .._arrays import LARGEST, as_finite, refuse
 from ..errors import InputError, WayfieldError
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.amle import Fixing, trace
-from ..kernels.amle.chains import Chains, copies, filled, keeps_ties, pull, push
+from ..kernels.amle import Chains, Fixing, trace
+from ..kernels.amle.chains import copies, filled, keeps_ties, pull, push
 from ..kernels.csr import reverse_slots
 from ..labels import Labels
 from ._base import Extension, Problem, Status, make_problem, without_prior

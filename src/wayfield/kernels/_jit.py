@@ -1,7 +1,7 @@
 """Numba's `njit`, with a cache of compiled kernels that never causes an error.
 
 Numba keeps compiled code in ``NUMBA_CACHE_DIR``, beside the source, or in the user's cache folder.
-Three things are different here:
+Four things are different here:
 
 - If none of these folders is writable, kernels are kept in a temporary folder of the user. If that
   fails too, or the disk is full, they are not kept. Numba would raise an error.
@@ -9,6 +9,8 @@ Three things are different here:
   a named tuple that has been renamed since. Numba would raise an error.
 - A kernel is recompiled if a module that its own module imports has changed. Numba checks only the
   file that holds the kernel. It would run old code of the kernels that it calls.
+- A kernel that calls another with a constant, or with an entry of a 32-bit array, does not compile
+  it once more for that constant or width.
 
 A rule for kernels that Python calls: they return arrays, numbers and plain tuples of these, never a
 named tuple. To make a named tuple, Numba looks up its class and calls it, both in Python, without
@@ -32,6 +34,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, TypeVar
 
 import numba
+from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
 from numba.core.registry import CPUDispatcher
 
@@ -82,6 +85,16 @@ class _Kernel(CPUDispatcher):
             if isinstance(cause, KeyboardInterrupt):
                 raise cause from None
             raise
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Choose the signature for a call by another kernel: no literals, integers of 64 bits."""
+
+        def general(each: Any) -> Any:
+            return types.int64 if each is types.int32 else types.unliteral(each)
+
+        return super().get_call_template(
+            tuple(map(general, args)), {name: general(each) for name, each in kws.items()}
+        )
 
 
 def is_compiled(kernel: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from wayfield_study.engine.tasks import as_table
 
 TASK = some_tasks(54)[0]
 ROWS = as_table(TASK.cell, figures(TASK.cell))
+BARE = cache(bare)
+"""Of hundreds of files a test changes one: the others need not be parsed again."""
 
 
 @pytest.fixture
@@ -98,6 +101,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for folder, copy in zip(freshness.FOLDERS, copies, strict=True):
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(freshness, "FOLDERS", copies)
+    monkeypatch.setattr(freshness, "bare", BARE)
     return tmp_path
 
 

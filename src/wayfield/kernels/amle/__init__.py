@@ -22,10 +22,9 @@ from .._jit import is_compiled, uncompiled
 from .._types import BoolArray, FloatArray
 from ..csr import Arcs
 from . import chains, divide, proof
-from .chains import Chains
 from .proof import Bracket
 from .renumber import in_original, local_order, renumbered
-from .retrace import Fixing
+from .retrace import Chains, Fixing
 
 __all__ = [
     "Bracket", "Chains", "Fixing", "bracket", "compile_always", "fix", "in_original", "local_order",

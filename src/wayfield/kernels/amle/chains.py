@@ -19,17 +19,12 @@ the directed AMLE fills.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
-from ..doubledouble import Pair
-from ..heap import Heap
-from .pressure import UNFIXED
-from .retrace import NONE, Fixing, Log, Ways, _follow, _foot, _search, _walk
+from .retrace import Chains, Fixing, copy_level, follow, make_log, slot_of
 
 LEVEL = 2.0**-40
 """Vertices of a plateau may differ by this share of the largest value from rounding."""
@@ -37,33 +32,9 @@ TIE = 2.0**-30
 """Slopes closer than this share of the steepest count as equal."""
 
 
-class Chains(NamedTuple):
-    """The tape: c chains in an order of fixing, with k vertices in all."""
-
-    vertices: IntArray
-    """(k,) the vertices chain by chain, each chain from below to above."""
-    share: FloatArray
-    """(k,) weight λ of the upper end."""
-    ptr: IntArray
-    """(c + 1,) where a chain starts in `vertices`."""
-    ends: IntArray
-    """(c, 2) its lower and its upper end."""
-    slopes: FloatArray
-    """(c,) its slope."""
-    arcs: IntArray
-    """(k + c,) slots of its arcs from below to above, those of chain i from ptr[i] + i on; -1 for
-    none. Arcs lead downwards."""
-
-
 def trace(out: Arcs, into: Arcs, fixing: Fixing) -> Chains:
-    """Return the chains of a field, found as `retrace.retraced` finds them."""
-    _, _, order, batch, slopes, *_ = fixing
-    values = fixing.values.copy()  # one that can be written: to Numba others are of another type
-    n, k = batch.size, order.size
-    unit, path = bool((out.lengths == 1.0).all()), np.empty(k, np.int32)
-    along = Pair(np.empty(k + 1), np.empty(k + 1))
-    field = Pair(values, np.zeros(n))
-    log = Log(out, into, unit, values, order, batch, slopes, field, batch < 0, path, along)
+    """Return the chains of a field: the walks that `retrace.retraced` interpolates along."""
+    values, k = fixing.values, fixing.order.size
     chains = Chains(
         np.empty(k, np.int32),
         np.empty(k),
@@ -72,29 +43,11 @@ def trace(out: Arcs, into: Arcs, fixing: Fixing) -> Chains:
         np.empty(k),
         np.empty(2 * k, np.int64),
     )
-    room, first, count = None, 0, 0
-    size = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
-    while first < k:
-        first, last, count, level = _trace(log, chains, first, count)
-        if not level:
-            continue
-        members = order[first:last]
-        if slopes[batch[order[first]]] > 0.0:
-            entries = n + out.indices.size
-            room = room or Ways(
-                np.empty((n, 2), np.int32),
-                np.empty((n, 2)),
-                np.empty((3, n)),
-                np.full(n, NONE, np.int32),
-                Heap(np.empty(entries), np.empty(entries, np.int32)),
-            )
-            count = _trace_by_lengths(log, chains, members, room, count)
-        # first exact copies, then those that differ by rounding
-        for tolerance in (0.0, LEVEL * size):
-            count = _copy(log, chains, members, tolerance, False, count)
-        first = last
+    log = make_log(out, into, fixing, chains)
+    level = LEVEL * float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+    count = follow(log, 0, (0.0, level))
     # rounding makes batches of a plateau, of which some wait for others that come later
-    count = _copy(log, chains, order, LEVEL * size, True, count)
+    count = copy_level(log, fixing.order, level, True, count)
     end = chains.ptr[count]
     return Chains(
         chains.vertices[:end],
@@ -104,155 +57,6 @@ def trace(out: Arcs, into: Arcs, fixing: Fixing) -> Chains:
         chains.slopes[:count],
         chains.arcs[: end + count],
     )
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _trace(log: Log, chains: Chains, first: int, count: int) -> tuple[int, int, int, bool]:
-    """Note the walks of batch after batch, from place `first` of the order on: as `_retrace` does.
-
-    Stops at a batch in which a walk leads to level ground; returns where that begins and ends, the
-    number of chains, and whether it stopped so.
-    """
-    order, batch, slopes, done = log.order, log.batch, log.slopes, log.done
-    path, along = log.path, log.along
-    last = first
-    zero = 0 * first  # no literal, for which Numba would compile anew
-    while last < order.size:
-        mine = batch[order[first]]
-        level = not slopes[mine] > 0.0
-        while last < order.size and batch[order[last]] == mine:
-            x = order[last]
-            last += 1
-            if level or done[x]:
-                continue
-            path[0] = x
-            along.high[0] = 0.0
-            along.low[0] = 0.0
-            size, bottom = _walk(log, log.out, 1 + zero, -1.0)
-            below, fall = size, along.high[size]
-            if bottom >= 0:
-                size, top = _walk(log, log.into, size, 1.0)
-            if bottom < 0 or top < 0:
-                level = True
-                continue
-            count = _note(log, chains, size, below, fall, bottom, top, count)
-        if level:
-            return first, last, count, True
-        first = last
-    return first, last, count, False
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _trace_by_lengths(log: Log, chains: Chains, members: IntArray, ways: Ways, count: int) -> int:
-    """Note what is left of the walks of a batch, found by lengths: as `_follow_lengths` does."""
-    done, path, along, following = log.done, log.path, log.along, ways.following
-    for side in range(2):
-        _search(log, members, side, ways)
-    for x in members:
-        if done[x] or following[x, 0] == NONE or following[x, 1] == NONE:
-            continue
-        last = _foot(ways, done, x)
-        path[0] = last
-        along.high[0] = 0.0
-        along.low[0] = 0.0
-        down, up = side - 1, side
-        size, bottom = _follow(log, ways, down, down + 1)
-        below, fall = size, along.high[size]
-        size, top = _follow(log, ways, up, size)
-        count = _note(log, chains, size, below, fall, bottom, top, count)
-        # what hangs on the walk takes the value where it does
-        while not done[x]:
-            count = _note_copy(log, chains, x, last, count)
-            x = following[x, 0]
-    return count
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _note(
-    log: Log, chains: Chains, size: int, below: int, fall: float, bottom: int, top: int, count: int
-) -> int:
-    """Append the walk in `log.path`: its first vertex, then those below it, then those above."""
-    vertices, share, ptr, ends, slopes, arcs = chains
-    path, along = log.path, log.along.high
-    start = ptr[count]
-    run = along[size] - fall
-    last = bottom
-    # the path runs from its first vertex down, then from there up: the lower part is reversed
-    for i in range(size):
-        j = below - 1 - i if i < below else i
-        x = path[j]
-        vertices[start + i] = x
-        share[start + i] = (along[j] - fall) / run
-        # arc i leads from vertex i down to the one before it; one more leads down from the top
-        arcs[start + count + i] = _slot(log.out, x, last)
-        log.done[x] = True
-        last = x
-    arcs[start + count + size] = _slot(log.out, top, last)
-    ends[count, 0], ends[count, 1] = bottom, top
-    slopes[count] = (log.values[top] - log.values[bottom]) / run
-    ptr[count + 1] = start + size
-    return count + 1
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _note_copy(log: Log, chains: Chains, x: int, origin: int, count: int) -> int:
-    """Append a vertex that takes its value from another."""
-    # both ends are the origin, and there are no arcs: -1
-    start = chains.ptr[count]
-    chains.vertices[start] = x
-    chains.share[start] = 0.0
-    chains.arcs[start + count] = chains.arcs[start + count + 1] = -1
-    chains.ends[count, 0], chains.ends[count, 1] = origin, origin
-    chains.slopes[count] = 0.0
-    chains.ptr[count + 1] = start + 1
-    log.done[x] = True
-    return count + 1
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _copy(
-    log: Log, chains: Chains, members: IntArray, tolerance: float, on: bool, count: int
-) -> int:
-    """Spread the values of done vertices over the rest of a batch, or `on` beyond it."""
-    out, into, values, batch = log.out, log.into, log.values, log.batch
-    done, queue = log.done, log.path
-    # the seeds: vertices beside a done one of the same value
-    tail = 0
-    for x in members:
-        if done[x]:
-            continue
-        for e in range(out.indptr[x], out.indptr[x + 1]):
-            y = out.indices[e]
-            if done[y] and abs(values[y] - values[x]) <= tolerance:
-                count = _note_copy(log, chains, x, y, count)
-                queue[tail] = x
-                tail += 1
-                break
-    head = 0
-    while head < tail:
-        x = queue[head]
-        head += 1
-        for e in range(into.indptr[x], into.indptr[x + 1]):
-            y = into.indices[e]
-            near = not done[y] and abs(values[y] - values[x]) <= tolerance
-            if near and (batch[y] == batch[x] or (on and batch[y] < UNFIXED)):
-                count = _note_copy(log, chains, y, x, count)
-                queue[tail] = y
-                tail += 1
-    return count
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _slot(out: Arcs, x: int, y: int) -> int:
-    """Slot of the arc x → y, by bisection; -1 if there is none."""
-    first, last = out.indptr[x], out.indptr[x + 1]
-    while first < last:
-        middle = (first + last) // 2
-        if out.indices[middle] < y:
-            first = middle + 1
-        else:
-            last = middle
-    return first if first < out.indptr[x + 1] and out.indices[first] == y else -1
 
 
 @njit(cache=True, nogil=True)
@@ -306,7 +110,7 @@ def filled(chains: Chains, out: Arcs, found: IntArray, origin: IntArray, rate: f
 def _slots(out: Arcs, tails: IntArray, heads: IntArray) -> IntArray:
     found = np.empty(tails.size, np.int64)
     for i in range(tails.size):
-        found[i] = _slot(out, tails[i], heads[i])
+        found[i] = slot_of(out, tails[i], heads[i])
     return found
 
 

@@ -27,6 +27,8 @@ vertices. A frame has a floor: only pressure above it is its business.
 **Directed graphs.** Through many vertices no walk descends at all, now or after a walk was fixed.
 A frame on the ground (floor 0) must drop them whenever it comes up: otherwise the few vertices with
 a slope decide the pivot, a few vertices are fixed at a time, and the whole frame is walked again.
+No bound on the number of frames is proved. On digraphs of two random arcs per vertex and on grids
+with tied lengths and labels there are 0.3 to 0.5 per vertex, from 10,000 vertices to a million.
 
 **Rounding.** A gap lo − hi within ``tol`` of zero is zero. A component of {gap > tol} counts only
 if the gap exceeds 4 tol somewhere (hysteresis): without it a component may have no vertex whose
@@ -34,13 +36,12 @@ slope is resolved, and the recursion would not progress. The rounding of a dista
 number of arcs, and exceeds ``tol`` on walks of some hundred thousand. Such a walk seems steeper in
 some places than in others, and where it seems steeper there is nothing to fix. Hence AGAIN and
 STEEPEST, which do not wait for the same thing twice; and a walk is fixed as a whole if any vertex
-on it is.
+on it is: gaps along it differ by rounding, so that one may be within ``tol`` and the next not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -70,9 +71,8 @@ from .pressure import (
 from .renumber import spreads
 from .retrace import Fixing, read_only
 
-_kinds: Any = np.arange(4)
-ENTER, PIVOT, AGAIN, STEEPEST = _kinds
-"""Kinds of frames. NumPy's integers: for literals Numba would compile kernels anew."""
+ENTER, PIVOT, AGAIN, STEEPEST = range(4)
+"""Kinds of frames."""
 FEW = 64
 """Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
 QUANTILE = 0.7
@@ -510,9 +510,7 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, least: f
         x = members[i]
         if -key[LO, x] - key[HI, x] >= -tol:
             _fix_vertex(work, x, 0.5 * (key[HI, x] - key[LO, x]))
-    # sums of ones are exact, and those of a few lengths nearly so
-    if not work.unit and stop - start > FEW:
-        _fix_whole_walks(work, first)
+    _fix_whole_walks(work, first)
     _end_batch(work, alpha, first)
     return work.counts[FIXES] - first
 

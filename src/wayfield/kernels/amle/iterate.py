@@ -282,14 +282,24 @@ def _verify(state: State, where: IntArray, bad: IntArray) -> int:
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
 def _gather(
-    state: State, held: BoolArray, seeds: IntArray, onward: bool, mark: BoolArray, queue: IntArray
+    state: State,
+    held: BoolArray,
+    seeds: IntArray,
+    onward: bool,
+    mark: BoolArray,
+    queue: IntArray,
+    record: FloatArray,
 ) -> int:
     """Gather vertices and all that takes its value from them, or else just their neighbours.
 
     That goes `onward` by arcs as steep as a vertex has. Held vertices are left out, and no mark is
-    left behind. Returns how many are in the queue.
+    left behind. Returns how many are in the queue. The slopes in the record of chains are spent.
     """
     (indptr, indices, lengths), v = state.arcs, state.v
+    # the slope of a vertex is found once: a hub would be searched again for each of its neighbours
+    if onward:
+        for x in range(v.size):
+            record[x, SLOPE] = np.nan
     tail = 0
     for i in range(seeds.size):
         mark[seeds[i]] = True
@@ -304,8 +314,9 @@ def _gather(
             if mark[y] or held[y]:
                 continue
             if onward:
-                slope = _steepest(state, y)[2]
-                if abs(v[x] - v[y]) < slope * lengths[e] - STEEP:
+                if np.isnan(record[y, SLOPE]):
+                    record[y, SLOPE] = _steepest(state, y)[2]
+                if abs(v[x] - v[y]) < record[y, SLOPE] * lengths[e] - STEEP:
                     continue
             mark[y] = True
             queue[tail] = y
@@ -467,10 +478,8 @@ def iterate(
     if dead.size > MAZE * n:
         return None
     # vertices to leave alone: labels, dead ends, and at first those that cones determine
-    still = labelled
-    if dead.size:
-        still = labelled.copy()
-        still[dead] = True
+    still = labelled.copy()
+    still[dead] = True
     everyone = np.flatnonzero(~still).astype(np.int32)
     everyone, held = _start(state, everyone, still, pause)
     where = everyone
@@ -512,7 +521,7 @@ def iterate(
         count = _follow(where, v, tie, chains)
         around = everyone
         if 2 * where.size < everyone.size:
-            around = queue[: _gather(state, held, where, False, mark, queue)]
+            around = queue[: _gather(state, held, where, False, mark, queue, chains.record)]
         found = _verify(state, around, bad)
         # once all around is in balance, check everyone; at last also what was held, which is right
         # up to rounding and is corrected by chains
@@ -535,7 +544,7 @@ def iterate(
             where = everyone
             sweeps = min(2 * sweeps, 64) if found > 0.7 * last else BETWEEN
         else:
-            size = _gather(state, held, bad[:found], True, mark, queue)
+            size = _gather(state, held, bad[:found], True, mark, queue, chains.record)
             where = np.sort(queue[:size]) if 2 * size < n else everyone
             sweeps = min(2 * sweeps, 200) if stalled and last < SHARE * n else LOCAL
         last = found

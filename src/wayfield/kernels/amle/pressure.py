@@ -130,13 +130,15 @@ def make_workspace(
     """Allocate all that is worked on, with nothing fixed but the labels."""
     unit = bool((out.lengths == 1.0).all())
     n = labelled.size
+    # to Numba, arrays of one row have another layout: kernels would be compiled once more for them
+    rows = max(n, 2)
     # both sides of a vertex lie side by side, and its winners in one line of the cache
-    winners = np.empty((n, 2, 2)).transpose(1, 0, 2)
+    winners = np.empty((rows, 2, 2)).transpose(1, 0, 2)
     record = Record(
-        key=np.full((n, 2), -np.inf).T,
+        key=np.full((rows, 2), -np.inf).T,
         source=winners[:, :, 0],
         distance=winners[:, :, 1],
-        near=np.tile([np.inf, -np.inf], (n, 1)).T,
+        near=np.tile([np.inf, -np.inf], (rows, 1)).T,
         tag=np.where(labelled, np.int32(FIXED), np.int32(0)),
         value=np.where(labelled, labels, 0.0),
     )

@@ -42,6 +42,9 @@ from .retrace import Fixing, read_only, retraced
 
 SLACK = 2.0**-52
 """More than the low part of a value of magnitude at most 1."""
+BENDS = (1e-6, 0.499)
+"""Bounds on k (b − a), tried in turn: a tight bracket, and the 1/2 of the module short of rounding,
+beyond which g is not increasing."""
 FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
 """Drops taken for flat, from where the rounding of the retracing ends upwards."""
 
@@ -122,21 +125,24 @@ def _proved_margin(
 ) -> FloatArray:
     """Return how far below the field the AMLE can lie, flattening only as much as needed."""
     margin = np.where(piece >= 0, np.inf, 0.0)
-    unproved = _margins(sides, piece, count, field, field, curvature, margin)
-    # flat spots need an unbounded curvature: flattening at a lower level does not remove them
-    least = _least_flat(sides, piece, count, field, curvature, margin) if unproved else 0.0
-    for flat in FLAT_LEVELS:
-        if not unproved:
-            break
-        if flat < least and flat < FLAT_LEVELS[-1]:
-            continue
-        touched = np.zeros(piece.size, np.bool_)
-        used = flattened(sides, piece, field, flat, touched)
-        # in place, for a field of ten million vertices is large: what it was is put back
-        before, unused = curvature[touched], np.empty(piece.size)
-        _curvatures(sides, piece, used, touched, curvature, unused)
-        unproved = _margins(sides, piece, count, field, used, curvature, margin)
-        curvature[touched] = before
+    for bend in BENDS:
+        unproved = _margins(sides, piece, count, field, field, curvature, bend, margin)
+        # flat spots need a large curvature: flattening at a lower level does not remove them
+        least = (
+            _least_flat(sides, piece, count, field, curvature, bend, margin) if unproved else 0.0
+        )
+        for flat in FLAT_LEVELS:
+            if not unproved:
+                return margin
+            if flat < least and flat < FLAT_LEVELS[-1]:
+                continue
+            touched = np.zeros(piece.size, np.bool_)
+            used = flattened(sides, piece, field, flat, touched)
+            # in place, for a field of ten million vertices is large: what it was is put back
+            before, unused = curvature[touched], np.empty(piece.size)
+            _curvatures(sides, piece, used, touched, curvature, unused)
+            unproved = _margins(sides, piece, count, field, used, curvature, bend, margin)
+            curvature[touched] = before
     return margin
 
 
@@ -209,6 +215,7 @@ def _margins(
     field: Pair,
     used: Pair,
     curvature: FloatArray,
+    most_bend: float,
     margin: FloatArray,
 ) -> int:
     """Return how far below `field` the AMLE can lie, proved by g applied to `used` ≤ `field`.
@@ -231,8 +238,7 @@ def _margins(
         # low parts are left out of the range, so it is widened by more than they can be
         a = least[c] - SLACK
         b = most[c] + SLACK
-        # the bound k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
-        if steep[c] * (b - a) <= 0.499:
+        if steep[c] * (b - a) <= most_bend:
             bend = steep[c] * ((high[x] - a) + SLACK) * ((b - high[x]) + SLACK)
             change = (field.high[x] - high[x]) + (field.low[x] - low[x])
             # the field was flattened here; its change is a double again, rounded
@@ -251,6 +257,7 @@ def _least_flat(
     count: int,
     field: Pair,
     curvature: FloatArray,
+    most_bend: float,
     margin: FloatArray,
 ) -> float:
     """Return the least level at which some unproved piece is flat wherever it needs too much."""
@@ -261,8 +268,8 @@ def _least_flat(
             continue
         if level[c] == np.inf:
             level[c] = 0.0
-        # the range of a piece is at most 2, and it allows a curvature of at least a quarter
-        if curvature[x] > 0.2:
+        # the range of a piece is at most 2: no piece allows less curvature
+        if curvature[x] > 0.4 * most_bend:
             level[c] = max(level[c], _largest_drop(sides, field, x, np.inf))
     return level.min()
 

@@ -29,6 +29,7 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from ..doubledouble import Pair, add, divide, divide_double, multiply, multiply_double
 from ..heap import Heap, drop_least, push
+from .pressure import UNFIXED
 
 NONE = -1
 
@@ -80,6 +81,24 @@ class Fixing(NamedTuple):
     """How many entries they sorted or kept in a heap."""
 
 
+class Chains(NamedTuple):
+    """The tape: c chains in an order of fixing, with k vertices in all."""
+
+    vertices: IntArray
+    """(k,) the vertices chain by chain, each chain from below to above."""
+    share: FloatArray
+    """(k,) weight λ of the upper end."""
+    ptr: IntArray
+    """(c + 1,) where a chain starts in `vertices`."""
+    ends: IntArray
+    """(c, 2) its lower and its upper end."""
+    slopes: FloatArray
+    """(c,) its slope."""
+    arcs: IntArray
+    """(k + c,) slots of its arcs from below to above, those of chain i from ptr[i] + i on; -1 for
+    none. Arcs lead downwards."""
+
+
 class Log(NamedTuple):
     """The order of fixing, what became of it so far, and room for a walk."""
 
@@ -97,6 +116,10 @@ class Log(NamedTuple):
     """The vertices of a walk."""
     along: Pair
     """Where they lie on it; the whole distance behind the last."""
+    chains: Chains
+    """Where walks are noted."""
+    noting: bool
+    """Note the walks instead of interpolating along them."""
 
 
 class Ways(NamedTuple):
@@ -117,24 +140,47 @@ class Ways(NamedTuple):
     heap: Heap
 
 
+def make_log(out: Arcs, into: Arcs, fixing: Fixing, chains: Chains | None) -> Log:
+    """Allocate what is worked on; the walks are noted if there are chains to note them in."""
+    _, _, order, batch, slopes, *_ = fixing
+    # one that can be written: to Numba others are of another type
+    values = fixing.values if fixing.values.flags.writeable else fixing.values.copy()
+    unit, path = bool((out.lengths == 1.0).all()), np.empty(order.size, np.int32)
+    field = Pair(fixing.values.copy(), np.zeros(batch.size))
+    along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
+    noting = chains is not None
+    if chains is None:
+        none, pairs = np.empty(0, np.int64), np.empty((0, 2), np.int32)
+        chains = Chains(path[:0], along.low[:0], none, pairs, along.low[:0], none)
+    done = batch < 0
+    return Log(
+        out, into, unit, values, order, batch, slopes, field, done, path, along, chains, noting
+    )
+
+
 def retraced(out: Arcs, into: Arcs, fixing: Fixing) -> Pair:
     """Return a field in double-double, interpolated again in its order of fixing; else NaN."""
-    values, _, order, batch, slopes, *_ = fixing
-    n = batch.size
-    unit, done = bool((out.lengths == 1.0).all()), batch < 0
-    field, path = Pair(values.copy(), np.zeros(n)), np.empty(order.size, np.int32)
-    along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
-    log = Log(out, into, unit, values, order, batch, slopes, field, done, path, along)
-    room, first = None, 0
-    if fixing.along is not None:
-        first = _interpolate_chains(log, *fixing.along)
+    log = make_log(out, into, fixing, None)
+    first = 0 if fixing.along is None else _interpolate_chains(log, *fixing.along)
+    follow(log, first, (0.0,))
+    return log.field
+
+
+def follow(log: Log, first: int, tolerances: tuple[float, ...]) -> int:
+    """Follow the walks batch after batch, from place `first` of the order on.
+
+    What no walk leads through takes the value of a neighbour that differs by no more than the
+    tolerances, tried in turn; else it keeps its double. Returns the number of chains noted.
+    """
+    room, count, order = None, 0, log.order
     while first < order.size:
-        first, last, level = _retrace(log, first)
+        first, last, count, level = _retrace(log, first, count)
         if not level:
             continue
+        members = order[first:last]
         # walks that came upon level ground: few graphs have any
-        if slopes[batch[order[first]]] > 0.0:
-            entries = n + out.indices.size
+        if log.slopes[log.batch[order[first]]] > 0.0:
+            n, entries = log.batch.size, log.batch.size + log.out.indices.size
             room = room or Ways(
                 np.empty((n, 2), np.int32),
                 np.empty((n, 2)),
@@ -142,10 +188,13 @@ def retraced(out: Arcs, into: Arcs, fixing: Fixing) -> Pair:
                 np.full(n, NONE, np.int32),
                 Heap(np.empty(entries), np.empty(entries, np.int32)),
             )
-            _follow_lengths(log, order[first:last], room)
-        _copy_neighbours(log, order[first:last])
+            count = _follow_lengths(log, members, room, count)
+        for tolerance in tolerances:
+            count = copy_level(log, members, tolerance, False, count)
+        if not log.noting:
+            log.done[members] = True
         first = last
-    return field
+    return count
 
 
 @njit(cache=True, nogil=True, allocates=False)
@@ -161,7 +210,6 @@ def _interpolate_chains(log: Log, far: FloatArray, ends: IntArray) -> int:
             last += 1
         top, bottom = ends[mine, 0], ends[mine, 1]
         rise, rest = add(high[top], low[top], -high[bottom], -low[bottom])
-        # a chain of k vertices has k + 1 arcs, all of length 1
         slope, rest = divide_double(rise, rest, last - first + 1.0)
         for k in range(first, last):
             climb, small = multiply_double(slope, rest, far[k])
@@ -173,17 +221,16 @@ def _interpolate_chains(log: Log, far: FloatArray, ends: IntArray) -> int:
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _retrace(log: Log, first: int) -> tuple[int, int, bool]:
-    """Interpolate along the walks of batch after batch, from place `first` of the order on.
+def _retrace(log: Log, first: int, count: int) -> tuple[int, int, int, bool]:
+    """Settle the walks of batch after batch, from place `first` of the order on.
 
-    Stops at a batch in which a walk leads to level ground: returns where it begins and ends, and
-    True. No other walk of it is tried then: every vertex of a long walk would run into the same
-    place.
+    Stops at a batch in which a walk leads to level ground: returns where it begins and ends, the
+    number of chains, and True. No other walk of it is tried then: every vertex of a long walk would
+    run into the same place.
     """
     order, batch, slopes, done = log.order, log.batch, log.slopes, log.done
     path, along = log.path, log.along
     last = first
-    zero = 0 * first  # no literal, for which Numba would compile anew
     while last < order.size:
         mine = batch[order[first]]
         # a batch without a slope is a constant, and has no walks to follow
@@ -196,28 +243,26 @@ def _retrace(log: Log, first: int) -> tuple[int, int, bool]:
             path[0] = x
             along.high[0] = 0.0
             along.low[0] = 0.0
-            count, bottom = _walk(log, log.out, 1 + zero, -1.0)
-            fall = (along.high[count], along.low[count])
+            below, bottom = _walk(log, log.out, 1, -1.0)
+            fall = (along.high[below], along.low[below])
             if bottom >= 0:
-                count, top = _walk(log, log.into, count, 1.0)
+                size, top = _walk(log, log.into, below, 1.0)
             if bottom < 0 or top < 0:
                 level = True
                 continue
-            _interpolate(log, count, fall, bottom, top)
-            for j in range(count):
-                done[path[j]] = True
+            count = _settle(log, size, below, fall, bottom, top, count)
         if level:
-            return first, last, True
+            return first, last, count, True
         first = last
-    return first, last, False
+    return first, last, count, False
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _follow_lengths(log: Log, members: IntArray, ways: Ways) -> None:
-    """Interpolate along what is left of the walks of a batch, found by their lengths."""
+def _follow_lengths(log: Log, members: IntArray, ways: Ways, count: int) -> int:
+    """Settle what is left of the walks of a batch, found by their lengths."""
     for side in range(2):
         _search(log, members, side, ways)
-    field, done, path, along, following = log.field, log.done, log.path, log.along, ways.following
+    done, path, along, following = log.done, log.path, log.along, ways.following
     for x in members:
         # no walk leads through a vertex without a way down or without one up
         if done[x] or following[x, 0] == NONE or following[x, 1] == NONE:
@@ -226,19 +271,15 @@ def _follow_lengths(log: Log, members: IntArray, ways: Ways) -> None:
         path[0] = last
         along.high[0] = 0.0
         along.low[0] = 0.0
-        down, up = side - 1, side
-        count, bottom = _follow(log, ways, down, down + 1)
-        fall = (along.high[count], along.low[count])
-        count, top = _follow(log, ways, up, count)
-        _interpolate(log, count, fall, bottom, top)
-        for j in range(count):
-            done[path[j]] = True
+        below, bottom = _follow(log, ways, 0, 1)
+        fall = (along.high[below], along.low[below])
+        size, top = _follow(log, ways, 1, below)
+        count = _settle(log, size, below, fall, bottom, top, count)
         # what hangs on the walk takes the value where it does
         while not done[x]:
-            field.high[x] = field.high[last]
-            field.low[x] = field.low[last]
-            done[x] = True
+            count = _settle_copy(log, x, last, count)
             x = following[x, 0]
+    return count
 
 
 @njit(cache=True, nogil=True, allocates=False)
@@ -262,7 +303,6 @@ def _walk(log: Log, arcs: Arcs, count: int, sign: float) -> tuple[int, int]:
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
             climb = sign * (values[y] - here)
-            # later batches do not count: their vertices had no value when this one was fixed
             # lengths of 1 are not even looked up: there are as many of them as arcs
             if climb > (steepest if unit else steepest * lengths[e]) and batch[y] <= mine:
                 steepest = climb if unit else climb / lengths[e]
@@ -288,7 +328,6 @@ def _walk(log: Log, arcs: Arcs, count: int, sign: float) -> tuple[int, int]:
 def _interpolate(log: Log, count: int, fall: tuple[float, float], bottom: int, top: int) -> None:
     """Constant slope from `bottom` to `top` along the path; `fall` is where the bottom lies."""
     (high, low), path, along = log.field, log.path, log.along
-    # distances are signed and start at the first vertex of the path, not at its bottom
     run = add(along.high[count], along.low[count], -fall[0], -fall[1])
     rise = add(high[top], low[top], -high[bottom], -low[bottom])
     slope = divide(rise[0], rise[1], run[0], run[1])
@@ -300,24 +339,75 @@ def _interpolate(log: Log, count: int, fall: tuple[float, float], bottom: int, t
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _copy_neighbours(log: Log, members: IntArray) -> None:
-    """Spread the values of done vertices over the rest of a batch, breadth first.
+def _settle(
+    log: Log, size: int, below: int, fall: tuple[float, float], bottom: int, top: int, count: int
+) -> int:
+    """Interpolate along the walk in `log.path`, or note it; return the number of chains."""
+    for j in range(size):
+        log.done[log.path[j]] = True
+    if not log.noting:
+        _interpolate(log, size, fall, bottom, top)
+        return count
+    _note(log, size, below, fall[0], bottom, top, count)
+    return count + 1
 
-    Only vertices of equal double value are copied; what is left keeps its double.
+
+@njit(cache=True, nogil=True, allocates=False)
+def _note(log: Log, size: int, below: int, fall: float, bottom: int, top: int, count: int) -> None:
+    """Append the walk in `log.path`: its first vertex, then those below it, then those above."""
+    vertices, share, ptr, ends, slopes, arcs = log.chains
+    path, along = log.path, log.along.high
+    start = ptr[count]
+    run = along[size] - fall
+    last = bottom
+    for i in range(size):
+        j = below - 1 - i if i < below else i
+        x = path[j]
+        vertices[start + i] = x
+        share[start + i] = (along[j] - fall) / run
+        arcs[start + count + i] = slot_of(log.out, x, last)
+        last = x
+    arcs[start + count + size] = slot_of(log.out, top, last)
+    ends[count, 0], ends[count, 1] = bottom, top
+    slopes[count] = (log.values[top] - log.values[bottom]) / run
+    ptr[count + 1] = start + size
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _settle_copy(log: Log, x: int, origin: int, count: int) -> int:
+    """Take the value of another vertex, or note that; return the number of chains."""
+    log.done[x] = True
+    if not log.noting:
+        log.field.high[x] = log.field.high[origin]
+        log.field.low[x] = log.field.low[origin]
+        return count
+    chains = log.chains
+    start = chains.ptr[count]
+    chains.vertices[start] = x
+    chains.share[start] = 0.0
+    chains.arcs[start + count] = chains.arcs[start + count + 1] = -1
+    chains.ends[count, 0], chains.ends[count, 1] = origin, origin
+    chains.slopes[count] = 0.0
+    chains.ptr[count + 1] = start + 1
+    return count + 1
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def copy_level(log: Log, members: IntArray, tolerance: float, on: bool, count: int) -> int:
+    """Spread values of done vertices over level ones of a batch, or `on` beyond it.
+
+    Returns the number of chains.
     """
-    out, into, values, batch, done = log.out, log.into, log.values, log.batch, log.done
-    (high, low), queue = log.field, log.path
-    # the seeds: vertices beside a done one of the same value
+    out, into, values, batch = log.out, log.into, log.values, log.batch
+    done, queue = log.done, log.path
     tail = 0
     for x in members:
         if done[x]:
             continue
         for e in range(out.indptr[x], out.indptr[x + 1]):
             y = out.indices[e]
-            if done[y] and values[y] == values[x]:
-                high[x] = high[y]
-                low[x] = low[y]
-                done[x] = True
+            if done[y] and abs(values[y] - values[x]) <= tolerance:
+                count = _settle_copy(log, x, y, count)
                 queue[tail] = x
                 tail += 1
                 break
@@ -327,17 +417,25 @@ def _copy_neighbours(log: Log, members: IntArray) -> None:
         head += 1
         for e in range(into.indptr[x], into.indptr[x + 1]):
             y = into.indices[e]
-            if batch[y] == batch[x] and not done[y] and values[y] == values[x]:
-                high[y] = high[x]
-                low[y] = low[x]
-                done[y] = True
+            near = not done[y] and abs(values[y] - values[x]) <= tolerance
+            if near and (batch[y] == batch[x] or (on and batch[y] < UNFIXED)):
+                count = _settle_copy(log, y, x, count)
                 queue[tail] = y
                 tail += 1
-    for x in members:
-        if not done[x]:
-            high[x] = values[x]
-            low[x] = 0.0
-            done[x] = True
+    return count
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def slot_of(out: Arcs, x: int, y: int) -> int:
+    """Slot of the arc x → y, by bisection; -1 if there is none."""
+    first, last = out.indptr[x], out.indptr[x + 1]
+    while first < last:
+        middle = (first + last) // 2
+        if out.indices[middle] < y:
+            first = middle + 1
+        else:
+            last = middle
+    return first if first < out.indptr[x + 1] and out.indices[first] == y else -1
 
 
 @njit(cache=True, nogil=True, allocates=False)
