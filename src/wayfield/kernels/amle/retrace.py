@@ -360,11 +360,13 @@ def _note(log: Log, size: int, below: int, fall: float, bottom: int, top: int, c
     start = ptr[count]
     run = along[size] - fall
     last = bottom
+    # the path runs from its first vertex down, then from there up: the lower part is reversed
     for i in range(size):
         j = below - 1 - i if i < below else i
         x = path[j]
         vertices[start + i] = x
         share[start + i] = (along[j] - fall) / run
+        # arc i leads from vertex i down to the one before it; one more leads down from the top
         arcs[start + count + i] = slot_of(log.out, x, last)
         last = x
     arcs[start + count + size] = slot_of(log.out, top, last)
@@ -381,6 +383,7 @@ def _settle_copy(log: Log, x: int, origin: int, count: int) -> int:
         log.field.high[x] = log.field.high[origin]
         log.field.low[x] = log.field.low[origin]
         return count
+    # both ends of the chain are the origin, and there are no arcs: -1
     chains = log.chains
     start = chains.ptr[count]
     chains.vertices[start] = x
@@ -401,6 +404,7 @@ def copy_level(log: Log, members: IntArray, tolerance: float, on: bool, count: i
     out, into, values, batch = log.out, log.into, log.values, log.batch
     done, queue = log.done, log.path
     tail = 0
+    # the seeds: vertices beside a done one of the same value
     for x in members:
         if done[x]:
             continue
