@@ -40,8 +40,6 @@ FEWEST = 2
 """Fewest labels, besides the goal's, that allow some to be left out."""
 CHANCE = 0.00135
 """Significance level: about that of three standard errors if there are many labels."""
-FAR_APART = 3.0
-"""Errors that differ by this factor are not called alike, though the difference may be chance."""
 ROUNDING = 1e-9
 """Errors smaller than others by this factor are rounding."""
 
@@ -71,9 +69,9 @@ class CrossValidation(KeepsReadOnly):
     >>> found = wf.cross_validate(path, labels, goal=0)
     >>> found.factor, found.distance_error
     (1.5, 0.0)
-    >>> print(found.verdict)
+    >>> print(found.errors)
     4 labels left out in turn: mean error 0.75 ± 0.75 predicted from the others, 0 by the graph
-    distance times 1.5; the graph distance does better
+    distance times 1.5
     """
 
     vertices: NDArray[np.int64]
@@ -112,26 +110,13 @@ class CrossValidation(KeepsReadOnly):
 
     @property
     def errors(self) -> str:
-        """Both errors in one sentence, without a verdict."""
+        """Both errors in one sentence. What to use is the verdict of `compare`."""
         ours = error_text(self.error, self.spread)
         graphs = error_text(self.distance_error, self.distance_spread)
         return (
             f"{self.values.size:,} labels left out in turn: mean error {ours} predicted from the "
             f"others, {graphs} by the graph distance times {self.factor:.3g}"
         )
-
-    @property
-    def verdict(self) -> str:
-        """One sentence that says whether the labels help."""
-        helps, few = self.labels_help, ""
-        if helps is None:
-            # not significant, but far apart: that is said, with its caveat
-            low, high = sorted([self.error, self.distance_error])
-            if not high > FAR_APART * low:
-                return f"{self.errors}; the difference is not significant"
-            helps, few = self.error == low, ", as far as so few labels tell"
-        said = "the labels help" if helps else "the graph distance does better"
-        return f"{self.errors}; {said}{few}"
 
     def facts(self) -> dict[str, object]:
         """Return all figures by name."""
@@ -143,7 +128,7 @@ class CrossValidation(KeepsReadOnly):
             "distance_spread": self.distance_spread,
             "factor": self.factor,
             "labels_help": self.labels_help,
-            "verdict": self.verdict,
+            "text": self.errors,
         }
 
     def __repr__(self) -> str:

@@ -121,6 +121,7 @@ def facts(
             "named": finding.named,
             "evidence": finding.evidence,
             "settles": finding.settles,
+            "streets": finding.streets or None,
         }
 
     makes_findings = isinstance(mended.method, Named)
