@@ -308,7 +308,9 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
 
     # how far to trust it
     certified, bound, proved = facts["certified"], facts["value_error_bound"], facts["proved"]
-    if proved["moves"]:
+    if facts["units"]:
+        pass  # nothing is proved while the units may differ
+    elif proved["moves"]:
         text = f"{proved['moves']:,} moves and {proved['routes']:,} routes are optimal"
         say("proved", f"{text}, if labels are right and no edge is false or too cheap")
     elif proved["refuted"]:
