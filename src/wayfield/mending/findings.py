@@ -21,7 +21,8 @@ at a probability of at least `NAMED`, and *suspected* below. The model is that o
    side (sign test). Waits are at crossings of three streets or more, or of four or more, whichever
    explains the costs better; the p-value counts both choices.
 7. **Abstention.** No places beside a wait, or beside suspected edges without positions. Without
-   positions, edges are only suspected if slowness varies beyond what is named.
+   positions, edges are only suspected beside a wait (the world's paths avoid crossings, the graph's
+   do not), or if slowness varies beyond what is named.
 
 Costs that are only upper bounds prove no path too cheap; they are not used.
 """
@@ -295,7 +296,7 @@ class _Tests:
                     Finding(kind, frozen(arcs), times, likely, named, middle, settles=settles)
                 )
         for p, likely, stable in by_trips:
-            named = likely >= NAMED and stable and not vague
+            named = likely >= NAMED and stable and not vague and 1 not in terms
             if named or likely >= SHOWN:
                 findings.append(self._edge(p, likely, named, "costs"))
         return self._found(findings, heats, terms, vague)

@@ -391,7 +391,7 @@ export function drawMarks(ctx, geometry, marks, view, look) {
 // Lines from a state to the labels that its value rests on, as broad as their weights.
 function drawReasons(ctx, { x, y, n }, { state, labels }, view, look) {
   for (const [v, weight] of labels) {
-    if (v >= n || v === state) continue;
+    if (v >= n || v === state || weight < 0.005) continue; // hundreds of hairs would hide the rest
     for (const [more, shade] of [[2.5, "#ffffff"], [0, look.unreal]]) {
       ctx.beginPath();
       ctx.moveTo(...view.toPixels(x[state], y[state]));
