@@ -156,12 +156,12 @@ def judge(seeds: range, kinds: tuple[str, ...]) -> None:
                   f"  {places:>12} {factor:>7} {wait_:>5}  {falsehoods}", flush=True)  # fmt: skip
 
 
-def measure(seeds: range) -> None:
+def measure(seeds: range, kinds: tuple[str, ...]) -> None:
     """Print how many chosen measurements reach the error of random ones, and the error there."""
     sizes = (8, 12, 16, 20, 26, 32, 40)
     method = wf.Both(wf.NoShortcuts(), wf.Smooth())
     print("kind       chosen measurements that reach the error of 40, 32, 26, 20, 16 random ones")
-    for kind in ("patches", "both", "quick"):
+    for kind in kinds:
         error = {"chosen": np.zeros(len(sizes)), "random": np.zeros(len(sizes))}
         for seed in seeds:
             town = city(kind, seed)
@@ -176,7 +176,7 @@ def measure(seeds: range) -> None:
 
             chosen = allowed[:5]
             for i, size in enumerate(sizes):
-                wanted = fitted(chosen).next_measurements(n - len(chosen) - 1).tolist()
+                wanted = fitted(chosen).next_measurements(size - len(chosen) + judged.size).tolist()
                 free = set(allowed) - set(chosen)
                 chosen += [x for x in wanted if x in free][: size - len(chosen)]
                 for word, known in (("chosen", chosen), ("random", allowed[:size])):
@@ -197,7 +197,7 @@ def main(words: list[str]) -> None:
     first, count = [*(int(word) for word in words if word.isdecimal()), *(0, 4)][:2]
     seeds = range(first, first + count)
     if "measure" in words:
-        measure(seeds)
+        measure(seeds, tuple(kind for kind in kinds if kind in ("patches", "both", "quick")))
     else:
         judge(seeds, kinds)
 

@@ -32,6 +32,7 @@ from .mending import MendMethod, mend
 from .mending.selection import Best
 from .shortest_paths import cost_to_go
 from .sinks import drop_false_sinks
+from .units import median_ratio
 
 FOLDS = 5
 PATIENCE = 60.0
@@ -232,7 +233,7 @@ class Folds:
 
     def compared(self, predicted: FloatArray) -> CrossValidation:
         """Compare predictions of the labels left out with those of the graph alone."""
-        factor = fit_factor(self.above, self.distance)
+        factor = median_ratio(self.above, self.distance)
         return CrossValidation(self.vertices, self.values, predicted, self.by_distance(), factor)
 
     def predict(
@@ -280,7 +281,7 @@ class Folds:
         predicted = np.empty(self.values.size)
         for part in range(self.parts):
             out = self.part == part
-            factor = fit_factor(self.above[~out], self.distance[~out])
+            factor = median_ratio(self.above[~out], self.distance[~out])
             predicted[out] = self.base + factor * self.distance[out]
         return frozen(predicted)
 
@@ -294,7 +295,7 @@ class Folds:
 def label_factor(labels: Labels, goal: int, distance: FloatArray) -> float:
     """Return the factor by which distances to the goal fit the labels best; NaN without labels."""
     above, away = above_goal(labels, goal, distance)
-    return fit_factor(above, away) if above.size else np.nan
+    return median_ratio(above, away) if above.size else np.nan
 
 
 def above_goal(labels: Labels, goal: int, distance: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -308,20 +309,6 @@ def usable(labels: Labels, distance: FloatArray) -> NDArray[np.int64]:
     """Return the positions of the labels that can reach the goal, without the goal's own."""
     away = distance[labels.vertices]
     return np.flatnonzero(np.isfinite(away) & (away > 0.0))
-
-
-def fit_factor(values: FloatArray, distance: FloatArray) -> float:
-    """Return the c that minimises Σ |value - c distance|: the weighted median of the ratios.
-
-    Examples
-    --------
-    >>> fit_factor(np.array([2.0, 4.0, 9.0]), np.array([1.0, 2.0, 3.0]))
-    2.0
-    """
-    ratio = values / distance
-    order = np.argsort(ratio, kind="stable")
-    weight = np.cumsum(distance[order])
-    return float(ratio[order][np.searchsorted(weight, 0.5 * weight[-1])])
 
 
 def mean_error(errors: FloatArray) -> tuple[float, float]:
