@@ -16,8 +16,9 @@ smaller error. If there are none, nothing supports the labels. A mended graph is
 errors are smaller by more than one standard error.
 
 **One verdict.** Without a choice of methods, the verdict chooses from a few fields only: the AMLE,
-its correction of the graph distance, and the mended graph. `recommend` computes just these. So the
-command line, the explorer and Python give the same verdict on the same data; the other rows inform.
+its correction of the graph distance, and, if the labels contradict the graph, the mended graph.
+`recommend` computes just these. So `wayfield plan`, `wayfield compare`, the explorer and Python
+give the same verdict on the same data; the other rows inform.
 
 A comparison may use the truth. No module that extends or plans imports it.
 """
@@ -376,7 +377,7 @@ def compare(
     methods : iterable of Method, MendMethod or Recipe, optional
         What to compare. Default: every method that is defined on the graph, the AMLE without false
         sinks, the AMLE correction of the graph distance (``prior=``), and the distances of the
-        graph that `Best` mends by the labels.
+        graph that `Best` mends by the labels, if they contradict the graph.
     world : Graph, optional
         The true graph, on the same vertices, in which plans are walked. A move that it does not
         allow is a failure.
@@ -436,7 +437,12 @@ def compare(
 
 
 def recommend(
-    graph: Graph, labels: Labels, goal: int, *, time_limit: float | None = PATIENCE
+    graph: Graph,
+    labels: Labels,
+    goal: int,
+    *,
+    folds: int = FOLDS,
+    time_limit: float | None = PATIENCE,
 ) -> Comparison:
     """Compare only the fields that a verdict chooses from: the verdict of `compare`, sooner.
 
@@ -450,7 +456,7 @@ def recommend(
     """
     distance = cost_to_go(graph, goal)
     methods = list[Method | MendMethod | Recipe](_deciding(graph, labels, goal, distance))
-    return compare(graph, labels, goal, methods, time_limit=time_limit)
+    return compare(graph, labels, goal, methods, folds=folds, time_limit=time_limit)
 
 
 def _called(score: MethodScore) -> str:
@@ -512,7 +518,8 @@ def _deciding(graph: Graph, labels: Labels, goal: int, distance: FloatArray) -> 
         at_goal, others = labels.values[own], labels.values[~own]
         costs = (others > 0.0).all() and (np.abs(at_goal) <= labels.error).all()
         alike = unit_question(*above_goal(labels, goal, distance)) is None
-        if costs and alike and others.size > FEWEST_TRIPS:
+        # labels that contradict nothing are the graph's own distances: nothing is left to mend
+        if costs and alike and others.size > FEWEST_TRIPS and contradictions(graph, labels):
             yield Recipe(None, mend=Best())
 
 

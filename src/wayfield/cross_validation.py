@@ -32,6 +32,7 @@ from .mending import MendMethod, mend
 from .mending.selection import Best
 from .shortest_paths import cost_to_go
 from .sinks import drop_false_sinks
+from .units import median_ratio
 
 FOLDS = 5
 PATIENCE = 60.0
@@ -40,8 +41,6 @@ FEWEST = 2
 """Fewest labels, besides the goal's, that allow some to be left out."""
 CHANCE = 0.00135
 """Significance level: about that of three standard errors if there are many labels."""
-FAR_APART = 3.0
-"""Errors that differ by this factor are not called alike, though the difference may be chance."""
 ROUNDING = 1e-9
 """Errors smaller than others by this factor are rounding."""
 
@@ -71,9 +70,9 @@ class CrossValidation(KeepsReadOnly):
     >>> found = wf.cross_validate(path, labels, goal=0)
     >>> found.factor, found.distance_error
     (1.5, 0.0)
-    >>> print(found.verdict)
+    >>> print(found.errors)
     4 labels left out in turn: mean error 0.75 ± 0.75 predicted from the others, 0 by the graph
-    distance times 1.5; the graph distance does better
+    distance times 1.5
     """
 
     vertices: NDArray[np.int64]
@@ -112,26 +111,13 @@ class CrossValidation(KeepsReadOnly):
 
     @property
     def errors(self) -> str:
-        """Both errors in one sentence, without a verdict."""
+        """Both errors in one sentence. What to use is the verdict of `compare`."""
         ours = error_text(self.error, self.spread)
         graphs = error_text(self.distance_error, self.distance_spread)
         return (
             f"{self.values.size:,} labels left out in turn: mean error {ours} predicted from the "
             f"others, {graphs} by the graph distance times {self.factor:.3g}"
         )
-
-    @property
-    def verdict(self) -> str:
-        """One sentence that says whether the labels help."""
-        helps, few = self.labels_help, ""
-        if helps is None:
-            # not significant, but far apart: that is said, with its caveat
-            low, high = sorted([self.error, self.distance_error])
-            if not high > FAR_APART * low:
-                return f"{self.errors}; the difference is not significant"
-            helps, few = self.error == low, ", as far as so few labels tell"
-        said = "the labels help" if helps else "the graph distance does better"
-        return f"{self.errors}; {said}{few}"
 
     def facts(self) -> dict[str, object]:
         """Return all figures by name."""
@@ -143,7 +129,7 @@ class CrossValidation(KeepsReadOnly):
             "distance_spread": self.distance_spread,
             "factor": self.factor,
             "labels_help": self.labels_help,
-            "verdict": self.verdict,
+            "text": self.errors,
         }
 
     def __repr__(self) -> str:
@@ -247,7 +233,7 @@ class Folds:
 
     def compared(self, predicted: FloatArray) -> CrossValidation:
         """Compare predictions of the labels left out with those of the graph alone."""
-        factor = fit_factor(self.above, self.distance)
+        factor = median_ratio(self.above, self.distance)
         return CrossValidation(self.vertices, self.values, predicted, self.by_distance(), factor)
 
     def predict(
@@ -295,7 +281,7 @@ class Folds:
         predicted = np.empty(self.values.size)
         for part in range(self.parts):
             out = self.part == part
-            factor = fit_factor(self.above[~out], self.distance[~out])
+            factor = median_ratio(self.above[~out], self.distance[~out])
             predicted[out] = self.base + factor * self.distance[out]
         return frozen(predicted)
 
@@ -309,7 +295,7 @@ class Folds:
 def label_factor(labels: Labels, goal: int, distance: FloatArray) -> float:
     """Return the factor by which distances to the goal fit the labels best; NaN without labels."""
     above, away = above_goal(labels, goal, distance)
-    return fit_factor(above, away) if above.size else np.nan
+    return median_ratio(above, away) if above.size else np.nan
 
 
 def above_goal(labels: Labels, goal: int, distance: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -323,20 +309,6 @@ def usable(labels: Labels, distance: FloatArray) -> NDArray[np.int64]:
     """Return the positions of the labels that can reach the goal, without the goal's own."""
     away = distance[labels.vertices]
     return np.flatnonzero(np.isfinite(away) & (away > 0.0))
-
-
-def fit_factor(values: FloatArray, distance: FloatArray) -> float:
-    """Return the c that minimises Σ |value - c distance|: the weighted median of the ratios.
-
-    Examples
-    --------
-    >>> fit_factor(np.array([2.0, 4.0, 9.0]), np.array([1.0, 2.0, 3.0]))
-    2.0
-    """
-    ratio = values / distance
-    order = np.argsort(ratio, kind="stable")
-    weight = np.cumsum(distance[order])
-    return float(ratio[order][np.searchsorted(weight, 0.5 * weight[-1])])
 
 
 def mean_error(errors: FloatArray) -> tuple[float, float]:

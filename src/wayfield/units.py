@@ -44,13 +44,25 @@ def unit_question(
     low, high = np.quantile(ratios, [OTHERS, 1.0 - OTHERS])
     if low <= SAME_UNIT[1] and not 0.0 <= high < SAME_UNIT[0]:
         return None
-    order = np.argsort(ratios, kind="stable")  # the weighted median: long trips count more
-    weight = np.cumsum(distances[order])
-    middle = float(ratios[order][np.searchsorted(weight, 0.5 * weight[-1])])
+    middle = median_ratio(costs, distances)
     unit = round_unit(middle)
     call = Option("length_unit", unit, python=f"multiply the lengths by {unit:.3g}")
     said = f"{what} are {middle:.3g} times the graph's own distances"
     return Message(f"{said}: are both in the same unit? If not, ", call)
+
+
+def median_ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> float:
+    """Return the c that minimises Σ |above - c below|: the weighted median of the ratios.
+
+    Examples
+    --------
+    >>> median_ratio(np.array([2.0, 4.0, 9.0]), np.array([1.0, 2.0, 3.0]))
+    2.0
+    """
+    ratio = above / below
+    order = np.argsort(ratio, kind="stable")
+    weight = np.cumsum(below[order])  # long trips count more
+    return float(ratio[order][np.searchsorted(weight, 0.5 * weight[-1])])
 
 
 def round_unit(ratio: float) -> float:

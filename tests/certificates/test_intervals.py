@@ -346,6 +346,26 @@ def test_on_one_way_arcs_an_unreached_state_counts_from_zero() -> None:
     assert next_labels(lane, wf.Labels([0], [0.0]), 0).tolist() == [3]
 
 
+def test_on_a_directed_graph_a_width_counts_up_to_the_distance_to_labels() -> None:
+    rng = np.random.default_rng(8)
+    narrower = 0
+    for _ in range(20):
+        costs = np.where(rng.random((12, 12)) < 0.1, rng.integers(1, 9, (12, 12)), 0.0)
+        costs[range(12), np.roll(range(12), -1)] = 1.0  # one way around, at least
+        np.fill_diagonal(costs, 0.0)
+        graph = wf.Graph.from_edges(*np.nonzero(costs), costs[costs > 0.0], directed=True)
+        away = np.array([wf.cost_to_go(graph, x) for x in range(12)]).T  # from row to column
+        truth, known = away[:, 0], [0, int(rng.integers(1, 12))]
+        upper = (truth[known] + away[:, known]).min(axis=1)
+        lower = np.maximum((truth[known] - away[known].T).max(axis=1), 0.0)
+        score = np.minimum(upper - lower, away[:, known].min(axis=1))
+        narrower += int(np.argmax(upper - lower) != np.argmax(score))
+        found = next_labels(graph, wf.Labels(known, truth[known]), goal=0)
+        assert score[found].tolist() == [score.max()][: found.size]
+        assert found.size or not score.any()
+    assert narrower, "the width alone would choose otherwise"
+
+
 # -------------------------------------------------------------------- files
 
 

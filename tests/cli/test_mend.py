@@ -531,7 +531,10 @@ def test_plan_on_the_mended_graph() -> None:
     plain = wayfield("plan", *words).json
     assert plain["mended"] is None
     assert plain["contradictions"]["too_optimistic"] == 3
-    assert "`wayfield mend` says what is wrong, `wayfield compare` what to use" in plain["advice"]
+    compared = wayfield("compare", *words[:-1]).json
+    assert plain["verdict"] == compared["verdict"], "one verdict"
+    assert compared["verdict"].startswith("Use ")
+    assert f"{plain['verdict']} `wayfield mend` says what is wrong" in plain["advice"]
 
 
 @pytest.mark.parametrize(

@@ -299,7 +299,9 @@ def test_labels_left_out_tell_whether_they_help() -> None:
     assert found["distance_error"] == 0.0
     assert found["labels_help"] is False
     told = wayfield("plan", "path.txt", "known.txt", "--goal", 0, "--no-files").out
-    assert f"held out  {found['verdict']}\n" in told
+    assert f"held out  {found['text']}\n" in told
+    verdict = wayfield("compare", "path.txt", "known.txt", "--goal", 0, "--json").json["verdict"]
+    assert f"advice    {verdict}\n" in told
     assert planned("path.txt", "known.txt", "--goal", 0, "--folds", 0)["held_out"] is None
     complaint = refused("plan", "path.txt", "known.txt", "--goal", 0, "--folds", 1)
     assert complaint == "--folds must be 0, or at least 2"

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 import wayfield as wf
 from exact_amle import exact_amle, exact_directed_amle
 from methods import methods
-from wayfield.extension import Extension, Method
+from wayfield.extension import Extension, Method, _derivatives
 from wayfield.extension._derivatives import Direction
 from wayfield.kernels.amle import Chains, Fixing, fix, trace
 from wayfield.kernels.amle.chains import pull, push
@@ -418,9 +418,37 @@ def test_a_field_that_did_not_converge_has_none() -> None:
         field.influence(0)
 
 
-def test_long_corridors_are_named_if_rounding_is_too_large() -> None:
+def test_long_corridors_are_named_if_rounding_is_too_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     n = 100_000
     path = wf.Graph.from_edges(range(n - 1), range(1, n))
     field = wf.extend(path, wf.Labels([0, n - 1], [0.0, 1.0]), wf.Harmonic())
-    with pytest.raises(wf.WayfieldError, match="labels are too many thousands of steps apart"):
+    weights = field.pullback(np.eye(1, n, n // 3)[0]).labels
+    assert weights[1] == pytest.approx(n // 3 / (n - 1), abs=1e-8)
+    monkeypatch.setattr(_derivatives, "COARSE", 1e-9)
+    with pytest.raises(wf.WayfieldError, match=r"only known to within .*: label states in between"):
         field.influence(n // 2)
+
+
+@pytest.mark.parametrize("method", [wf.Harmonic(), wf.PLaplacian(4), wf.PLaplacian(65536.0)])
+@pytest.mark.parametrize("size", [0.0, -1e6, 1e12])
+def test_labels_that_differ_little_beside_their_size(method: Method, size: float) -> None:
+    field = wf.extend(
+        wf.Graph.from_edges(range(3), range(1, 4)), wf.Labels([0, 3], [size, size + 1]), method
+    )
+    gradient = field.pullback([0.0, 1.0, 0.0, 0.0])
+    assert gradient.labels == pytest.approx([2 / 3, 1 / 3], abs=1e-9)
+    assert gradient.lengths.sum() == pytest.approx(0.0, abs=1e-9)
+    assert gradient.lengths[0] == pytest.approx(1 / 9, abs=1e-9)
+
+
+def test_values_too_near_each_other_for_p_have_none() -> None:
+    path, labels = (
+        wf.Graph.from_edges(range(4), range(1, 5)),
+        wf.Labels([0, 2, 4], [0.0, 1e12, 1e12 + 1]),
+    )
+    field = wf.extend(path, labels, wf.PLaplacian(65536.0))
+    assert field.influence(1).weights == pytest.approx([0.5, 0.5])
+    with pytest.raises(wf.WayfieldError, match=r"inaccurate at vertex 3: .* use a smaller p"):
+        field.influence(3)

@@ -9,6 +9,7 @@ import pytest
 
 import wayfield as wf
 from wayfield.mending._evidence import FLOOR, RATIOS, Evidence, Hypothesis, fit
+from wayfield.mending._slowness import price_of_arcs
 from wayfield.mending._suspicion import suspicion
 from wayfield.mending.fitting import make_problem
 from worlds import BLOCKS, measured, path, streets
@@ -159,6 +160,25 @@ def test_upper_bounds_prove_nothing_but_positions_do() -> None:
     paid = wf.Labels(labels.vertices, 1.4 * labels.values)
     mended = wf.mend(graph, paid, 0, bound="upper")
     assert named(mended) == ["false edge"] * len(false)
+
+
+@pytest.mark.parametrize(("streets_", "seed"), [(3, 10), (4, 10), (4, 12)])
+def test_a_wait_at_crossings_of_three_streets_or_of_four(streets_: int, seed: int) -> None:
+    world, _, _ = streets(seed)
+    gone = np.random.default_rng(seed).random(world.num_edges) < 0.12
+    once = world.tails < world.indices
+    ends = world.tails[once][~gone], world.indices[once][~gone]
+    city = wf.Graph.from_edges(*ends, world.lengths[once][~gone], positions=world.positions)
+    waits = 0.8 * price_of_arcs(city, streets_) / np.median(city.lengths)
+    truth = replace(city, lengths=city.lengths + waits)
+    for graph in (city, replace(city, positions=None)):
+        mended = wf.mend(graph, measured(truth, seed, count=40), 0)
+        assert named(mended) == ["wait"]
+        wait = mended.findings[0]
+        assert wait.streets == streets_
+        assert 0.3 < wait.amount < 0.9, "less than 0.8: the world's paths avoid crossings"
+        where = "crossing of four streets" if streets_ == 4 else "crossing"
+        assert mended.finding().startswith(f"every {where} costs about ")
 
 
 # ------------------------------------------------------------------ the likelihood

@@ -23,7 +23,7 @@ from wayfield import plots
 from wayfield._optional import need
 from wayfield.plots import _answer, _field, _marks
 from wayfield.plots._places import spread
-from worlds import layouts, maze_problem
+from worlds import layouts, maze_problem, measured, streets
 
 mpl.use("Agg")
 
@@ -416,3 +416,23 @@ def test_a_factor_that_all_edges_share_is_taken_out_of_the_colours() -> None:
     assert figure.axes[-1].get_ylabel() == "added cost beyond 2 times the given cost"
     coloured = [each for each in figure.axes[0].collections if each.get_array() is not None]
     assert coloured[0].get_array().tolist() == [2.0]  # one edge alone, by what it costs beyond
+
+
+def test_findings_are_drawn_as_what_they_are() -> None:
+    world, graph, false = streets(0, false=3)
+    slow = np.linalg.norm(world.positions - [8, 8], axis=1) < 4
+    costs = world.lengths * (1.0 + (slow[world.tails] + 0.0 + slow[world.indices]))
+    mended = wf.mend(graph, measured(replace(world, lengths=costs), 3, count=40), 0)
+    kinds = {each.kind for each in mended.findings if each.named}
+    assert kinds == {"false edge", "slow place"}
+    figure = Figure()
+    axes = plots.mended(mended, ax=figure.subplots())
+    lines = [each for each in axes.collections if hasattr(each, "get_segments")]
+    dashed = [each for each in lines if each.get_linestyle()[0][1]]
+    assert [len(each.get_segments()) for each in dashed] == [len(false)]
+    coloured = [each for each in lines if each.get_array() is not None]
+    places = [e.where for e in mended.findings if e.kind == "slow place" and e.named]
+    assert len(coloured[0].get_segments()) == np.unique(np.concatenate(places)).size // 2
+    words = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert "does not exist" in words
+    assert "as given" in words

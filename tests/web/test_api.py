@@ -7,6 +7,7 @@ import importlib
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from importlib import resources
 from typing import Any
 
@@ -185,6 +186,19 @@ def test_contradictions_mend_and_false_sinks_are_the_library_s() -> None:
     dropped = ask("false-sinks", noisy)["dropped"]
     assert dropped
     assert noisy["goal"] not in dropped
+
+
+def test_why_a_value_names_the_labels_that_decide_it() -> None:
+    path = wf.Graph.from_edges(range(4), range(1, 5))
+    scene = scene_of(path, wf.Labels([0, 4], [0.0, 4.0]), 0)
+    told = ask("why", scene.to_json(), state=1)
+    assert told["text"] == "It rests on 2 labels: 75 % on 0 (0), 25 % on 4 (4)."
+    assert [label for label, _ in told["labels"]] == [0, 4]
+    assert [weight for _, weight in told["labels"]] == pytest.approx([0.75, 0.25])
+    assert ask("why", scene.to_json(), state=4)["text"] == "It rests on 1 label: 100 % on 4 (4)."
+    for method, text in (("distance", "uses no labels"), ("mended", "All labels together")):
+        other = replace(scene, panels=(Settings(method),))
+        assert text in ask("why", other.to_json(), state=1)["text"]
 
 
 def test_the_next_label_is_the_library_s_and_none_if_all_is_known() -> None:

@@ -463,6 +463,21 @@ def test_the_next_label_is_dropped_where_the_library_says(opened: Explorer) -> N
     assert "labels contradict the graph" in opened.role("finding").inner_text()
 
 
+def test_why_this_value_draws_the_labels_that_it_rests_on(opened: Explorer) -> None:
+    graph = wf.grid_graph(LARGE, 8)
+    labels = wf.sample_labels(graph, 40, 0.02, seed=54)
+    opened.inside("it.point(1500)")
+    opened.role("why").click()
+    opened.settle()
+    found = wf.extend(graph, labels, wf.Harmonic()).influence(1500)
+    drawn = opened.inside("return it.reasons")
+    assert drawn["state"] == 1500
+    assert [label for label, _ in drawn["labels"]] == found.vertices[:50].tolist()
+    assert f"rests on {found.vertices.size} labels" in opened.role("because").inner_text()
+    opened.after(lambda: opened.role("clear").click())
+    assert opened.inside("return it.reasons") is None
+
+
 # ---------------------------------------------------------------- side by side
 
 

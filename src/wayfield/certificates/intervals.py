@@ -39,6 +39,11 @@ other. Of k + 1 such vertices, two have the same nearest label among any k, so o
 away from it. ∎ The paper's bound on the error, 2 h, holds for the best k labels; a rule that knows
 nothing beforehand loses at most a factor of 2, and is exact as soon as all ends are labelled.
 
+**Directed graphs.** Where paths back are long, d(z → x) is, and W is low next to a label. Such wide
+intervals say nothing about the moves. So the width at x counts as at most the distance from x to
+the labels. (Chosen on 20 one-way mazes, 20 terrains and 20 replay graphs. On 40 others of each
+kind the mean cost of plans is no higher than by the width alone, and lower on one-way mazes.)
+
 **Refutation.** If W > M somewhere, the premise is false: labels contradict each other or the graph
 (`wayfield.contradictions` says which). Then nothing is proved. The converse does not hold: labels
 may agree with a graph that is wrong elsewhere.
@@ -146,8 +151,9 @@ def interval_test(graph: Graph, labels: Labels, plan: Plan) -> Intervals:
 def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[np.int64]:
     """Return the k states whose costs-to-go to measure next, the most useful one first.
 
-    Each is the state with the widest interval around its true cost-to-go. The next one is chosen as
-    if the middle of that interval had been measured. So measure one at a time if you can. The graph
+    Each is the state with the widest interval around its true cost-to-go. On a directed graph an
+    interval counts as no wider than the distance to the next label. The next state is chosen as if
+    the middle of that interval had been measured. So measure one at a time if you can. The graph
     must be right: on a wrong one, distances do not bound the cost.
 
     Parameters
@@ -182,12 +188,18 @@ def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[
             f"labels contradict the graph, for example at vertex {np.argmax(lower - upper)}, "
             "so distances bound nothing; see wayfield.contradictions and wayfield.mend"
         )
+    away = None  # distance to the labels, where paths back may be much longer
+    if graph.directed:
+        known = np.union1d(labels.vertices, [goal])
+        away = cone(graph.reverse_arcs, known, np.zeros(known.size), graph.is_unit)
     chosen: list[int] = []
     for _ in range(min(k, n)):
         width = np.where(np.isfinite(upper), upper - lower, 0.0)
-        x = int(np.argmax(width))
         # an interval as narrow as the labels' own error, or its rounding, cannot be narrowed
-        if width[x] <= 2.000001 * error + 1e-9 * abs(upper[x]):
+        width[width <= 2.000001 * error + 1e-9 * np.abs(upper)] = 0.0
+        score = width if away is None else np.minimum(width, away)
+        x = int(np.argmax(score))
+        if score[x] == 0.0:
             break
         chosen.append(x)
         source, middle = np.array([x]), 0.5 * (lower[x] + upper[x])
@@ -195,6 +207,8 @@ def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[
         below = -cone(graph.arcs, source, np.array([-middle]), graph.is_unit)
         upper, lower = np.minimum(upper, above), np.maximum(lower, below)
         lower = np.minimum(lower, upper)  # the middle need not agree with all labels
+        if away is not None:
+            away = np.minimum(away, cone(graph.reverse_arcs, source, np.zeros(1), graph.is_unit))
     return np.array(chosen, dtype=np.int64)
 
 

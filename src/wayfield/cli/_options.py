@@ -308,11 +308,9 @@ class Solving:
         parts = Folds(graph, labels, goal, distance, self.folds)
         if mend:
             found = parts.compared(parts.predict_mended(Best(), method))
-            facts = found.facts() | {"verdict": found.errors}  # a mend is judged by its own rule
         else:
             found = parts.validate(usual, prior=prior, trimmed=self.drop_false_sinks)
-            facts = found.facts()
-        return answer, {"held_out": plain(facts)}
+        return answer, {"held_out": plain(found.facts())}
 
 
 def check_direction(directed: bool, method: Method) -> None:

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from ..errors import InputError
 from ._common import UNSEEN, in_flags, printable
 
 if TYPE_CHECKING:
+    from ..comparison import Comparison
     from ..files import Outbox
     from ..graph import Graph
     from ..names import Names
@@ -89,6 +91,22 @@ def report(
     well = answer.field.status.good and answer.plan.reached[list(starts)].all()
     if not well or found["not_written"] or found.get("no_proof"):
         raise typer.Exit(1)
+
+
+def in_options(found: Comparison) -> Comparison:
+    """Return a comparison whose fields are called by the options that make them."""
+    from ..comparison import PLAIN
+    from ..extension._names import method_word
+
+    scores = []
+    for score in found.scores:
+        recipe, word = score.recipe, PLAIN
+        if recipe is not None:
+            word = "--mend" if recipe.method is None else method_word(recipe.method)
+            word += " --drop-false-sinks" if recipe.method and recipe.trimmed else ""
+            word += " --prior distance" if recipe.method and recipe.corrected else ""
+        scores.append(replace(score, name=word))
+    return replace(found, scores=tuple(scores))
 
 
 def print_json(found: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,7 +26,7 @@ from ._options import (
     check_direction,
     with_options,
 )
-from ._output import AS_OPTIONS, print_json
+from ._output import AS_OPTIONS, in_options, print_json
 
 if TYPE_CHECKING:
     from ..extension import Method
@@ -77,9 +76,9 @@ def compare(
     """
     from .. import grid_graph, sample_labels
     from .._arrays import as_vertex, as_whole, plain
-    from ..comparison import PLAIN, default_methods, left_out_text
     from ..comparison import compare as run_comparison
-    from ..extension._names import method_word, parse_method
+    from ..comparison import default_methods, left_out_text
+    from ..extension._names import parse_method
     from ..mending import MendMethod
     from ..mending.selection import Best
     from ..names import shown
@@ -132,15 +131,7 @@ def compare(
             graph, known, target, chosen or None,
             folds=folds, time_limit=time_limit, progress=progress,
         )  # fmt: skip
-    scores = []
-    for score in found.scores:  # called by what to type for them
-        recipe, word = score.recipe, PLAIN
-        if recipe is not None:
-            word = "--mend" if recipe.method is None else method_word(recipe.method)
-            word += " --drop-false-sinks" if recipe.method and recipe.trimmed else ""
-            word += " --prior distance" if recipe.method and recipe.corrected else ""
-        scores.append(replace(score, name=word))
-    found = replace(found, scores=tuple(scores))
+    found = in_options(found)
     unit = reading.length_unit
     remarks = [in_flags(remark, unit) for remark in found.remarks_for(AS_OPTIONS)]
     if json_wanted:

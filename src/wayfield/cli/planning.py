@@ -32,6 +32,7 @@ from ._options import (
 from ._output import (
     check_results,
     draw,
+    in_options,
     report,
     route_columns,
     show,
@@ -43,6 +44,8 @@ from ._output import (
 if TYPE_CHECKING:
     from ..files import EdgeTable, Outbox
 
+PATIENCE = 10.0
+"""Time limit in seconds of each field that the verdict chooses from."""
 _FILES = ("values.csv", "values.parquet", "routes.csv", "plan.png")
 
 
@@ -123,10 +126,12 @@ def plan(
     import numpy as np
 
     from .._proof_file import check_path
+    from ..comparison import recommend
     from ..cross_validation import above_goal
     from ..extension import AMLE
     from ..extension._names import parse_method
     from ..files import Outbox, write_table
+    from ..mending import contradictions
     from ..mending.selection import FEWEST, Best
     from ..shortest_paths import cost_to_go
     from ..units import unit_question
@@ -205,8 +210,19 @@ def plan(
                 "without them"
             )
 
-        # 4. write
+        # 4. compare with the graph distance, unless the user brings a field to compare with
         more: dict[str, Any] = {"input": given.facts, **held_out}
+        if labels is not None and prior_file is None and solving.folds and answer.plan.num_able:
+            if not mend and contradictions(graph, given.labels):
+                with stages.aside():
+                    compile_kernels(notes(), [], graph.directed, mend=Best())
+            stages.begin("comparing with the graph distance")
+            found = recommend(
+                graph, given.labels, given.goal, folds=solving.folds, time_limit=PATIENCE
+            )
+            more["verdict"] = in_options(found).verdict
+
+        # 5. write
         if proof is not None:
             stages.begin("writing the proof")
             try:

@@ -14,7 +14,10 @@ Aᵀ λ = c on the free vertices,
 
 *Stopping rule and guarantee.* A residual r = c − Aᵀ λ moves the gradient by the labels by at most
 Σ |r|, since the weights of each vertex sum to 1. λ is refined until this is 1e-12 of Σ |c|; above
-1e-9 an error is raised. Where all slopes vanish around a set of vertices with two or more
+1e-6 an error is raised (unit corridors of a million steps). An error ε of the values moves w by a
+share of (p − 2) ε / max |Δ|. Labels that differ little beside their size are shifted first, so that
+ε is small beside their range. If the share exceeds 1e-4 at a vertex with a part in the gradient, an
+error is raised. Where all slopes vanish around a set of vertices with two or more
 neighbours outside, the equation is degenerate and u has a kink.
 
 **AMLE: chains.** The order of fixing writes u as a tape of interpolations (`kernels.amle.chains`).
@@ -55,15 +58,17 @@ from ..kernels.amle import Chains, Fixing, trace
 from ..kernels.amle.chains import copies, filled, keeps_ties, pull, push
 from ..kernels.csr import reverse_slots
 from ..labels import Labels
-from ._base import Extension, Problem, Status, make_problem, without_prior
+from ._base import Extension, Problem, Solution, Status, make_problem, without_prior
 from ._deadline import check_time
 from ._linear import Interior, general_solver, symmetric_solver
 from .amle import AMLE
 from .harmonic import Harmonic
 from .plaplacian import PLaplacian
 
-FINE, COARSE = 1e-12, 1e-9
+FINE, COARSE = 1e-12, 1e-6
 """Residuals of the adjoint, relative to the cotangent: where refinement stops; where it failed."""
+BLUR = 1e-4
+"""Largest relative error of the coefficients of a vertex that matters."""
 REFINEMENTS = 8
 STEPS = (2.0**-26, 2.0**-33)
 """Steps towards a direction, as shares of the label range."""
@@ -149,7 +154,7 @@ def derivative(
         if isinstance(method, AMLE):
             kept[key] = _interpolated(problem, base, method, direction, field.fixing)
         else:
-            kept[key] = _linearised(problem, base, method, direction)
+            kept[key] = _linearised(problem, base, field, method, direction)
     return kept[key]
 
 
@@ -304,7 +309,7 @@ def _both_ways(graph: Graph, by_length: FloatArray) -> FloatArray:
 class Linearised:
     """The linearised equation at a field, prepared for solving with its transpose."""
 
-    def __init__(self, problem: Problem, values: FloatArray, p: float) -> None:
+    def __init__(self, problem: Problem, values: FloatArray, p: float, error: float) -> None:
         graph = self._graph = problem.graph
         self._labels, tails = problem.labels, graph.tails
         free = np.flatnonzero(~(problem.labelled | problem.orphaned))
@@ -318,6 +323,8 @@ class Linearised:
         self._weight = 1.0 / lengths
         self._flat: BoolArray = np.zeros(free.size, dtype=bool)
         """Free vertices without a slope."""
+        self._blur = np.zeros(free.size)
+        """Relative error of the weights of each free vertex."""
         if interior.size == 0:
             return
         if p == 2.0:
@@ -328,6 +335,7 @@ class Linearised:
         np.maximum.at(largest, row, np.abs(change))
         np.maximum.at(steepest, row, np.abs(slope))
         self._flat = flat = largest <= ROUNDING * float(np.abs(problem.labels.values).max())
+        self._blur = np.where(flat, 0.0, (p - 2.0) * error / np.where(flat, 1.0, largest))
         with np.errstate(under="ignore"):
             ratio = np.abs(slope) / np.where(flat, 1.0, steepest)[row]
             self._weight *= np.where(flat[row], 1.0, ratio ** (p - 2.0))
@@ -362,6 +370,14 @@ class Linearised:
         graph, labels, heads = self._graph, self._labels, self._graph.indices[self._at]
         adjoint = self._adjoint(cotangent[self._interior.vertices])
         share = adjoint[self._row] * self._weight
+        passing = np.bincount(self._row, np.abs(share), adjoint.size)
+        blurred = (self._blur > BLUR) & (passing > COARSE * np.abs(cotangent).sum())
+        if blurred.any():
+            raise WayfieldError(
+                f"the derivative is inaccurate at vertex {self._interior.vertices[blurred][0]}: "
+                "the values around it differ by too little beside the largest label for this p; "
+                "use a smaller p, or labels of one size"
+            )
         total = np.bincount(heads, share, graph.num_vertices) + cotangent
         by_length = np.zeros(graph.num_arcs)
         by_length[self._at] = -share * self._slope
@@ -383,23 +399,42 @@ class Linearised:
         residual = float(np.abs(left).sum())
         if residual > COARSE * size:
             raise WayfieldError(
-                f"the adjoint equation was solved to a relative residual of {residual / size:.1e} "
-                f"only, more than {COARSE:g}: slopes or lengths are too many orders apart, or "
-                "labels are too many thousands of steps apart"
+                f"the derivative is only known to within {residual / size:.1e} of the cotangent, "
+                f"more than {COARSE:g}: (a) labels are hundreds of thousands of steps apart: label "
+                "states in between; (b) slopes or lengths are too many orders apart: use a "
+                "smaller p; or take AMLE(), whose derivative needs no linear solve"
             )
         return found
 
 
 def _linearised(
-    problem: Problem, base: FloatArray, method: Harmonic | PLaplacian, direction: Direction | None
+    problem: Problem,
+    base: FloatArray,
+    field: Extension,
+    method: Harmonic | PLaplacian,
+    direction: Direction | None,
 ) -> Linearised:
     """Linearise at the field, or a step towards a direction if it has a kink."""
     p = float(method.p) if isinstance(method, PLaplacian) else 2.0
-    found = Linearised(problem, base, p)
+    labels, solved = problem.labels, Solution(base, field.lower, field.upper)
+    if 0.0 < 2.0 * labels.span < np.abs(labels.values).max():
+        # slopes are differences: without the common part of the labels they keep their digits
+        shifted = Labels(labels.vertices, labels.values - labels.values.min())
+        problem = make_problem(problem.graph, shifted, method, "nan")
+        solved = method.solve(problem)
+
+    def at(problem: Problem, solved: Solution) -> Linearised:
+        error = np.finfo(float).eps * float(np.abs(problem.labels.values).max())
+        if solved.lower is not None and solved.upper is not None:
+            known = np.isfinite(solved.upper)
+            error += float((solved.upper[known] - solved.lower[known]).max(initial=0.0)) / 2
+        return Linearised(problem, solved.values, p, error)
+
+    found = at(problem, solved)
     if p > 2.0 and found.has_kink:
         direction = direction or Direction.generic(problem.graph, problem.labels)
         moved, _ = direction.step(problem, STEPS[0])
-        found = Linearised(moved, method.solve(moved).values, p)
+        found = at(moved, method.solve(moved))
     return found
 
 

@@ -191,19 +191,3 @@ class MendMethod(ABC):
     @abstractmethod
     def fit(self, problem: MendProblem) -> Fit:
         """Fit a length for each arc to the trips."""
-
-
-def median_ratio(above: FloatArray, below: FloatArray) -> float:
-    """Return the c that minimises Σ |above - c below|: the weighted median of the ratios.
-
-    Examples
-    --------
-    >>> median_ratio(np.array([2.0, 4.0, 9.0]), np.array([1.0, 2.0, 3.0]))
-    2.0
-    """
-    if not above.size:
-        return 1.0
-    ratio = above / below
-    order = np.argsort(ratio, kind="stable")
-    weight = np.cumsum(below[order])
-    return float(ratio[order][np.searchsorted(weight, 0.5 * weight[-1])])

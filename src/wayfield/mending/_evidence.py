@@ -7,7 +7,8 @@ shortest path under these lengths. The measured cost y_i of the trip is
     y_i / b_i - 1 = μ + κ p_i + g_i + σ ε_i,      g ~ N(0, a² C),
 
 with a common factor 1 + μ, a wait of κ median lengths at each crossing (p_i crossings of the ray
-per median length), a slowness that varies smoothly from place to place (`_slowness`; C is its
+per median length; crossings of three streets or of four, as the costs say), a slowness that varies
+smoothly from place to place (`_slowness`; C is its
 covariance along the rays), and independent errors in proportion to the costs.
 
 **Likelihood.** Restricted: μ and κ are integrated out, ρ = a² / σ² and σ are chosen best [1]_,
@@ -37,7 +38,7 @@ from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.rays import trace
 from ..kernels.shortest import dijkstra, shortest_tree
 from ._base import MendProblem
-from ._slowness import slowness_of
+from ._slowness import price_of_arcs, slowness_of
 
 FLOOR = 0.02
 """Least standard deviation of a cost, as a share of it."""
@@ -51,6 +52,10 @@ LEAST_PLACE, MOST_PLACE = 4, 0.35
 """Number of vertices of a place: at least, and at most as a share of all."""
 BASIS = 400
 """Largest number of coefficients of the smooth slowness."""
+STREETS = (3, 4)
+"""Choices for the least number of streets that meet at a crossing with a wait."""
+FEWEST_FOR_WAITS = 6
+"""Fewest trips that waits are read from."""
 GONE = 1e7
 """Length of an edge that does not exist, in median lengths."""
 WEAK = 1e-4
@@ -119,6 +124,10 @@ class Evidence:
         Number of the pair of vertices that each arc joins; both directions share it.
     ends : (pairs, 2) int array
         The two vertices of each pair, the lower first.
+    streets, wait
+        How many streets meet at a crossing with a wait, and the cost of each arc per unit of κ.
+    num_terms, num_waits : int
+        Number of columns of the model, and of the choices for `streets` that differ between rays.
     """
 
     def __init__(self, problem: MendProblem) -> None:
@@ -129,21 +138,27 @@ class Evidence:
         joined = low.astype(np.int64) * graph.num_vertices + high
         keys, self.pair = np.unique(joined, return_inverse=True)
         self.ends: NDArray[np.int64] = np.column_stack(np.divmod(keys, graph.num_vertices))
-        slowness = slowness_of(graph, "crossing", BASIS)
+        slowness = slowness_of(graph, None, BASIS)
         count = slowness.size - slowness.shared.shape[1]
         self._per_arc = slowness.per_arc[:, :count].tocsr()
         self._root = np.linalg.cholesky(slowness.covariance[:count, :count])
-        self.wait = slowness.shared[:, 1]  # cost of each arc per unit of κ
         self._known: dict[int, FloatArray] = {}  # image of each ray by its mark
         self._likelihoods: dict[Hypothesis, float] = {}
         ends = self.problem.ends
         self._groups = [np.flatnonzero(ends == goal) for goal in self.problem.goals]
         self._plain = [self._rays(graph.lengths, group) for group in self._groups]
-        # no column for the waits if all rays have the same share of crossings, or trips are few
-        self.num_terms = 2
-        crossings = self.along(Hypothesis()).terms[:, 1]
-        if np.ptp(crossings) <= 1e-6 * max(crossings.max(), 1e-9) or ends.size < 6:
-            self.num_terms = 1
+        # waits at crossings of how many streets: what explains the costs best
+        self.num_terms, likely = 2, {}
+        for self.streets in STREETS:
+            self.wait = price_of_arcs(graph, self.streets)
+            bare = self.along(Hypothesis())
+            crossings = bare.terms[:, 1]
+            # no column if all rays have the same share of these crossings, or trips are few
+            if np.ptp(crossings) > 1e-6 * crossings.max() and ends.size >= FEWEST_FOR_WAITS:
+                likely[self.streets] = fit(bare.residual, bare.terms, bare.covariance).likelihood
+        self.num_terms, self.num_waits = 2 if likely else 1, len(likely)
+        self.streets = max(likely, key=lambda each: likely[each], default=STREETS[0])
+        self.wait = price_of_arcs(graph, self.streets)
 
     # ------------------------------------------------------------------ places
 

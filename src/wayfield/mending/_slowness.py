@@ -113,19 +113,23 @@ def slowness_of(graph: Graph, price: Price = None, most: int | None = None) -> S
         inverse = cho_solve(cho_factor(of_clusters, lower=True), np.eye(basis.shape[1]))
         known[None] = _put_together(smooth, graph.lengths[:, np.newaxis], of_clusters, inverse)
     if price not in known:
-        # the share of each arc in a price of one median length
-        arcs: Any = graph.to_scipy()
-        neighbours = np.diff((arcs + arcs.T).tocsr().indptr)  # in either direction
-        priced = neighbours >= (CROSSING if price == "crossing" else 0)
-        share: FloatArray = priced[graph.indices].astype(float)
-        if not graph.directed:
-            share = (share + priced[graph.tails]) / 2
+        prices = price_of_arcs(graph, CROSSING if price == "crossing" else 0)
         prior = known[None]
         count = prior.size - prior.shared.shape[1]
-        shared = np.column_stack([prior.shared, share * np.median(graph.lengths)])
+        shared = np.column_stack([prior.shared, prices])
         blocks = prior.precision[:count, :count], prior.covariance[:count, :count]
         known[price] = _put_together(prior.per_arc[:, :count], shared, *blocks)
     return known[price]
+
+
+def price_of_arcs(graph: Graph, neighbours: int) -> FloatArray:
+    """Return the (m,) cost of each arc if vertices with enough neighbours cost a median length."""
+    arcs: Any = graph.to_scipy()
+    priced = np.diff((arcs + arcs.T).tocsr().indptr) >= neighbours  # in either direction
+    share: FloatArray = priced[graph.indices].astype(float)
+    if not graph.directed:
+        share = (share + priced[graph.tails]) / 2
+    return share * np.median(graph.lengths)
 
 
 def _put_together(

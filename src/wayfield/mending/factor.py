@@ -17,7 +17,8 @@ from scipy.optimize import nnls
 from .._arrays import as_flag
 from ..kernels.rays import trace
 from ..kernels.shortest import shortest_tree
-from ._base import Fit, MendMethod, MendProblem, median_ratio
+from ..units import median_ratio
+from ._base import Fit, MendMethod, MendProblem
 from ._slowness import slowness_of
 
 ROUNDS = 3

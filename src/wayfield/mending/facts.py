@@ -24,8 +24,8 @@ from ..kernels.shortest import dijkstra
 from ..labels import Labels
 from ..names import Caller, Names, Naming
 from ..plans import plan
-from ..units import unit_question
-from ._base import MendProblem, median_ratio
+from ..units import median_ratio, unit_question
+from ._base import MendProblem
 from .contradiction import contradictions, count_against
 from .findings import Finding, Named
 from .text import SAME, finding
@@ -121,6 +121,7 @@ def facts(
             "named": finding.named,
             "evidence": finding.evidence,
             "settles": finding.settles,
+            "streets": finding.streets or None,
         }
 
     makes_findings = isinstance(mended.method, Named)

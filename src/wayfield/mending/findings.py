@@ -18,9 +18,11 @@ at a probability of at least `NAMED`, and *suspected* below. The model is that o
    Carlo test of the best ball, free of the scale of the errors, or a parametric bootstrap of
    ρ > 0, at `LEVEL`.
 6. **Factor and wait**: F-tests by leaving out, at `LEVEL`; the factor also needs most trips on its
-   side (sign test).
+   side (sign test). Waits are at crossings of three streets or more, or of four or more, whichever
+   explains the costs better; the p-value counts both choices.
 7. **Abstention.** No places beside a wait, or beside suspected edges without positions. Without
-   positions, edges are only suspected if slowness varies beyond what is named.
+   positions, edges are only suspected beside a wait (the world's paths avoid crossings, the graph's
+   do not), or if slowness varies beyond what is named.
 
 Costs that are only upper bounds prove no path too cheap; they are not used.
 """
@@ -104,6 +106,8 @@ class Finding:
         What it rests on: "positions" or "costs".
     settles : str
         What would settle the matter.
+    streets : int
+        Of a wait: how many streets or more meet at the crossings that have it, 3 or 4; else 0.
     """
 
     kind: Kind
@@ -114,6 +118,7 @@ class Finding:
     around: int | None = None
     evidence: str = "costs"
     settles: str = ""
+    streets: int = 0
 
 
 class Found(NamedTuple):
@@ -268,7 +273,9 @@ class _Tests:
         for column, value in terms.items():
             kind: Kind = "wait" if column else "factor"
             amount = value * float(np.median(self.graph.lengths)) if column else 1.0 + value
-            findings.append(Finding(kind, none, amount, 1.0 - chances[column], True))
+            streets = evidence.streets if column else 0
+            sure = 1.0 - chances[column]
+            findings.append(Finding(kind, none, amount, sure, True, streets=streets))
 
         # 5. abstain where the model is not to be trusted
         abstain = 1 in terms or bool(by_trips)
@@ -289,7 +296,7 @@ class _Tests:
                     Finding(kind, frozen(arcs), times, likely, named, middle, settles=settles)
                 )
         for p, likely, stable in by_trips:
-            named = likely >= NAMED and stable and not vague
+            named = likely >= NAMED and stable and not vague and 1 not in terms
             if named or likely >= SHOWN:
                 findings.append(self._edge(p, likely, named, "costs"))
         return self._found(findings, heats, terms, vague)
@@ -440,7 +447,7 @@ class _Tests:
         wait = False
         if used == 2:
             both = fit(along.residual, along.terms, along.covariance, restricted=False)
-            chances[1] = max(
+            chances[1] = self.evidence.num_waits * max(
                 chance_of(full(at, [0, 1]) - full(at, [0]), count, 2) for at in (along, bare)
             )
             wait = chances[1] < LEVEL and both.beta[1] > 0.0

@@ -46,8 +46,10 @@ def finding(facts: Mapping[str, Any]) -> str:
             parts.append(f"{len(edges):,} {verb} not exist, by {why}: {called}{more}")
     for place in (*facts["slow"], *facts["quick"]):
         parts.append(_place(place))
-    if facts["wait"] is not None:
-        parts.append(f"every crossing costs about {short(facts['wait'])} more than the graph says")
+    for each in facts["findings"]:
+        if each["kind"] == "wait":
+            where = "every crossing" + (" of four streets" if each["streets"] == 4 else "")
+            parts.append(f"{where} costs about {short(each['amount'])} more than the graph says")
     if facts["factor"] is not None:
         parts.append(f"overall, costs are {facts['factor']:.3g} times what the graph says")
     if parts:

@@ -30,7 +30,6 @@ from .solving import DISTANCE, FLAT, Answer
 
 if TYPE_CHECKING:
     from ..kernels._types import FloatArray
-    from ..mending import Contradictions
 
 MOST_NAMED = 5
 """Number of states of one kind that are named; the arrays hold all of them."""
@@ -309,7 +308,9 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
 
     # how far to trust it
     certified, bound, proved = facts["certified"], facts["value_error_bound"], facts["proved"]
-    if proved["moves"]:
+    if facts["units"]:
+        pass  # nothing is proved while the units may differ
+    elif proved["moves"]:
         text = f"{proved['moves']:,} moves and {proved['routes']:,} routes are optimal"
         say("proved", f"{text}, if labels are right and no edge is false or too cheap")
     elif proved["refuted"]:
@@ -333,7 +334,7 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
             text += f" (at half of the states, {middle})"
         say("bound", f"{text}, if graph and labels are right")
     if facts.get("held_out"):
-        say("held out", facts["held_out"]["verdict"])
+        say("held out", facts["held_out"]["text"])
     for route in facts["routes"]:
         say("route", _route(route))
     say("advice", facts["advice"])
@@ -398,7 +399,10 @@ def _route(route: Mapping[str, Any]) -> str:
 
 
 def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -> str:
-    """Return the most urgent advice. `calls` holds the calls to recommend."""
+    """Return the most urgent advice. `calls` holds the calls to recommend.
+
+    ``facts["verdict"]`` is the verdict of `compare` on the same data, if it was computed.
+    """
     exact, labels, made = isinstance(answer.field.method, AMLE), facts["labels"], facts["plan"]
     if not answer.field.status.good:
         missed = f"the solver missed its guarantee ({answer.field.status})"
@@ -419,7 +423,12 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
         return "labels decrease away from the goal: if they are rewards, negate them"
     if facts["units"]:
         return str(facts["units"])
-    proof = "" if answer.mended else contradiction_remark(answer.contradictions, calls)
+    # what to use, and what is wrong if labels contradict the graph noticeably
+    remark, against = facts.get("verdict") or "", answer.contradictions
+    excess = np.concatenate([against.optimistic.excess, against.pessimistic.excess])
+    if excess.max(initial=0.0) > TRIFLE * against.largest and (remark or answer.mended is None):
+        remark = remark or f"{calls['compare']} says what to use."
+        remark = f"{remark} {calls['mend']} says what is wrong with the graph."
     if made["reach"] < made["can_reach"]:
         count = labels["false_sink_count"]
         if not exact:
@@ -431,13 +440,13 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
             them = "it" if count == 1 else "them"
             stuck = f"walks can get stuck at {number_of(count, 'labels')}: check {them}, "
             stuck += f"drop {them} ({calls['drop']}) or lift the field ({calls['lift']})"
-        return f"{stuck}; {proof}" if proof else stuck
+        return f"{stuck}. {remark}" if remark else stuck
     if made["raised"] and made["raised"]["count"] and answer.mended is None:
         raised: Sequence[Mapping[str, Any]] = made["raised"]["states"]
         where = _some((quoted(state["name"]) for state in raised), made["raised"]["count"])
         return f"values were raised so that every walk arrives: check the labels around {where}"
-    if proof:
-        return proof
+    if remark:
+        return remark
     behind = facts["graph"]["behind_labels"]
     if behind >= MANY_BEHIND * facts["graph"]["vertices"]:
         states = "states lie" if behind > 1 else "state lies"
@@ -447,18 +456,4 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
         return f"{paths}; with a few measured costs, {calls['mend']} shows whether it is wrong"
     if not facts["routes"]:
         return f"every start with a path to the goal reaches it; {calls['route']} shows its route"
-    return f"{calls['compare']} shows whether the labels do better than the graph's own distances"
-
-
-def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str:
-    """Say where to go on if labels contradict the graph noticeably; else return an empty text."""
-    high, low = found.optimistic.excess, found.pessimistic.excess
-    above = high.max(initial=0.0) >= low.max(initial=0.0)
-    excess = high if above else low
-    if excess.max(initial=0.0) <= TRIFLE * found.largest:
-        return ""
-    one, several = ("exceeds", "exceed") if above else ("is below", "are below")
-    who = f"{excess.size:,} of {number_of(found.num_labels, 'labels')}"
-    who += f" {one if excess.size == 1 else several} the graph's shortest path"
-    proof = f"{who}, by up to {short(excess.max())} ({PROOF})"
-    return f"{proof}: {calls['mend']} says what is wrong, {calls['compare']} what to use"
+    return f"{calls['compare']} says what to use: the labels, or the graph's own distances"

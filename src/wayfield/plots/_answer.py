@@ -2,8 +2,8 @@
 
 An answer is a diagram with names if the graph is small, else a field. Both mark what a summary
 names: routes, labels, false sinks, values that `lift` raised, states that never arrive or cannot.
-A mended graph shows the added cost of every edge as its colour. Legends explain the marks that
-occur.
+A mended graph shows false edges crossed out, and slow and quick places in colour. Legends explain
+the marks that occur.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 
 from .._optional import need
 from ..graph import Graph
-from ..kernels._types import FloatArray, IntArray
+from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..labels import Labels
-from ..mending import Mended, Trips
+from ..mending import Mended, Named, Trips
 from ..mending.facts import edges_once
 from ..mending.text import SAME
 from ..names import Caller, Naming
@@ -38,7 +38,7 @@ MOST_PLACED = 5_000
 _NAMED, _NAMED_LARGE, _NAMED_MENDED = 60, 16, 12  # names written at most
 _INK, _ALARM = "#17222b", "#c8402a"
 _LOST, _ROUTE, _RAISED, _MENDED = "#c4c9ce", "#f59f00", "#1b7837", "#d7301f"
-_UNCHANGED = "#b9c0c7"
+_UNCHANGED, _FALSE = "#b9c0c7", "#6a1b9a"
 _MOST_MENDED = 200  # edges that are dashed
 _WIDEST = 3.2  # lines, in points
 
@@ -249,11 +249,15 @@ def mended(
     *,
     unit: str = "",
 ) -> Axes:
-    """Draw every edge in the colour of its added cost, under a title that sums up the findings.
+    """Draw what is wrong with the graph, under a title that sums up the findings.
 
-    Edges within 5 % of the given cost are grey and thin, more costly ones red, cheaper ones blue.
-    The larger the difference, the darker and the broader the edge. If most edges changed by one
-    common factor, the colours show the cost beyond that factor, so that slow places stand out.
+    Edges that do not exist are dashed and crossed out, suspected ones are dotted. Edges of slow
+    places are red, those of quick places blue: the larger the difference, the darker and the
+    broader. A common factor and waits are left out of the colours, so that places stand out. All
+    other edges are grey and thin.
+
+    A method that was asked for by name makes no findings. Then every edge has the colour of its
+    added cost, beyond the median factor.
 
     Parameters
     ----------
@@ -290,9 +294,25 @@ def mended(
     canvas = make_canvas(ax, graph, places)
     edges = edges_once(found)
     # a factor that all edges share would hide the places that are slower than the rest
-    factor = float(np.median(edges.times)) if edges.times.size else 1.0
+    by_findings = isinstance(found.method, Named)
+    findings = found.findings if by_findings else ()
+    factor = float(np.median(edges.times)) if edges.times.size and not by_findings else 1.0
+    factor = next((each.amount for each in findings if each.kind == "factor"), factor)
     factor = 1.0 if abs(factor - 1.0) <= SAME else factor
     added = edges.lengths - factor * edges.believed
+    near = np.abs(edges.times / factor - 1.0) <= SAME
+
+    def drawn_arcs(*kinds: str, named: bool) -> BoolArray:
+        """Whether each edge belongs to findings of these kinds."""
+        chosen = [each for each in findings if each.kind in kinds and each.named == named]
+        some = [np.empty(0, np.int64), *(each.where for each in chosen)]
+        return np.isin(edges.arcs, np.concatenate(some))
+
+    crossed = drawn_arcs("false edge", named=True)
+    dotted = drawn_arcs("false edge", named=False)
+    if by_findings:
+        near = ~drawn_arcs("slow place", "quick place", named=True)
+        added = np.where(near, 0.0, added)
     order = np.argsort(np.abs(added), kind="stable")
     ends = np.stack([places[edges.tails], places[edges.heads]], axis=1)
     if graph.directed:  # move arcs to their right, so that there and back lie side by side
@@ -302,8 +322,8 @@ def mended(
         right = np.column_stack([way[:, 1], -way[:, 0]]) / length[:, None]
         ends = ends + 0.9 * canvas.point * right[:, None, :]
     thin = float(np.clip(0.08 * canvas.room, 0.4, 1.2))
-    near = np.abs(edges.times / factor - 1.0) <= SAME
-    same, changed = order[near[order]], order[~near[order]]
+    plain = near & ~crossed & ~dotted
+    same, changed = order[plain[order]], order[~near[order]]
     lines = need("matplotlib.collections", "plots").LineCollection
     ax.add_collection(lines(ends[same], colors=_UNCHANGED, linewidths=thin, zorder=1))
     if changed.size:
@@ -325,6 +345,21 @@ def mended(
         bar.ax.set_ylim(min(added.min(), 0.0), max(added.max(), 0.0))
         bar.outline.set_visible(False)
 
+    # Edges that do not exist, or may not.
+    false_marks = []
+    for which, dashes, word in (
+        (crossed, (0, (5, 3)), "does not exist"),
+        (dotted, (0, (1, 2)), "may not exist"),
+    ):
+        if which.any():
+            bold: dict[str, Any] = {"colors": _FALSE, "linewidths": 1.8, "linestyles": [dashes]}
+            ax.add_collection(lines(ends[which], zorder=2.5, **bold))
+            dash: dict[str, Any] = {"color": _FALSE, "linewidth": 1.8, "linestyle": dashes}
+            false_marks.append(marks.entry("line", word, **dash))
+    if crossed.any():
+        middle = ends[crossed].mean(axis=1)
+        _scatter(ax, middle, s=70.0, zorder=2.6, marker="x", c=_FALSE, linewidths=2.0)
+
     # What the graph was mended by, and the goal.
     size = 0.8 * max(canvas.disc, 4.0)
     sizes, entries = np.zeros(len(places)), []
@@ -345,9 +380,14 @@ def mended(
         _scatter(ax, places[[goal]], s=(2.4 * size) ** 2, zorder=4, **star)
         sizes[goal] = 2.4 * size
         entries.insert(0, marks.entry("star", "goal"))
+    entries += false_marks
     if same.size:
         times = f"{factor:.2g} times " if factor != 1.0 else ""
         text = f"within {100 * SAME:g} % of {times}the given cost"
+        if by_findings:
+            wait = any(each.kind == "wait" for each in findings)
+            text = f"{times}the given cost{', and waits' if wait else ''}"
+            text = text if times or wait else "as given"
         entries.append(marks.entry("line", text, color=_UNCHANGED, linewidth=1.2))
     marks.draw_legend(ax, entries)
     marks.draw_title(ax, found.finding(names))

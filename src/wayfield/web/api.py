@@ -8,6 +8,7 @@ The server's workers and the notebook widget both call `respond`. Every request 
 | picture | | values, moves, outcomes, cycles, certified moves: everything that is drawn |
 | words | | the summary, line by line |
 | state | state | value, bracket, moves with Q and slope, gap, margin, nearest labels |
+| why | state | the labels that its value rests on, with their weights |
 | route | start | the walk from there, its cost and the least possible |
 | verdict | | whether the labels beat the plain graph distance, in words |
 | sample | share, seed | vertices to label |
@@ -66,6 +67,7 @@ HANDLERS: dict[str, Handler] = {
     "picture": _of_panel(compute.picture),
     "words": _of_panel(compute.words),
     "state": _of_vertex(compute.state, "state"),
+    "why": _of_vertex(compute.why, "state"),
     "route": _of_vertex(compute.route, "start"),
     "verdict": _of_panel(compute.verdict),
     "sample": lambda scene, fields: compute.sample(scene, *read_draw(fields)),
@@ -114,6 +116,7 @@ def warm_up() -> None:
     """
     more: dict[str, dict[str, float]] = {
         "state": {"state": 1},
+        "why": {"state": 1},
         "route": {"start": 1},
         "sample": {"share": 0.2, "seed": 0},
     }

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
 from .._arrays import as_vertex, plain
-from .._text import PROOF
+from .._text import PROOF, number_of, percent
 from ..certificates import certify, next_labels
 from ..comparison import recommend
 from ..errors import InputError, InputWarning
@@ -44,6 +44,8 @@ _KEPT = 12
 """Number of cached fields."""
 _NEAREST = 4
 """Number of labels listed around a state."""
+_MOST_REASONS = 50
+"""Largest number of labels to which lines are drawn, the heaviest first."""
 _MOST_MARKED = 2_000
 """Largest number of edges marked in the picture, most suspect first."""
 _PATIENCE = 5.0
@@ -273,6 +275,30 @@ def state(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
         }
     )
     return facts
+
+
+def why(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
+    """Return the labels that a value rests on with their weights, and a sentence that says so."""
+    found, method = answer(scene, panel), scene.panels[panel].method
+    x = as_vertex(vertex, "state", found.graph.num_vertices)
+    if method == DISTANCE:
+        return {"labels": [], "text": "The graph distance uses no labels."}
+    if method == MENDED:
+        return {"labels": [], "text": "All labels together determine the mended lengths."}
+    if not np.isfinite(found.field.values[x]):
+        return {"labels": [], "text": "No label can be reached from here, so there is no value."}
+    vertices, weights = found.field.influence(x)
+    call = Caller(_names(scene), found.graph.num_vertices)
+    known = dict(zip(found.labels.vertices.tolist(), found.labels.values.tolist(), strict=True))
+    shown = [
+        f"{percent(round(weight, 3))} on {call(y)} ({known[y]:.4g})"
+        for y, weight in zip(vertices[:_NEAREST].tolist(), weights.tolist(), strict=False)
+    ]
+    text = f"It rests on {number_of(vertices.size, 'labels')}: {', '.join(shown)}"
+    text += " …" if vertices.size > _NEAREST else ""
+    text += "; then it was raised" if found.raised[x] > 0.0 else ""
+    labels = list(zip(vertices.tolist(), weights.tolist(), strict=True))
+    return {"labels": labels[:_MOST_REASONS], "text": f"{text}."}
 
 
 def route(scene: Scene, panel: int, start: int) -> dict[str, Any]:

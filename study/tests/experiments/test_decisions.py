@@ -84,6 +84,17 @@ def test_measuring_where_it_is_wide_beats_drawing_at_random() -> None:
     assert list(decisions.findings_labels(found))
 
 
+def test_a_value_of_the_amle_rests_on_fewer_labels() -> None:
+    cells = [DecisionCell(world, 0.05, 90) for world in ("medium", "one-way maze")]
+    found = rows(decisions.INFLUENCE, cells)
+    assert [row["arm"] for row in found] == ["amle", "harmonic", "amle"], "none of it is directed"
+    arms = found.where(world="medium").by("arm")
+    assert 1.0 <= arms["amle"].mean("effective") <= arms["amle"].mean("labels")
+    assert arms["amle"].mean("labels") < 0.2 * arms["harmonic"].mean("labels")
+    assert len(decisions.tables_influence(found)[0].rows) == 3
+    assert list(decisions.findings_influence(found))
+
+
 def test_profiles() -> None:
     study = STUDIES["decisions"]
     standard = study.tasks(study.profile(None))

@@ -2,7 +2,7 @@
 import { decodeScene, encodeScene } from "./address.js";
 import { Core } from "./core.js";
 import { asJson, asPng, asSvg, save } from "./export.js";
-import { HELP, P_STEPS } from "./layout.js";
+import { button, HELP, P_STEPS } from "./layout.js";
 import { gradient } from "./palette.js";
 import {
   blankMaze, compact, complete, geometryOf, isDirected, withMaze, withNewMaze, withoutLabels,
@@ -154,7 +154,10 @@ export class Controls extends Core {
       row("outcome", facts.outcome === "reached" ? `reached at cost ${tell(facts.cost)}, least ${tell(facts.least)}` : facts.outcome)}${
       row("gap, margin", `<span data-role="state-gap">${tell(facts.gap)}</span>, ${tell(facts.margin)}${facts.certified && this.scene.budget ? `, certified for errors up to ${tell(this.scene.budget, 3)}` : ""}`)}${
       row("labels near", nearest.join("; ") || "none")}</table>
-      <table class="moves"><tr><th>move to</th><th>value</th><th>Q</th><th>slope</th></tr>${moves.join("")}</table>`;
+      <table class="moves"><tr><th>move to</th><th>value</th><th>Q</th><th>slope</th></tr>${moves.join("")}</table>
+      <div class="buttons">${button("why", "Why this value?", "Show the labels that it rests on, and their weights")}</div>
+      <p class="hint" data-role="because"></p>`;
+    this.role("why").onclick = () => this.why(facts.state, this.role("because"));
   }
 
   show(html, buttons = [["Close", null]]) {

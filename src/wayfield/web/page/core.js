@@ -130,7 +130,7 @@ export class Core {
       if (!this.geometry.maze || this.geometry.n <= this.pointed) this.pointed = -1;
     }
     const solve = ["maze", "graph", "goal", "labels", "noise", "panels", "budget"].some(changed);
-    if (solve) this.found = null;
+    if (solve) this.found = this.reasons = null;
     if (this.panels.length !== scene.panels.length + (scene.panels.length > 1)) this.buildPanels();
     if (before && before.view.zoom !== scene.view.zoom) this.view.own = scene.view.zoom;
     if (!before) this.view.own = scene.view.zoom ?? null;
@@ -331,6 +331,18 @@ export class Core {
     });
   }
 
+  // The labels that the value of a state rests on, joined to it by lines as broad as they weigh.
+  why(state, told) {
+    told.textContent = "Tracing the value back to its labels …";
+    this.lanes.button.request("why",
+      () => ({ scene: forServer(this.scene), panel: this.active, state }),
+      (answer) => {
+        told.textContent = answer.text;
+        this.reasons = { state, labels: answer.labels };
+        this.drawMarksOnly();
+      }, (error) => { told.textContent = error.message; });
+  }
+
   findContradictions() {
     this.press("contradictions", {}, "Comparing the labels with shortest paths …", (answer) => {
       this.found = answer;
@@ -405,6 +417,7 @@ export class Core {
       goal: scene.goal,
       edges: this.found?.edges, unreal: this.found?.unreal, wrong: this.found?.labels,
       route: panel.number === this.active ? this.route : null,
+      reasons: panel.number === this.active && this.reasons?.state === this.pointed ? this.reasons : null,
       pointed: this.pointed,
     };
   }

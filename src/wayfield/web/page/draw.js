@@ -381,10 +381,26 @@ function darker(colour) {
 // Labels, goal, edges found wrong, the walk and the state that is pointed at.
 export function drawMarks(ctx, geometry, marks, view, look) {
   if (marks.edges?.length) drawFoundEdges(ctx, geometry, marks, view, look);
+  if (marks.reasons) drawReasons(ctx, geometry, marks.reasons, view, look);
   if (marks.labels) drawLabels(ctx, geometry, marks, view, look);
   if (marks.route) drawRoute(ctx, geometry, marks.route, view, look);
   drawStar(ctx, geometry, marks.goal, view, look);
   if (marks.pointed >= 0) ring(ctx, geometry, marks.pointed, view, "#ffffff", look.ink);
+}
+
+// Lines from a state to the labels that its value rests on, as broad as their weights.
+function drawReasons(ctx, { x, y, n }, { state, labels }, view, look) {
+  for (const [v, weight] of labels) {
+    if (v >= n || v === state || weight < 0.005) continue; // hundreds of hairs would hide the rest
+    for (const [more, shade] of [[2.5, "#ffffff"], [0, look.unreal]]) {
+      ctx.beginPath();
+      ctx.moveTo(...view.toPixels(x[state], y[state]));
+      ctx.lineTo(...view.toPixels(x[v], y[v]));
+      ctx.strokeStyle = shade;
+      ctx.lineWidth = more + 1 + 6 * Math.sqrt(weight);
+      ctx.stroke();
+    }
+  }
 }
 
 // Slow edges are dashed red; edges that probably do not exist are blue, with a tick across.

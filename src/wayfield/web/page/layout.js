@@ -30,7 +30,7 @@ const tool = ([name, text, title, maze]) =>
 const check = ([name, text]) =>
   `<label class="check"><input type="checkbox" data-show="${name}">${text}</label>`;
 const option = ([value, text]) => `<option value="${value}">${text}</option>`;
-const button = (role, text, title = "") =>
+export const button = (role, text, title = "") =>
   `<button type="button" data-role="${role}" title="${title}">${text}</button>`;
 
 export function pageHtml(palettes) {

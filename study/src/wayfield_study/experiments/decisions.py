@@ -18,11 +18,15 @@ mean of the share instead.
 
 **Labels.** A few labels, drawn at random, as far apart as possible, or by `wf.next_labels`, one
 after the other.
+
+**Influence.** On how many labels a value rests, by its derivative (`field.influence`): with any
+weight, with more than a hundredth, and the effective number 1 / Σ w².
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple, TypeAlias
@@ -53,6 +57,8 @@ SEEDS = 20
 DRAWS, SPLITS = 100, 10
 """Draws of audits and of routes for each cell, and draws of the labels that are held out."""
 AUDITS, RISK, CONFIDENCE = 30, 0.1, 0.9
+STATES, HEAVY = 30, 0.01
+"""States of a cell whose influence is traced, and the least weight that counts as heavy."""
 COUNTS = (5, 10, 20)
 """Numbers of labels, the goal's included."""
 AMLE = wf.AMLE(bracket=False)
@@ -447,4 +453,62 @@ CHOSEN = make_experiment(
     "or where the bounds on the cost-to-go are widest.",
     {"tables": tables_labels, "findings": findings_labels},
 )  # fmt: skip
-EXPERIMENTS = (PROVED, AUDITED, CHOSEN)
+# -------------------------------------------------------------------- which labels decide
+
+
+def run_influence(cell: DecisionCell) -> list[Row]:
+    """One row for every method that the graph allows: mean numbers of labels per value."""
+    case = cell.draw()
+    graph, labels = case.graph, cell.labels(case)
+    free = np.setdiff1d(np.flatnonzero(np.isfinite(case.truth)), labels.vertices)
+    drawn = cell.rng.choice(free, min(STATES, free.size), replace=False)
+    rows: list[Row] = []
+    for arm, method in (("amle", AMLE), ("harmonic", wf.Harmonic(bracket=False))):
+        if method.directed or not graph.directed:
+            field = wf.extend(graph, labels, method, unreachable="nan")
+            weights = []
+            for x in drawn.tolist():
+                with suppress(wf.InputError):  # on a directed graph a value may be discontinuous
+                    weights.append(field.influence(x).weights)
+            rows.append({
+                "arm": arm,
+                "known": len(labels),
+                "traced": len(weights),
+                "labels": float(np.mean([w.size for w in weights])),
+                "heavy": float(np.mean([(w > HEAVY).sum() for w in weights])),
+                "effective": float(np.mean([1.0 / (w @ w) for w in weights])),
+            })  # fmt: skip
+    return rows
+
+
+def tables_influence(rows: Records) -> list[Table]:
+    """Labels per value, by world and method."""
+    names = {"labels": "labels per value", "heavy": "above .01", "effective": "1 / Σ w²"}
+    lines = [
+        [f"{world}, {'AMLE' if arm == 'amle' else arm}", *texts]
+        for arm, some in rows.by("arm").items()
+        for world, *texts in by_world(some, {"known": "labels", **names}, ".1f")
+    ]
+    note = f"Means over seeds and {STATES} states, at label fractions .02 / .05 / .12."
+    heads = ["world and method", "labels in all", *names.values()]
+    return [Table("influence", "On how many labels a value rests", heads, lines, note)]
+
+
+def findings_influence(rows: Records) -> Iterator[Finding]:
+    """Compare the AMLE with the harmonic extension."""
+    arms = rows.by("arm")
+    few, many = (arms[arm].mean("labels") for arm in ("amle", "harmonic"))
+    yield Finding(
+        "new",
+        "On how many labels does a value rest?",
+        f"On {few:.1f} of them on average if it is an AMLE's, on {many:.0f} if it is harmonic.",
+    )
+
+
+INFLUENCE = make_experiment(
+    "influence", "Which labels decide", 1, run_influence,
+    lambda profile: [cell for cell in cells(profile) if cell.world in RIGHT],
+    "The labels that a value rests on, by its derivative: the AMLE beside the harmonic extension.",
+    {"tables": tables_influence, "findings": findings_influence},
+)  # fmt: skip
+EXPERIMENTS = (PROVED, AUDITED, CHOSEN, INFLUENCE)
