@@ -305,8 +305,7 @@ def test_compare_is_the_librarys_with_the_words_of_the_command() -> None:
         "mcshane",
         "whitney",
         "amle --drop-false-sinks",
-        "amle --prior distance",
-        "--mend",
+        "amle --prior distance",  # no --mend: exact labels contradict nothing
     ]
     assert facts["choose"] == "graph distance"
     assert facts["verdict"].startswith(
