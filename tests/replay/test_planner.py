@@ -206,7 +206,7 @@ def slippery(episodes: int = 600, seed: int = 0) -> dict[str, Array]:
     """Random walks in a 4 × 4 grid, two of five moves going astray; a pit in (1, 1) ends them."""
     rng = np.random.default_rng(seed)
     ways = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
-    rows, actions, final = [], [], []
+    rows, actions, pits, late = [], [], [], []
     for _ in range(episodes):
         place = rng.integers(4, size=2)
         for step in range(12):
@@ -214,7 +214,8 @@ def slippery(episodes: int = 600, seed: int = 0) -> dict[str, Array]:
             rows.append(place)
             actions.append(action)
             fallen = (place == 1).all()
-            final.append(bool(fallen or step == 11))
+            pits.append(bool(fallen))
+            late.append(step == 11)
             if fallen:
                 break
             taken = action if rng.random() < 0.6 else int(rng.integers(4))
@@ -222,7 +223,8 @@ def slippery(episodes: int = 600, seed: int = 0) -> dict[str, Array]:
     return {
         "observations": np.array(rows, dtype=float),
         "actions": np.array(actions),
-        "terminals": np.array(final),
+        "terminals": np.array(pits),
+        "timeouts": np.array(late),
     }
 
 

@@ -212,7 +212,7 @@ def landmarks_of(
         features = embedded(embed, rows)
         if onward is not None:
             onward = embedded(embed, as_rows(onward, "next_observations"))
-    buffer = read_rows(features, onward, columns["terminals"])
+    buffer = read_rows(features, onward, columns["terminals"], columns["deaths"])
     if distance is None and embed is None:
         states = as_landmarks(landmarks, buffer.first, 0.0, seed)
     elif np.ndim(landmarks) > 0:
