@@ -1,11 +1,11 @@
 """Plans over sampled outcomes: what an action did at similar places, and walls between them.
 
 **Outcomes.** ``to[i, a, j]`` is the state that the j-th sample of action a at state i ended in, or
-`DEAD`, or `NONE` for no sample. The first half of the samples comes from one half of the episodes,
+`NONE` for no sample. Absorbing ends are states without samples. The first half of the samples comes from one half of the episodes,
 the second half from the other.
 
 **Plan.** U(i) is the discounted probability of arrival, 1 at the goal. A sample is worth
-v = γ^steps · U(outcome), and nothing if it is `DEAD`. The best sample of an action counts as the
+v = γ^steps · U(outcome). The best sample of an action counts as the
 second best, because what happened once is not certain. With n samples, and the mean over the
 samples of all actions as `prior` further ones,
 
@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
 
-DEAD, NONE = -1, -2
-"""Outcomes that are no states: an absorbing end, and no sample."""
+NONE = -1
+"""No sample."""
 
 _OFFSETS = 12
 """Planes that are tried on either side of a state."""
@@ -56,13 +56,12 @@ def _total(
         k = to[i, a, j]
         if k != NONE:
             count += 1.0
-            if k != DEAD:
-                value = worth[i, a, j] * values[k]
-                total += value
-                if value > top:
-                    top, second = value, top
-                elif value > second:
-                    second = value
+            value = worth[i, a, j] * values[k]
+            total += value
+            if value > top:
+                top, second = value, top
+            elif value > second:
+                second = value
     return total - (top - second), count
 
 

@@ -19,13 +19,19 @@ once in an episode, is many steps long, and a fast coordinate is short, whatever
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.spatial import cKDTree
 
+from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.merging import Rows
+
+Embedding: TypeAlias = Callable[[Any], Any]
+Distance: TypeAlias = Callable[[Any, Any], Any]
 
 APART = 10.0
 """Least length, in steps, of a change of a discrete coordinate."""
@@ -40,6 +46,8 @@ _LEAP, _MIDDLE = 0.7, 0.2
 often."""
 _SAMPLE, _NEAR = 3000, 8
 """Rows and neighbours that decide whether a coordinate wanders by itself."""
+_LANDMARKS, _CHUNK = 32, 100_000
+"""Landmarks of a user's distance, and rows that it is asked about at a time."""
 _GAIN = 0.05
 """Least share of the variance of a change that counts as an influence."""
 
@@ -69,6 +77,12 @@ class Metric:
         """Return the (n, e) features of (n, d) observations."""
         kept = self.scale > 0.0
         return np.ascontiguousarray((self._unrolled(rows) * self.scale)[:, kept])
+
+    def moved(self, rows: Rows, change: FloatArray) -> FloatArray:
+        """Return observations after a change; wrapped coordinates stay within their range."""
+        moved = rows + change
+        around = self.low + (moved - self.low) % self.span
+        return np.where(self.wrapped, around, moved)
 
     def _unrolled(self, rows: Rows) -> FloatArray:
         """Return coordinates, wrapped ones as circles of their length: cosines, sines at the end."""
@@ -126,15 +140,9 @@ def time_metric(rows: Rows, onward: IntArray, kind: IntArray) -> Metric:
 
     alone = _wanderers(flat * scale, onward, kind, kept, np.append(discrete, wrapped[wrapped]))
     scale[alone] = 0.0
-    steps = np.linalg.norm((flat[onward + 1] - flat[onward]) * scale, axis=1)
-    unit = float(np.median(steps)) or float(steps.mean()) or 1.0
-    scale /= unit
-    apart = np.array([np.diff(np.unique(c)).min(initial=1.0) if d else 1.0
-                      for c, d in zip(rows.T, discrete, strict=True)])
-    scale[: low.size] = np.where(
-        discrete & (scale[: low.size] > 0.0), np.maximum(scale[: low.size], APART / apart),
-        scale[: low.size],
-    )
+    scale /= median_step(flat * scale, onward)
+    for c in np.flatnonzero(discrete & (scale[: low.size] > 0.0)):
+        scale[c] = max(scale[c], APART / np.diff(np.unique(rows[:, c])).min())
     return Metric(low, span, wrapped, discrete, scale[: low.size] == 0.0, scale)
 
 
@@ -181,3 +189,89 @@ def _wanderers(
     if alone[asked].all():
         alone[:] = False
     return alone
+
+
+# -------------------------------------------------------------------- metrics of users
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Features that a user's function returns, divided by the median length of a step."""
+
+    function: Embedding
+    unit: float
+    width: int
+
+    @classmethod
+    def fitted(cls, function: Embedding, rows: Rows, onward: IntArray) -> Given:
+        """Measure a step of the buffer."""
+        features = embedded(function, rows)
+        return cls(function, median_step(features, onward), rows.shape[1])
+
+    @property
+    def dropped(self) -> BoolArray:
+        """Coordinates that sub-goals leave as they are: none."""
+        return np.zeros(self.width, bool)
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """Return the features of observations."""
+        return embedded(self.function, rows) / self.unit
+
+    def moved(self, rows: Rows, change: FloatArray) -> FloatArray:
+        """Return observations after a change."""
+        return rows + change
+
+
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """Observations described by a user's distances to a few of them, in steps."""
+
+    function: Distance
+    places: FloatArray
+    unit: float
+
+    @classmethod
+    def fitted(cls, function: Distance, rows: Rows, onward: IntArray, seed: int) -> Landmarks:
+        """Draw landmarks and measure a step of the buffer."""
+        drawn = np.random.default_rng(seed).permutation(len(rows))[:_LANDMARKS]
+        made = cls(function, np.ascontiguousarray(rows[drawn]), 1.0)
+        return cls(function, made.places, median_step(made(rows), onward))
+
+    @property
+    def dropped(self) -> BoolArray:
+        """Coordinates that sub-goals leave as they are: none."""
+        return np.zeros(self.places.shape[1], bool)
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """Return the distances of observations to the landmarks."""
+        parts = []
+        for begin in range(0, len(rows), _CHUNK):
+            some = np.asarray(rows[begin : begin + _CHUNK])
+            found = np.asarray(self.function(some, self.places), np.float64)
+            if found.shape != (len(some), len(self.places)) or not np.isfinite(found).all():
+                raise InputError(
+                    f"distance must return finite numbers of shape {(len(some), len(self.places))}, "
+                    f"got shape {found.shape}"
+                )
+            parts.append(found)
+        return np.concatenate(parts) / self.unit
+
+    def moved(self, rows: Rows, change: FloatArray) -> FloatArray:
+        """Return observations after a change."""
+        return rows + change
+
+
+def embedded(function: Embedding, rows: Rows) -> FloatArray:
+    """Return a user's features, checked."""
+    found = np.asarray(function(np.asarray(rows)), np.float64)
+    if found.ndim != 2 or len(found) != len(rows) or not np.isfinite(found).all():
+        raise InputError(
+            f"embed must return finite features of shape ({len(rows)}, e), got shape {found.shape}"
+        )
+    return np.ascontiguousarray(found)
+
+
+def median_step(features: FloatArray, onward: IntArray) -> float:
+    """Return the median length of the steps that move."""
+    sizes = np.linalg.norm(features[onward + 1] - features[onward], axis=1)
+    return float(np.median(sizes[sizes > 0.0])) if (sizes > 0.0).any() else 1.0

@@ -6,7 +6,7 @@ is taken for what its direction was meant to be: an ordinary step for itself, a 
 before it, since nobody chooses where a jump leads.
 
 **Moves.** From a row one follows the episode as long as the action is held, at most `hold` steps:
-so many that a move is longer than states are apart. A move ends in a death where the step did.
+so many that a move is longer than states are apart. Absorbing ends are states without moves.
 
 **Outcomes.** For state s, action a and either half of the episodes: the nearest rows r with that
 action, no farther than `_FAR` steps, none behind a wall. If f is where the move from r led, it led
@@ -22,6 +22,7 @@ nearest to it that is not behind a wall, drawn with weights 1 / distance: interp
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,11 @@ from scipy.cluster.vq import kmeans2
 from scipy.spatial import cKDTree
 
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.outcomes import DEAD, NONE, find_planes, parted
+from ..kernels.outcomes import NONE, find_planes, parted
+from ._dataset import Buffer
 
-STATES = 12_000
-"""States at most."""
+STATES, _ENDS = 12_000, 3000
+"""States at most, and absorbing ends among them."""
 _DENSE = 0.4
 """States are close enough if the second nearest is this many steps away."""
 _SAMPLES = 6
@@ -57,45 +59,71 @@ _EXPLAINED = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """A buffer in features: what the model is made of.
+    """A buffer as rows of observations: where steps lead is the next row.
 
     Attributes
     ----------
+    rows : (n, d) float array
+        Observations. An absorbing end that nobody saw is where the step before would have led.
     features : (n, e) float array
-        Features of the rows.
-    onward, died : (n,) bool arrays
-        Rows that continue in the next one; rows whose step ended in an absorbing state.
+        Their features.
+    onward, absorbing : (n,) bool arrays
+        Rows that continue in the next one; rows that are absorbing ends.
     kind : (n,) int array
-        Kind of the action, -1 if the row has no step.
-    episode : (n,) int array
-        Number of the episode.
-    half : (n,) int array
-        Half of the episodes that it belongs to, 0 or 1.
+        Kind of the action taken there.
+    episode, half : (n,) int arrays
+        Number of the episode, and the half of the episodes that it belongs to, 0 or 1.
     """
 
+    rows: FloatArray
     features: FloatArray
     onward: BoolArray
-    died: BoolArray
+    absorbing: BoolArray
     kind: IntArray
     episode: IntArray
     half: IntArray
 
     def moves(self, hold: int, held: bool) -> tuple[IntArray, IntArray]:
-        """Return where the move from each row ends, or `DEAD` or `NONE`, and how long it takes.
+        """Return the row in which the move from each row ends, and how many steps it takes.
 
         If `held`, a move is over when the kind of the action changes.
         """
-        n = len(self.features)
-        at, took, going = np.arange(n), np.zeros(n, np.int64), np.ones(n, bool)
+        at = np.arange(len(self.rows))
         for _ in range(hold):
-            going &= at >= 0
-            here = np.maximum(at, 0)
-            going &= self.onward[here] | self.died[here]
+            going = self.onward[at]
             if held:
-                going &= self.kind[here] == self.kind
-            at = np.where(going, np.where(self.died[here], DEAD, here + 1), at)
-            took += going
-        return np.where(took > 0, at, NONE), took
+                going &= self.kind[at] == self.kind
+            at = at + going
+        return at, at - np.arange(at.size)
+
+
+def read_steps(buffer: Buffer) -> tuple[FloatArray, BoolArray, BoolArray, IntArray]:
+    """Return the rows of a buffer, which continue, which are absorbing, and whose actions they had.
+
+    Rows that end a run of transitions, or that nobody saw, are added; their action is -1.
+    """
+    first, size = buffer.first.astype(np.float64), len(buffer.first)
+    if len(buffer.second):
+        added = ~buffer.joined
+        ends = buffer.second[added].astype(np.float64)
+        absorbing = buffer.died[added]
+    else:  # the step before, once more
+        added = buffer.died & ~buffer.valid
+        last = np.flatnonzero(added)
+        before = np.maximum(last - 1, 0)
+        same = buffer.joined[before] & (before < last)
+        ends = first[last] + np.where(same[:, None], first[last] - first[before], 0.0)
+        absorbing = np.ones(last.size, bool)
+    place = np.arange(size) + np.append(0, np.cumsum(added)[:-1])
+    total = size + int(added.sum())
+    rows = np.empty((total, first.shape[1]))
+    rows[place], rows[place[added] + 1] = first, ends
+    onward, over, action = np.zeros(total, bool), np.zeros(total, bool), np.full(total, -1)
+    onward[place] = buffer.joined | added
+    over[place[added] + 1] = absorbing
+    over[place[buffer.died & ~added] + 1] = True
+    action[place] = np.arange(size)
+    return rows, onward, over, action
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +132,12 @@ class Model:
 
     Attributes
     ----------
-    rows : (m,) int array
-        Rows of the buffer that are the states.
+    rows : (m, d) float array
+        Observations that are the states; those of absorbing ends come last.
     features : (m, e) float array
         Their features.
+    num_living : int
+        States that are no absorbing ends.
     to : (m, actions, samples) int32 array
         Outcomes, those of the first half of the episodes first; see `kernels.outcomes`.
     took, stitch : (m, actions, samples) float32 arrays
@@ -120,10 +150,13 @@ class Model:
         Most steps of a move.
     carry : (e,) float array
         Share of a row's offset that its outcome is corrected by.
+    drift : (m, actions, d) float32 array
+        Change of the observation in the most typical sample of an action.
     """
 
-    rows: IntArray
+    rows: FloatArray
     features: FloatArray
+    num_living: int
     to: NDArray[np.int32]
     took: NDArray[np.float32]
     stitch: NDArray[np.float32]
@@ -133,11 +166,32 @@ class Model:
     share: FloatArray
     hold: int
     carry: FloatArray
+    drift: NDArray[np.float32]
 
-    def nearest(self, tree: cKDTree, points: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
+    def validate(self) -> None:
+        """Raise `ValueError` if arrays do not fit each other."""
+        m, width = self.features.shape
+        shape = self.to.shape
+        fits = len(shape) == 3 and shape[0] == m == len(self.rows) == len(self.near)
+        fits = fits and self.took.shape == self.stitch.shape == shape
+        fits = fits and self.drift.shape == (m, shape[1], self.rows.shape[1])
+        fits = fits and self.planes.shape == (m, len(self.directions), 2)
+        fits = fits and self.directions.shape[1] == width == self.carry.size
+        fits = fits and self.share.shape == self.near.shape and 0 < self.num_living <= m
+        if not fits:
+            raise ValueError("the arrays of the model do not fit each other")
+        if self.to.min() < NONE or self.to.max() >= m or self.near.min() < 0 or self.near.max() >= m:
+            raise ValueError(f"a state is not below {m}")
+
+    @cached_property
+    def tree(self) -> cKDTree:
+        """Tree of the features of living states."""
+        return cKDTree(self.features[: self.num_living])
+
+    def nearest(self, points: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
         """Return distances and states nearest to points; those behind a wall are 1e3 farther."""
-        k = min(k, len(self.features))
-        away, near = tree.query(points, np.arange(1, k + 1))
+        k = min(k, self.num_living)
+        away, near = self.tree.query(points, np.arange(1, k + 1))
         behind = parted(points, near, self.features, self.directions, self.planes)
         away = np.where(behind, away + 1e3, away)
         order = np.argsort(away, axis=1, kind="stable")
@@ -209,87 +263,97 @@ def explained_locally(steps: Steps, seed: int) -> float:
 
 def make_model(steps: Steps, states: int, held: bool, seed: int) -> Model:
     """Choose states and read off what every action does there."""
-    n, width = steps.features.shape
+    width, features = steps.features.shape[1], steps.features
     rng = np.random.default_rng(seed)
-    features = steps.features
-    shuffled = rng.permutation(n)
-    for count in (3000, 6000, states):  # as many as it takes to have them close to each other
-        rows = np.sort(shuffled[: min(count, states)])
-        own = np.ascontiguousarray(features[rows])
+
+    # states: as many as it takes to have them close to each other
+    shuffled = rng.permutation(np.flatnonzero(~steps.absorbing))
+    for count in (3000, 6000, states):
+        drawn = np.sort(shuffled[: min(count, states)])
+        own = np.ascontiguousarray(features[drawn])
         tree = cKDTree(own)
         apart = float(np.median(tree.query(own, np.arange(1, min(3, len(own)) + 1))[0][:, -1]))
         if apart <= _DENSE:
             break
+    living = len(drawn)
+    ends = np.sort(rng.permutation(np.flatnonzero(steps.absorbing))[:_ENDS])
+    drawn = np.append(drawn, ends)
 
     # walls: planes around each state that far fewer steps cross than might
-    onward = np.flatnonzero(steps.onward)
-    change = features[onward + 1] - features[onward]
-    change[np.linalg.norm(change, axis=1) > 2.0 * _FAR] = 0.0  # jumps cross no walls
-    meant = _meant(features[onward], change, steps.kind[onward])
-    away, near = cKDTree(features[onward]).query(
-        own, np.arange(1, min(_AROUND, onward.size) + 1), distance_upper_bound=_LOCAL
-    )
     directions = _normals(width, rng)
-    trail = np.zeros((len(rows), 2 * _TRAIL, width))
-    for offset in range(1, _TRAIL + 1):
-        for slot, other in ((offset - 1, rows - offset), (_TRAIL + offset - 1, rows + offset)):
-            other = np.clip(other, 0, n - 1)
-            same = steps.episode[other] == steps.episode[rows]
-            gap = features[other] - own
-            same &= np.linalg.norm(gap, axis=1) <= _FAR * offset
-            trail[:, slot] = np.where(same[:, None], gap, 0.0)
-    planes = find_planes(
-        own, trail, near, np.minimum(away[:, -1], _LOCAL), features[onward], change, meant, directions, _LEAST
-    )
+    planes = np.full((len(drawn), len(directions), 2), np.inf, np.float32)
+    planes[:living] = _walls(steps, drawn[:living], directions)
 
     # moves long enough to get from one state to another
     hold = int(np.clip(np.ceil(2.0 * apart), 1, _HELD))
     end, took = steps.moves(hold, held)
-    usable = np.flatnonzero(end != NONE)
+    usable = np.flatnonzero(took > 0)
     carry = _carried(steps, usable, end, rng)
 
-    beside = tree.query(features)[1]  # the state next to every row: it sees walls from that side
     count = int(steps.kind.max()) + 1
-    shape = (len(rows), count, 2 * _SAMPLES)
-    to = np.full(shape, NONE, np.int32)
-    spent, stitch = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
-    around = np.arange(len(rows))[:, None]  # filled in below
-    model = Model(rows, own, to, spent, stitch, directions, planes, around, around, hold, carry)
-    gap, around = model.nearest(tree, own, _AVERAGED + 2)
-    share = weights(gap)[:, :_AVERAGED]
-    model = replace(model, near=around[:, :_AVERAGED], share=share)
-    everyone = np.arange(len(rows))[:, None]
-    for half in (0, 1):
-        for kind in range(count):
+    shape = (len(drawn), count, 2 * _SAMPLES)
+    model = Model(
+        rows=np.ascontiguousarray(steps.rows[drawn]),
+        features=np.ascontiguousarray(features[drawn]),
+        num_living=living,
+        to=np.full(shape, NONE, np.int32),
+        took=np.zeros(shape, np.float32),
+        stitch=np.zeros(shape, np.float32),
+        directions=directions,
+        planes=planes,
+        near=np.arange(len(drawn))[:, None],
+        share=np.ones((len(drawn), 1)),
+        hold=hold,
+        carry=carry,
+        drift=np.zeros((len(drawn), count, steps.rows.shape[1]), np.float32),
+    )
+    k = min(_AVERAGED, living)
+    away, near = model.nearest(own, _AVERAGED + 2)
+    near, share = near[:, :k], weights(away[:, :k])
+    lone = np.arange(living, len(drawn))[:, None].repeat(k, axis=1)  # ends are their own
+    near, share = np.vstack([near, lone]), np.vstack([share, np.full(lone.shape, 1.0 / k)])
+    model = replace(model, near=near, share=share)
+
+    # outcomes: where the nearest rows with the same action led
+    walls = model.features, directions, planes
+    beside = tree.query(features)[1]  # the state next to every row: it sees walls from that side
+    if ends.size:
+        absorbing = np.flatnonzero(steps.absorbing)
+        beside[absorbing] = living + cKDTree(features[ends]).query(features[absorbing])[1]
+    everyone = np.arange(living)[:, None]
+    for kind in range(count):
+        moved = np.zeros((living, 2 * _SAMPLES, width))
+        source = np.full((living, 2 * _SAMPLES), -1)
+        for half in (0, 1):
             some = usable[(steps.half[usable] == half) & (steps.kind[usable] == kind)]
             if some.size < _ENOUGH:
                 continue
             k = min(_SAMPLES + 4, some.size)
             away, near = cKDTree(features[some]).query(own, np.arange(1, k + 1))
             near = some[near]
-            points = features[near]
             # a wall parts row and state if it is seen from either side
-            flat = points.reshape(-1, width)
-            behind = parted(flat, np.repeat(everyone, k, 0).reshape(-1, 1), own, directions, planes)
-            at = beside[near].reshape(-1, 1)
-            behind |= parted(np.repeat(own, k, 0), at, own, directions, planes)
+            flat = features[near].reshape(-1, width)
+            behind = parted(flat, np.repeat(everyone, k, 0).reshape(-1, 1), *walls)
+            behind |= parted(np.repeat(own, k, 0), beside[near].reshape(-1, 1), *walls)
             away = np.where(behind.reshape(away.shape), np.inf, away)
             order = np.argsort(away, axis=1, kind="stable")[:, :_SAMPLES]
             away, near = np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
             good = (away <= _FAR) & ((away <= _CLOSE) | (np.arange(near.shape[1]) < _ENOUGH))
             i, j = np.nonzero(good)
-            row = near[i, j]
-            goal = end[row]
-            alive = goal >= 0
-            reached, gap = np.full(row.size, DEAD, np.int64), np.zeros(row.size)
-            reached[alive], gap[alive] = _snapped(
-                model, tree, i[alive], features[row[alive]], features[goal[alive]],
-                beside[goal[alive]], rng,
-            )
-            slot = half * _SAMPLES + j
-            to[i, kind, slot] = reached
-            spent[i, kind, slot] = took[row]
-            stitch[i, kind, slot] = away[i, j] * (1.0 - carry.mean()) + gap
+            row, slot = near[i, j], half * _SAMPLES + j
+            reached, gap = _snapped(model, steps, i, row, end[row], beside[end[row]], rng)
+            model.to[i, kind, slot] = reached
+            model.took[i, kind, slot] = took[row]
+            model.stitch[i, kind, slot] = away[i, j] * (1.0 - carry.mean()) + gap
+            moved[i, slot] = features[end[row]] - features[row]
+            source[i, slot] = row
+        # the sample nearest to the mean is typical, however far a few of them went
+        found = source >= 0
+        mean = (moved * found[..., None]).sum(axis=1) / np.maximum(found.sum(axis=1), 1)[:, None]
+        off = np.where(found, np.linalg.norm(moved - mean[:, None], axis=2), np.inf)
+        typical = source[np.arange(living), off.argmin(axis=1)]
+        change = steps.rows[end[typical]] - steps.rows[typical]
+        model.drift[:living, kind] = np.where(typical[:, None] >= 0, change, 0.0)
     return model
 
 
@@ -300,31 +364,62 @@ def weights(away: FloatArray) -> FloatArray:
 
 
 def _snapped(
-    model: Model, tree: cKDTree, state: IntArray, row: FloatArray, end: FloatArray,
-    beside: IntArray, rng: np.random.Generator,
+    model: Model,
+    steps: Steps,
+    state: IntArray,
+    row: IntArray,
+    end: IntArray,
+    beside: IntArray,
+    rng: np.random.Generator,
 ) -> tuple[IntArray, FloatArray]:
-    """Return the state that each move ends in, and how far from there it ended."""
-    own = model.features[state]
-    point = end + model.carry * (own - row)
-    jump = np.linalg.norm(end - row, axis=1) > 2.0 * _FAR * model.hold
-    lost = parted(point, state[:, None], model.features, model.directions, model.planes)[:, 0]
-    lost &= ~parted(end, state[:, None], model.features, model.directions, model.planes)[:, 0]
-    point = np.where((jump | lost)[:, None], end, point)
-    away, near = model.nearest(tree, point, 5)
-    # nor may a wall part them as seen from the state beside the end of the move
+    """Return the state that the move of each row ends in if begun at a state, and how far off.
+
+    `end` are the rows that moves end in, and `beside` the states next to these.
+    """
+    walls = model.features, model.directions, model.planes
+    own, last = model.features[state], steps.features[end]
+    point = last + model.carry * (own - steps.features[row])
+    # jumps lead to places; and so does a move that would be carried through a wall
+    exact = np.linalg.norm(last - steps.features[row], axis=1) > 2.0 * _FAR * model.hold
+    exact |= parted(point, state[:, None], *walls)[:, 0] & ~parted(last, state[:, None], *walls)[:, 0]
+    point = np.where(exact[:, None], last, point)
+    away, near = model.nearest(point, _AVERAGED + 2)
     places, k = model.features[near].reshape(-1, own.shape[1]), near.shape[1]
-    seen = np.repeat(beside, k)[:, None]
-    behind = parted(places, seen, model.features, model.directions, model.planes)
-    away = away + 1e3 * behind.reshape(away.shape)
-    order = np.argsort(away, axis=1, kind="stable")
+    behind = parted(places, np.repeat(beside, k)[:, None], *walls).reshape(away.shape)
+    away = away + 1e3 * (behind & (beside < model.num_living)[:, None])
+    order = np.argsort(away, axis=1, kind="stable")[:, :_AVERAGED]
     away, near = np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
-    weight = 1.0 / (away + 0.1)
-    weight[:, 3:] = 0.0
-    share = np.cumsum(weight, axis=1) / weight.sum(axis=1, keepdims=True)
+    share = np.cumsum(weights(away), axis=1)
     pick = np.minimum((rng.random((len(point), 1)) > share).sum(axis=1), near.shape[1] - 1)
     which = np.arange(len(point))
-    away = away % 1e3
-    return near[which, pick], away[which, pick]
+    dead = beside >= model.num_living
+    reached = np.where(dead, beside, near[which, pick])
+    return reached, np.where(dead, 0.0, away[which, pick] % 1e3)
+
+
+def _walls(steps: Steps, drawn: IntArray, directions: FloatArray) -> NDArray[np.float32]:
+    """Return the distances of walls from states, ahead and behind in every direction."""
+    features, own = steps.features, steps.features[drawn]
+    onward = np.flatnonzero(steps.onward)
+    change = features[onward + 1] - features[onward]
+    change[np.linalg.norm(change, axis=1) > 2.0 * _FAR] = 0.0  # jumps cross no walls
+    meant = _meant(features[onward], change, steps.kind[onward])
+    # where the episode of each state was just before and after
+    trail = np.zeros((len(drawn), 2 * _TRAIL, own.shape[1]))
+    for offset in range(1, _TRAIL + 1):
+        for slot, other in ((offset - 1, drawn - offset), (_TRAIL + offset - 1, drawn + offset)):
+            other = np.clip(other, 0, len(features) - 1)
+            gap = features[other] - own
+            same = steps.episode[other] == steps.episode[drawn]
+            same &= np.linalg.norm(gap, axis=1) <= _FAR * offset
+            trail[:, slot] = np.where(same[:, None], gap, 0.0)
+    away, near = cKDTree(features[onward]).query(
+        own, np.arange(1, min(_AROUND, onward.size) + 1), distance_upper_bound=_LOCAL
+    )
+    reach = np.minimum(away[:, -1], _LOCAL)
+    return find_planes(
+        own, trail, near, reach, features[onward], change, meant, directions, _LEAST
+    )
 
 
 def _normals(width: int, rng: np.random.Generator) -> FloatArray:
@@ -361,7 +456,7 @@ def _carried(
 ) -> FloatArray:
     """Return for each feature how much of the offset of a near row carries over to its outcome."""
     features, width = steps.features, steps.features.shape[1]
-    alive = usable[end[usable] >= 0]
+    alive = usable[~steps.absorbing[end[usable]]]
     over, under = np.zeros(width), np.full(width, 1e-12)
     for kind in range(int(steps.kind.max()) + 1):
         some = rng.permutation(alive[steps.kind[alive] == kind])[:20_000]

@@ -20,23 +20,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.outcomes import DEAD, NONE, arrive, evaluate, improve, parted
+from ..kernels.outcomes import NONE, arrive, evaluate, improve, parted
 from ._metric import APART
 from ._model import Model
 
 HORIZON = 300.0
 """Mean number of steps after which the plan's discount has an arrival count for 1/e."""
-_PATIENCE = 5000.0
-"""The same for the probability of arrival: walks that take much longer do not count."""
-_PRIOR, _SLIP = 1.0, 0.15
-"""Samples of the mean over all actions that are added: for the plan, and for its evaluation."""
+_PRIOR = 1.0
+"""Samples of the mean over all actions that are added to those of an action."""
 _RISE = 1e-4
+"""A sweep that raises no value by more than this is the last."""
 _RADIUS, _FARTHEST = 1.0, 3.0
 """States within the first distance of a goal are the goal, or the three nearest within the other."""
 _RISKY = 0.9
+"""An action spoils the plan if it leaves less than this share of the probability of arrival."""
 _AHEAD, _BENT = 6, 0.5
 """Moves that a sub-goal may be ahead, and how far, in steps, a straight path may bend."""
 
@@ -57,19 +58,26 @@ class Plan:
         The same for each action taken first.
     low, high : (m,) float arrays
         Probability of arrival, too low and too high.
+    following : (m,) int array
+        State that the plan's action leads to in a typical case; itself if there is none.
     ahead : (m,) int array
-        State to head for; -1 for the goal itself.
+        State to head for; -1 for the goal itself; the state itself for a single move.
+    risky : (m,) bool array
+        States where another action would spoil the plan.
+    stay : (m,) int array
+        At states of the goal, the action that stays nearest to it.
     """
 
     goal: BoolArray
     away: float
     values: FloatArray
-    scores: FloatArray
+    scores: NDArray[np.float32]
     low: FloatArray
-    mid: FloatArray
-    doubt: FloatArray
     high: FloatArray
+    following: IntArray
     ahead: IntArray
+    risky: BoolArray
+    stay: IntArray
 
 
 def make_plan(model: Model, worth: FloatArray, late: FloatArray, point: FloatArray) -> Plan:
@@ -101,8 +109,22 @@ def make_plan(model: Model, worth: FloatArray, late: FloatArray, point: FloatArr
         half = chosen(model, score(model, worth, begin, end, own))
         low += 0.5 * judged(model, late, samples - end, samples - begin, inside, half, order)
     low = np.minimum(low, high)
-    ahead = look_ahead(model, inside, plan, values, scores)
-    return Plan(inside, nearest, values, scores, low, low, high, high, ahead)
+    # where another action would spoil the plan, or this one may end it
+    here = np.arange(len(away))
+    known = (model.to != NONE).sum(axis=2) >= 3
+    worst = np.where(known, scores, np.inf).min(axis=1)
+    risky = worst < _RISKY * scores.max(axis=1)
+    outcomes = model.to[here, np.maximum(plan, 0)]
+    risky |= (plan >= 0) & ((outcomes >= model.num_living) & ~inside[outcomes]).any(axis=1)
+    following, ahead = look_ahead(model, inside, plan, values, risky)
+    stay = np.zeros(len(away), np.int64)
+    for i in np.flatnonzero(inside):
+        found = model.to[i] != NONE
+        ends = np.where(found, away[model.to[i]], 0.0).sum(axis=1)
+        count = found.sum(axis=1)
+        stay[i] = np.where(count > 0, ends / np.maximum(count, 1), np.inf).argmin()
+    scores32 = scores.astype(np.float32)
+    return Plan(inside, nearest, values, scores32, low, high, following, ahead, risky, stay)
 
 
 def solve(
@@ -168,9 +190,12 @@ def judged(
 
 
 def look_ahead(
-    model: Model, goal: BoolArray, plan: IntArray, values: FloatArray, scores: FloatArray
-) -> IntArray:
-    """Return the state to head for from every state, -1 for the goal itself."""
+    model: Model, goal: BoolArray, plan: IntArray, values: FloatArray, risky: BoolArray
+) -> tuple[IntArray, IntArray]:
+    """Return where the plan's action leads from every state, and the state to head for.
+
+    The latter is -1 for the goal itself, and the state itself for a single move.
+    """
     m, here = goal.size, np.arange(goal.size)
     features = model.features
     chosen = model.to[here, np.maximum(plan, 0)]
@@ -180,21 +205,16 @@ def look_ahead(
     mean = (places * alive[..., None]).sum(axis=1) / count[:, None]
     gap = np.where(alive, np.linalg.norm(places - mean[:, None], axis=2), np.inf)
     following = np.where(alive.any(axis=1), chosen[here, gap.argmin(axis=1)], here)
-    deadly = (chosen == DEAD).any(axis=1)
-    # where another action would spoil the plan, a sub-goal must say which one to take
-    known = (model.to != NONE).sum(axis=2) >= 3
-    worst = np.where(known, scores, np.inf).min(axis=1)
-    deadly |= worst < _RISKY * scores.max(axis=1)
 
     walls = features, model.directions, model.planes
-    at, best = following.copy(), following.copy()
+    at, best = following.copy(), here.copy()
     arrives = goal[following] & (plan >= 0)
-    going = np.flatnonzero((plan >= 0) & ~goal[following] & ~goal & ~deadly)
+    going = np.flatnonzero((plan >= 0) & ~goal[following] & ~goal & ~risky)
     path = np.empty((_AHEAD, m), np.int64)
     for move in range(_AHEAD - 1):
         path[move] = at
         onto = following[at[going]]
-        good = (onto != at[going]) & (values[onto] > values[at[going]]) & ~deadly[at[going]]
+        good = (onto != at[going]) & (values[onto] > values[at[going]]) & ~risky[at[going]]
         good &= np.linalg.norm(features[onto] - features[at[going]], axis=1) < APART
         going, onto = going[good], onto[good]
         if not going.size:
@@ -215,4 +235,4 @@ def look_ahead(
         at[going] = best[going] = onto
         arrives[going] |= goal[onto]
         going = going[~goal[onto]]
-    return np.where(goal | arrives, -1, best)
+    return following, np.where(goal | arrives, -1, best)
