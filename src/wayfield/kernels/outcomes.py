@@ -1,9 +1,9 @@
 """Plans over sampled outcomes: what an action did at similar places, and walls between them.
 
 **Outcomes.** ``to[i, a, j]`` is the state that the j-th sample of action a at state i ended in, or
-`NONE` for no sample. Absorbing ends are states without samples, and
-chance nodes states with one action, which takes no time. The first half of the samples comes from one half of the episodes,
-the second half from the other.
+`NONE` for no sample. Absorbing ends are states without samples, and chance nodes states with one
+action, which takes no time. The first half of the samples comes from one half of the episodes, the
+second half from the other.
 
 **Plan.** U(i) is the discounted probability of arrival, 1 at the goal. A sample is worth
 v = γ^steps · U(outcome). The best sample of an action counts as the
@@ -39,12 +39,13 @@ _OFFSETS = 12
 """Planes that are tried on either side of a state."""
 
 Outcomes = NDArray[np.int32]
+Discounts = NDArray[np.float32]
 
 
 @njit(cache=True, nogil=True)
 def _total(
     to: Outcomes,
-    worth: FloatArray,
+    worth: Discounts,
     values: FloatArray,
     i: int,
     a: int,
@@ -69,7 +70,7 @@ def _total(
 @njit(cache=True, nogil=True)
 def improve(
     to: Outcomes,
-    worth: FloatArray,
+    worth: Discounts,
     begin: int,
     end: int,
     goal: BoolArray,
@@ -115,7 +116,7 @@ def improve(
 @njit(cache=True, nogil=True)
 def evaluate(
     to: Outcomes,
-    worth: FloatArray,
+    worth: Discounts,
     begin: int,
     end: int,
     goal: BoolArray,
@@ -153,7 +154,7 @@ def evaluate(
 @njit(cache=True, nogil=True)
 def arrive(
     to: Outcomes,
-    weight: NDArray[np.float32],
+    weight: Discounts,
     goal: BoolArray,
     order: IntArray,
     rise: float,
@@ -161,7 +162,7 @@ def arrive(
 ) -> None:
     """Raise `values` to Σ weight · values[to], by sweeps until none rises by more than `rise`.
 
-    Rows of the weights sum to less than 1, so that this ends. Where a weight is 0, `to` is not looked at.
+    Rows of the weights sum to less than 1, so that this ends. Where a weight is 0, `to` is ignored.
     """
     change = np.inf
     while change > rise:

@@ -4,12 +4,13 @@ Units of coordinates say nothing about how far apart two states are; time does. 
 
     distance(x, y) = |f(x) - f(y)|,    f_c(x) = x_c / (root mean square change of x_c per step),
 
-changes being clipped at three times the 75th percentile of nonzero ones, so that jumps do not make a
-coordinate short. Finally all features are divided by the median length of the steps that move. Hence a key, which changes
-once in an episode, is many steps long, and a fast coordinate is short, whatever its unit.
+changes being clipped at three times the 75th percentile of nonzero ones, so that jumps do not make
+a coordinate short. Finally all features are divided by the median length of the steps that move.
+Hence a key, which changes once in an episode, is many steps long, and a fast coordinate is short,
+whatever its unit.
 
-- **Dropped**: coordinates without memory, 1 - E (change)² / (2 variance) < `_MEMORY`. They are noise:
-  the next value has little to do with this one. Also those that wander by themselves: neither the
+- **Dropped**: coordinates without memory, 1 - E (change)² / (2 variance) < `_MEMORY`. The next
+  value has little to do with this one. Also those that wander by themselves: neither the
   other coordinates nor actions say where they go, nor do they say where the others go.
 - **Wrapped**: coordinates that leap from one end of their range to the other, and hardly anywhere
   else, although the middle is not empty. They become a circle: cosine and sine.
@@ -40,7 +41,7 @@ _CLIP = 3.0
 _FEWEST = 0.01
 """Least root mean square change of a coordinate, as a share of its standard deviation."""
 _VALUES, _RARE = 20, 0.1
-"""A discrete coordinate has at most this many values, and changes in at most this share of steps."""
+"""A discrete coordinate has at most this many values, and changes in this share of steps."""
 _LEAP, _MIDDLE = 0.7, 0.2
 """A wrapped coordinate leaps over this share of its range, and was seen away from its ends this
 often."""
@@ -78,14 +79,14 @@ class Metric:
         kept = self.scale > 0.0
         return np.ascontiguousarray((self._unrolled(rows) * self.scale)[:, kept])
 
-    def moved(self, rows: Rows, change: FloatArray) -> FloatArray:
+    def moved(self, rows: Rows, change: Rows) -> FloatArray:
         """Return observations after a change; wrapped coordinates stay within their range."""
         moved = rows + change
         around = self.low + (moved - self.low) % self.span
         return np.where(self.wrapped, around, moved)
 
     def _unrolled(self, rows: Rows) -> FloatArray:
-        """Return coordinates, wrapped ones as circles of their length: cosines, sines at the end."""
+        """Return coordinates, wrapped ones as circles: cosines in place, sines at the end."""
         flat = np.asarray(rows, np.float64)
         if not self.wrapped.any():
             return flat
@@ -177,7 +178,7 @@ def _wanderers(
             tree = cKDTree(features[train[some]][:, columns])
             near = tree.query(features[test[whom]][:, columns], _NEAR)[1]
             guess[whom] = here[some[near]].mean(axis=1)
-        return ((guess - there) ** 2).mean(axis=0)
+        return np.asarray(((guess - there) ** 2).mean(axis=0))
 
     whole = error(np.flatnonzero(kept), True)
     for c in asked:
@@ -217,9 +218,9 @@ class Given:
         """Return the features of observations."""
         return embedded(self.function, rows) / self.unit
 
-    def moved(self, rows: Rows, change: FloatArray) -> FloatArray:
+    def moved(self, rows: Rows, change: Rows) -> FloatArray:
         """Return observations after a change."""
-        return rows + change
+        return np.asarray(rows + change, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,15 +251,15 @@ class Landmarks:
             found = np.asarray(self.function(some, self.places), np.float64)
             if found.shape != (len(some), len(self.places)) or not np.isfinite(found).all():
                 raise InputError(
-                    f"distance must return finite numbers of shape {(len(some), len(self.places))}, "
+                    f"distance must return finite numbers, ({len(some)}, {len(self.places)}) of them, "
                     f"got shape {found.shape}"
                 )
             parts.append(found)
         return np.concatenate(parts) / self.unit
 
-    def moved(self, rows: Rows, change: FloatArray) -> FloatArray:
+    def moved(self, rows: Rows, change: Rows) -> FloatArray:
         """Return observations after a change."""
-        return rows + change
+        return np.asarray(rows + change, np.float64)
 
 
 def embedded(function: Embedding, rows: Rows) -> FloatArray:

@@ -199,15 +199,17 @@ class Model:
     carry: FloatArray
     drift: NDArray[np.float32]
 
-    def validate(self) -> None:
-        """Raise `ValueError` if arrays do not fit each other."""
-        m, width = self.features.shape
+    def validate(self, width: int) -> None:
+        """Raise `ValueError` if arrays do not fit each other, or features are not this wide."""
+        m = len(self.features)
         shape = self.to.shape
         fits = len(shape) == 3 and shape[0] == m == len(self.rows) == len(self.near)
         fits = fits and self.took.shape == self.stitch.shape == shape
         fits = fits and self.drift.shape == (m, shape[1], self.rows.shape[1])
         fits = fits and self.planes.shape == (m, len(self.directions), 2)
-        fits = fits and self.directions.shape[1] == width == self.carry.size
+        fits = (
+            fits and self.directions.shape[1] == width == self.carry.size == self.features.shape[1]
+        )
         fits = (
             fits
             and self.share.shape == self.near.shape
@@ -231,7 +233,7 @@ class Model:
     def nearest(self, points: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
         """Return distances and states nearest to points; those behind a wall are 1e3 farther."""
         k = min(k, self.num_living)
-        away, near = self.tree.query(points, np.arange(1, k + 1))
+        away, near = query(self.tree, points, k)
         behind = parted(points, near, self.features, self.directions, self.planes)
         away = np.where(behind, away + 1e3, away)
         order = np.argsort(away, axis=1, kind="stable")
@@ -254,7 +256,7 @@ def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
     count = min(3 ** vectors.shape[1], _KINDS, len(np.unique(vectors[:1000], axis=0)))
     drawn = np.random.default_rng(seed).permutation(len(vectors))[:20_000]
     centres, _ = kmeans2(vectors[drawn] / scale, count, minit="++", seed=seed)
-    kind = cKDTree(centres).query(vectors / scale)[1].astype(np.int64)
+    kind = query(cKDTree(centres), vectors / scale, 1)[1][:, 0]
     total = np.bincount(kind, minlength=count)
     kept = np.flatnonzero(total)
     means = np.stack([np.bincount(kind, column, count) for column in vectors.T], axis=1)
@@ -286,7 +288,7 @@ def explained_locally(steps: Steps, seed: int) -> float:
     rng = np.random.default_rng(seed)
     pool = rng.permutation(onward)[:60_000]
     tree = cKDTree(steps.features[pool])
-    near = pool[tree.query(steps.features[pool[:500]], min(60, pool.size))[1]]
+    near = pool[query(tree, steps.features[pool[:500]], min(60, pool.size))[1]]
     change = steps.features[near + 1] - steps.features[near]
     size = np.linalg.norm(change, axis=2, keepdims=True)
     change *= np.minimum(1.0, 3.0 / np.maximum(size, 1e-300))  # jumps are matters of chance
@@ -314,7 +316,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
     drawn = np.sort(_spread(features, shuffled, states, rng))
     own = np.ascontiguousarray(features[drawn])
     tree = cKDTree(own)
-    apart = float(np.median(tree.query(own, np.arange(1, min(3, len(own)) + 1))[0][:, -1]))
+    apart = float(np.median(query(tree, own, min(3, len(own)))[0][:, -1]))
     living = len(drawn)
     ends = np.sort(rng.permutation(np.flatnonzero(steps.absorbing))[:_ENDS])
     drawn = np.append(drawn, ends)
@@ -325,7 +327,8 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
     planes[:living] = _walls(steps, drawn[:living], directions)
 
     # moves long enough to get from one state to another; if observations recur, a step is enough
-    gap, beside = tree.query(features)  # the state next to every row: it sees walls from that side
+    around, at = query(tree, features, 1)
+    gap, beside = around[:, 0], at[:, 0]  # the state next to a row sees walls from its side
     recurs = 3 * living < len(features) and float(np.quantile(gap, 0.9)) == 0.0
     hold = 1 if recurs else int(np.clip(np.ceil(2.0 * apart), 1, _HELD))
     moves = steps.moves(hold, seed)
@@ -362,7 +365,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
     walls = model.features, directions, planes
     if ends.size:
         absorbing = np.flatnonzero(steps.absorbing)
-        beside[absorbing] = living + cKDTree(features[ends]).query(features[absorbing])[1]
+        beside[absorbing] = living + query(cKDTree(features[ends]), features[absorbing], 1)[1][:, 0]
     everyone = np.arange(living)[:, None]
     leap = np.linalg.norm(features[end] - features, axis=1) > 2.0 * _FAR * hold
     leaps: list[tuple[IntArray, IntArray, IntArray]] = []
@@ -374,7 +377,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
             if some.size < _ENOUGH:
                 continue
             k = min(_CANDIDATES, some.size)
-            away, near = cKDTree(features[some]).query(own, np.arange(1, k + 1))
+            away, near = query(cKDTree(features[some]), own, k)
             near = some[near]
             # a wall parts row and state if it is seen from either side
             flat = features[near].reshape(-1, width)
@@ -438,8 +441,16 @@ def _spread(
 
 def weights(away: FloatArray) -> FloatArray:
     """Return weights for distances: those of states behind a wall are next to nothing."""
-    weight: FloatArray = 1.0 / (away + 0.1)
-    return weight / weight.sum(axis=1, keepdims=True)
+    weight = 1.0 / (away + 0.1)
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+
+def query(
+    tree: cKDTree, points: FloatArray, k: int, within: float = np.inf
+) -> tuple[FloatArray, IntArray]:
+    """Return distances and numbers of the k nearest, both of shape (points, k)."""
+    away, near = tree.query(points, np.arange(1, k + 1), distance_upper_bound=within)
+    return np.asarray(away), np.asarray(near)
 
 
 def _snapped(
@@ -505,9 +516,8 @@ def _with_chance(
         some = pool[steps.half[pool] == half]
         if not some.size:
             continue
-        away, near = cKDTree(steps.features[some]).query(
-            model.features[alone], np.arange(1, min(_POOLED, some.size) + 1)
-        )
+        tree = cKDTree(steps.features[some])
+        away, near = query(tree, model.features[alone], min(_POOLED, some.size))
         for k in range(count):
             close = away[k] <= max(_FAR, float(away[k, 0]))
             ends = end[some[near[k][close]]]
@@ -553,9 +563,8 @@ def _walls(steps: Steps, drawn: IntArray, directions: FloatArray) -> NDArray[np.
             same = steps.episode[other] == steps.episode[drawn]
             same &= np.linalg.norm(gap, axis=1) <= _FAR * offset
             trail[:, slot] = np.where(same[:, None], gap, 0.0)
-    away, near = cKDTree(features[onward]).query(
-        own, np.arange(1, min(_AROUND, onward.size) + 1), distance_upper_bound=_LOCAL
-    )
+    tree = cKDTree(features[onward])
+    away, near = query(tree, own, min(_AROUND, onward.size), _LOCAL)
     reach = np.minimum(away[:, -1], _LOCAL)
     return find_planes(own, trail, near, reach, features[onward], change, meant, directions, _LEAST)
 
@@ -583,7 +592,7 @@ def _meant(features: FloatArray, change: FloatArray, kind: IntArray) -> FloatArr
     design = np.hstack([np.eye(int(kind.max()) + 1)[kind], centred, np.ones((len(kind), 1))])
     drawn = free[:: max(1, free.size // 50_000)]
     fit = np.linalg.lstsq(design[drawn], change[drawn], rcond=None)[0]
-    usual = design @ fit
+    usual: FloatArray = np.asarray(design @ fit)
     left = float(((change - usual)[drawn] ** 2).sum())
     whole = float((change[drawn] ** 2).sum())
     return usual if left < 0.5 * whole else usual[:0]
@@ -599,11 +608,11 @@ def _carried(steps: Steps, usable: IntArray, moves: Moves, rng: np.random.Genera
         train, test = some[steps.half[some] == 0], some[steps.half[some] == 1][:1000]
         if train.size < 2 * _ENOUGH or not test.size:
             continue
-        away, near = cKDTree(features[train]).query(features[test], 2)
+        away, near = query(cKDTree(features[train]), features[test], 2)
         good = away[:, 1] <= _FAR
         offset = (features[test] - features[train[near[:, 1]]])[good]
         gap = (features[end[test]] - features[end[train[near[:, 1]]]])[good]
         keep = np.linalg.norm(gap, axis=1) < 3.0 * _FAR
         over += (offset * gap)[keep].sum(axis=0)
         under += (offset**2)[keep].sum(axis=0)
-    return np.clip(over / under, 0.0, 1.0)
+    return np.asarray(np.clip(over / under, 0.0, 1.0))

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.outcomes import NONE, arrive, evaluate, improve, parted
+from ..kernels.outcomes import NONE, Discounts, arrive, evaluate, improve, parted
 from ._metric import APART
 from ._model import Model
 
@@ -35,8 +35,8 @@ _PRIOR = 1.0
 """Samples of the mean over all actions that are added to those of an action."""
 _RISE = 1e-4
 """A sweep that raises no value by more than this is the last."""
-_RADIUS, _FARTHEST = 0.99, 3.0
-"""States within the first distance of a goal are the goal, or the three nearest within the other."""
+_RADIUS, _FARTHEST = 0.7, 3.0
+"""States within the first distance of a goal are the goal, or the three nearest of the second."""
 _RISKY = 0.9
 """An action spoils the plan if it leaves less than this share of the probability of arrival."""
 _AHEAD, _BENT = 6, 0.5
@@ -81,7 +81,7 @@ class Plan:
     stay: IntArray
 
 
-def discounts(model: Model, horizon: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def discounts(model: Model, horizon: float) -> tuple[Discounts, Discounts]:
     """Return what an arrival after each sample is worth: for the plan and for its evaluation."""
     plan, late = 1.0 - 1.0 / horizon, 1.0 - 1.0 / (_PATIENCE * horizon)
     worth = (plan ** (model.took + model.stitch)).astype(np.float32)
@@ -152,7 +152,7 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
 
 
 def solve(
-    model: Model, worth: NDArray[np.float32], begin: int, end: int, goal: BoolArray, enough: float
+    model: Model, worth: Discounts, begin: int, end: int, goal: BoolArray, enough: float
 ) -> tuple[FloatArray, IntArray]:
     """Return U and the plan by some of the samples: policy iteration, each plan evaluated a while.
 
@@ -173,7 +173,7 @@ def solve(
         evaluate(*tables, order, _PRIOR, plan, means, 100, values)
 
 
-def score(model: Model, worth: FloatArray, begin: int, end: int, values: FloatArray) -> FloatArray:
+def score(model: Model, worth: Discounts, begin: int, end: int, values: FloatArray) -> FloatArray:
     """Return the score of every action at every state, as `improve` computes it."""
     to = model.to[:, :, begin:end]
     samples = np.where(to >= 0, worth[:, :, begin:end] * values[np.maximum(to, 0)], 0.0)
@@ -192,7 +192,7 @@ def chosen(model: Model, scores: FloatArray) -> IntArray:
 
 def judged(
     model: Model,
-    late: FloatArray,
+    late: Discounts,
     begin: int,
     end: int,
     goal: BoolArray,

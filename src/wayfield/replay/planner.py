@@ -154,7 +154,7 @@ class Planner:
         model, moves = make_model(steps, states, seed)
         if values.size and moves.values is not None:
             values = moves.values.reshape(-1, *values.shape[1:])
-        test = run_test(model, steps, moves, seed)
+        test = run_test(model, steps, moves, metric.dropped, seed)
         self._hold(metric, model, values, test, find_horizon(model, seed), plans)
 
     def _hold(
@@ -276,7 +276,7 @@ class Planner:
         """
         rows, goals, single = self._asked(observation, goal)
         low, high = self._bounds(rows, goals)
-        reach = calibrated(low, high, self._test)
+        reach = calibrated(low, high)
         return reach[0] if single else reach
 
     def reach_interval(
@@ -296,7 +296,7 @@ class Planner:
         if not 0.0 < level < 1.0:
             raise InputError(f"level must be between 0 and 1, got {level:g}")
         rows, goals, single = self._asked(observation, goal)
-        low, high = interval(*self._bounds(rows, goals), self._test, level)
+        low, high = interval(*self._bounds(rows, goals), level)
         return (low[0], high[0]) if single else (low, high)
 
     def check(self) -> Check:
@@ -325,7 +325,7 @@ class Planner:
         """Return a report on the plan for a goal: its states, coverage and predicted arrival."""
         point = self._one(goal, "goal")
         plan, living = self._plans[point.tobytes()], self._model.num_living
-        reach = calibrated(plan.low, plan.high, self._test)
+        reach = calibrated(plan.low, plan.high)
         return PlannerReport(
             goal=frozen(point),
             goal_states=frozen(np.flatnonzero(plan.goal)),
@@ -345,7 +345,8 @@ class Planner:
         away = np.linalg.norm(model.features[near[0]] - self._metric(here[None]), axis=1)
         action = int(self._chosen(plan, near, share)[0])
         has_action = self._values.size and action >= 0
-        path, at = [], int(near[0, 0])
+        path: list[int] = []
+        at = int(near[0, 0])
         while at not in path and len(path) < 1000:
             path.append(at)
             if plan.goal[at] or plan.following[at] == at:
@@ -406,41 +407,23 @@ class Planner:
         kinds: dict[str, Any] = {"Metric": Metric, "Given": Given, "Landmarks": Landmarks}
         needs = {"Metric": "", "Given": "embed", "Landmarks": "distance"}
         given = "distance" if distance is not None else "embed" if embed is not None else ""
+        name = str(arrays.get("metric"))
+        if name not in needs:
+            raise InputError(f"{path} is not a {_KIND}: it has no metric")
+        if needs[name] != given:
+            need = needs[name]
+            why = f"pass {need}=, which is not saved" if need else f"it was made without {given}"
+            raise InputError(f"{path}: {why}")
         try:
-            name = str(arrays["metric"])
-            if needs[name] != given:
-                need = needs[name]
-                why = (
-                    f"pass {need}=, which is not saved" if need else f"it was made without {given}"
-                )
-                raise InputError(f"{path}: {why}")
-            parts = []
-            for part, kind in (("m", Model), ("f", kinds[name]), ("t", Test)):
-                some: dict[str, Any] = {}
-                for field in fields(kind):
-                    if field.name == "function":
-                        some["function"] = embed if embed is not None else distance
-                        continue
-                    array = arrays[f"{part}_{field.name}"]
-                    if (
-                        array.dtype.kind not in "biuf"
-                        or not np.isfinite(array).all()
-                        and (field.name != "planes")
-                    ):
-                        raise ValueError(f"{field.name} has entries that are no finite numbers")
-                    some[field.name] = frozen(array) if array.ndim else array.item()
-                parts.append(kind(**some))
-            model, metric, test = parts
-            model.validate()
-            if metric(model.rows[:1]).shape[1] != model.features.shape[1]:
-                raise ValueError("the metric does not fit the states")
+            model: Model = _read(Model, "m", arrays)
+            metric: Any = _read(kinds[name], "f", arrays, embed if embed is not None else distance)
+            test: Test = _read(Test, "t", arrays)
+            model.validate(metric(model.rows[:1]).shape[1])
             values, plans = arrays["values"], int(arrays["plans"])
             horizon = float(arrays["horizon"])
         except KeyError as missing:
             raise InputError(f"{path} is not a {_KIND}: it has no {missing.args[0]}") from missing
         except (ValueError, TypeError, IndexError) as error:
-            if isinstance(error, InputError):
-                raise
             raise InputError(f"{path} is not a {_KIND}, or is damaged: {error}") from error
         if given:
             made, scale = metric(model.rows), float(np.abs(model.features).max())
@@ -533,6 +516,21 @@ class Planner:
             low[which] *= 0.25**far
             high[which] *= 0.5**far
         return low, high
+
+
+def _read(kind: Any, part: str, arrays: dict[str, NDArray[Any]], function: Any = None) -> Any:
+    """Return a part of a saved planner; raise `ValueError` for entries that are no numbers."""
+    some: dict[str, Any] = {}
+    for field in fields(kind):
+        if field.name == "function":
+            some["function"] = function
+            continue
+        array = arrays[f"{part}_{field.name}"]
+        finite = array.dtype.kind in "biuf" and (field.name == "planes" or np.isfinite(array).all())
+        if not finite:
+            raise ValueError(f"{field.name} has entries that are no finite numbers")
+        some[field.name] = frozen(array) if array.ndim else array.item()
+    return kind(**some)
 
 
 def _groups(goals: Rows, count: int) -> list[tuple[FloatArray, NDArray[np.int64] | slice]]:

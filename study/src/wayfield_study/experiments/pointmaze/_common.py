@@ -61,7 +61,7 @@ def follow_route(problem: Problem, route: Route) -> Policy:
 
 
 def follow_buffer(problem: Problem) -> Policy:
-    """Ask `wayfield.Planner`, made from the buffer alone, for sub-goals and how likely they arrive."""
+    """Ask `wayfield.Planner`, made from the buffer alone, for sub-goals and their odds."""
     scene, shape = problem.scene, problem.scene.squares.shape
     squares = scene.squares.reshape(-1, 2)
     aims = scene.planner.subgoal(squares, problem.place).reshape(shape)

@@ -1,9 +1,9 @@
 """What was tuned, and how much it matters: each constant of *observed first* is swept once.
 
 A row is one value of one constant, all others being as they are. `give_up` is an option of
-`wayfield.expected_cost`, `landmarks` and `jump` of `replay_graph`. Two constants are no options: how
-far around a state jumps are pooled, here by distance in place of what was seen to be next to it, and
-what a failed try costs where stitched arcs have a price.
+`wayfield.expected_cost`, `landmarks` and `jump` of `replay_graph`. Two constants are no options:
+how far around a state jumps are pooled, here by distance in place of what was seen to be next to
+it, and what a failed try costs where stitched arcs have a price.
 """
 
 from __future__ import annotations
