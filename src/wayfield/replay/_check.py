@@ -47,6 +47,10 @@ differ by no more than the last; and skill above which it can be trusted. Where 
 the right model has little skill."""
 _SLACK = 0.07
 """Widening of the interval at level 0.9."""
+_LOCAL, _SEEN, _ENOUGH, _UNSEEN = 2.0, 100, 10_000, 0.35
+"""In a buffer of few rows, walls go unnoticed at states with less than the second number of rows
+within the first number of steps. If all states are such, arrival is predicted lower by the last
+share, and the interval begins at 0. From the third number of rows on, this does not count."""
 _BINS = 5
 
 
@@ -62,11 +66,14 @@ class Test:
         Whether it did.
     lost : float
         Share of particles that came to a state where the action was never taken.
+    blind : float
+        Share of the states, in a small buffer, where walls would go unnoticed.
     """
 
     predicted: FloatArray
     happened: BoolArray
     lost: float
+    blind: float
 
     @property
     def brier(self) -> float:
@@ -107,6 +114,11 @@ class Test:
 def run_test(model: Model, steps: Steps, moves: Moves, dropped: BoolArray, seed: int) -> Test:
     """Replay walks of either half by the samples of the other one."""
     rng = np.random.default_rng([seed, 1])
+    asked = model.features[rng.permutation(model.num_living)[:1000]]
+    rows = cKDTree(steps.features[steps.onward])
+    around = rows.query_ball_point(asked, _LOCAL, return_length=True)
+    small = max(1.0 - len(steps.rows) / _ENOUGH, 0.0)
+    blind = small * float((np.asarray(around) < _SEEN).mean())
     end, took = moves.end, moves.took
     going = np.flatnonzero(took > 0)
     start = rng.permutation(going)[:_WALKS]
@@ -125,7 +137,7 @@ def run_test(model: Model, steps: Steps, moves: Moves, dropped: BoolArray, seed:
     spread = steps.rows.std(axis=0)
     used = ((change**2).mean(axis=0) < spread**2) & ~dropped  # not noise: it has a memory
     if not used.any() or start.size < 2 * _GOALS:
-        return Test(np.zeros(0), np.zeros(0, bool), 0.0)
+        return Test(np.zeros(0), np.zeros(0, bool), 0.0, blind)
     scale = np.where(used, 1.0 / np.maximum(spread, 1e-300), 0.0)
     begins, last = steps.rows[start] * scale, steps.rows[at] * scale
     goals = query(cKDTree(begins), begins, _GOALS)[1]
@@ -141,20 +153,22 @@ def run_test(model: Model, steps: Steps, moves: Moves, dropped: BoolArray, seed:
     known = np.repeat(found.any(axis=1), _GOALS - 1)
     predicted = (near.sum(axis=2) / count)[:, 1:].ravel()[known]
     happened = (off <= radius)[:, 1:].ravel()[known]
-    return Test(frozen(predicted), frozen(happened), float(1.0 - found.mean()))
+    return Test(frozen(predicted), frozen(happened), float(1.0 - found.mean()), blind)
 
 
-def calibrated(low: FloatArray, high: FloatArray) -> FloatArray:
+def calibrated(low: FloatArray, high: FloatArray, blind: float) -> FloatArray:
     """Return the probability of arrival between too low and too high a one."""
     gap = high - low
-    return np.asarray(low + 0.5 * gap * (1.0 - 0.5 * gap))
+    return np.asarray((low + 0.5 * gap * (1.0 - 0.5 * gap)) * (1.0 - _UNSEEN * blind))
 
 
-def interval(low: FloatArray, high: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+def interval(
+    low: FloatArray, high: FloatArray, blind: float, level: float
+) -> tuple[FloatArray, FloatArray]:
     """Return the interval that holds the probability of arrival with a probability of `level`."""
-    middle, slack = calibrated(low, high), _SLACK * level / 0.9
+    middle, slack = calibrated(low, high, blind), _SLACK * level / 0.9
     wide = level / 0.9
-    below = middle - wide * (middle - low) - slack
+    below = middle - wide * (middle - low * (1.0 - blind)) - slack
     above = middle + wide * (high - middle) + slack
     return np.clip(below, 0.0, 1.0), np.clip(above, 0.0, 1.0)
 

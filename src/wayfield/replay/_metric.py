@@ -251,8 +251,8 @@ class Landmarks:
             found = np.asarray(self.function(some, self.places), np.float64)
             if found.shape != (len(some), len(self.places)) or not np.isfinite(found).all():
                 raise InputError(
-                    f"distance must return finite numbers, ({len(some)}, {len(self.places)}) of them, "
-                    f"got shape {found.shape}"
+                    f"distance must return finite numbers for {len(some)} rows and "
+                    f"{len(self.places)} landmarks, got shape {found.shape}"
                 )
             parts.append(found)
         return np.concatenate(parts) / self.unit

@@ -276,7 +276,7 @@ class Planner:
         """
         rows, goals, single = self._asked(observation, goal)
         low, high = self._bounds(rows, goals)
-        reach = calibrated(low, high)
+        reach = calibrated(low, high, self._test.blind)
         return reach[0] if single else reach
 
     def reach_interval(
@@ -296,7 +296,7 @@ class Planner:
         if not 0.0 < level < 1.0:
             raise InputError(f"level must be between 0 and 1, got {level:g}")
         rows, goals, single = self._asked(observation, goal)
-        low, high = interval(*self._bounds(rows, goals), level)
+        low, high = interval(*self._bounds(rows, goals), self._test.blind, level)
         return (low[0], high[0]) if single else (low, high)
 
     def check(self) -> Check:
@@ -325,7 +325,7 @@ class Planner:
         """Return a report on the plan for a goal: its states, coverage and predicted arrival."""
         point = self._one(goal, "goal")
         plan, living = self._plans[point.tobytes()], self._model.num_living
-        reach = calibrated(plan.low, plan.high)
+        reach = calibrated(plan.low, plan.high, self._test.blind)
         return PlannerReport(
             goal=frozen(point),
             goal_states=frozen(np.flatnonzero(plan.goal)),
