@@ -106,7 +106,7 @@ def find_horizon(model: Model, seed: int) -> float:
 def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     """Plan for the goal at `point`, in features."""
     worth, late = discounts(model, horizon)
-    rise = min(_RISE, 0.1 / horizon)
+    rise = min(_RISE, 0.3 / horizon)
     away = np.linalg.norm(model.features - point, axis=1)
     third = float(np.partition(away, min(2, away.size - 1))[min(2, away.size - 1)])
     nearest = float(away.min())
@@ -129,7 +129,7 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     high = judged(model, late, 0, samples, inside, plan, order)
     low = np.zeros(len(away))
     for begin, end in ((0, samples // 2), (samples // 2, samples)):
-        own, _ = solve(model, worth, begin, end, inside, rise)
+        own, _ = solve(model, worth, begin, end, inside, 4.0 * rise)
         half = chosen(model, score(model, worth, begin, end, own))
         low += 0.5 * judged(model, late, samples - end, samples - begin, inside, half, order)
     low = np.minimum(low, high)

@@ -338,8 +338,11 @@ def success(scene: Scene, graph: str) -> float:
     return row(scene, make_graph(scene, graph), 100, ours)["reached"] / 100
 
 
-def test_zigzags_of_few_data_send_nobody_back() -> None:
-    assert success(make_scene("giant-stitch", 0.03, 300, 1), "xy-5") > 0.95
+def test_with_few_data_nothing_is_promised_that_is_not_kept() -> None:
+    scene = make_scene("giant-stitch", 0.03, 300, 1)
+    (ours,) = (arm for arm in ARMS if arm.name == OURS)
+    walked = row(scene, make_graph(scene, "xy-5"), 100, ours)
+    assert walked["predicted"] < walked["reached"] / 100 + 0.2
 
 
 def test_false_shortcuts_do_not_make_a_gamble_cheap() -> None:
