@@ -232,9 +232,9 @@ WORLDS: dict[str, World] = {
         belts=((1.0, 2.0, 0.3), (3.0, 4.0, -0.3)),
         walls=np.array([[4.0, 2.5, 8.0, 2.5]]),
     ),
-    "key, 1": _key(1 / 7),
-    "key, 30": _key(30 / 7),
-    "key, 900": _key(900 / 7),
+    "key and door, 1": _key(1 / 7),
+    "key and door, 30": _key(30 / 7),
+    "key and door, 900": _key(900 / 7),
     "thick spiral": Plane(
         tasks=(
             Task((0.5, 0.5), (4.6, 3.6)),
@@ -345,7 +345,7 @@ WORLDS: dict[str, World] = {
         tasks=(
             Task((1.0, 1.0, 1.57), (6.0, 1.0, -1.57)),
             Task((6.0, 5.0, 0.0), (1.0, 5.0, 3.1)),
-            Task((3.0, 4.5, 3.1), (5.0, 1.5, 0.0)),
+            Task((2.0, 4.8, 0.0), (5.0, 1.5, 0.0)),
         ),
         size=(7.0, 6.0),
         walls=np.array([[3.5, 0.0, 3.5, 3.5]]),
