@@ -1,0 +1,473 @@
+"""What each action does at each state, read off the nearest rows of the buffer.
+
+**States** are rows of the buffer, drawn at random. **Actions** are whole numbers as they are, or
+k-means clusters of vectors. Without actions, or if these say nothing about where steps lead, a step
+is taken for what its direction was meant to be: an ordinary step for itself, a jump for the step
+before it, since nobody chooses where a jump leads.
+
+**Moves.** From a row one follows the episode as long as the action is held, at most `hold` steps:
+so many that a move is longer than states are apart. Absorbing ends are states without moves.
+
+**Outcomes.** For state s, action a and either half of the episodes: the nearest rows r with that
+action, no farther than `_FAR` steps, none behind a wall. If f is where the move from r led, it led
+from s to
+
+    f + c · (s - r),   0 <= c <= 1 for each feature,
+
+with c fitted on held-out rows: near 1 where dynamics are smooth and rows far apart (displacements
+carry over), near 0 where rows are dense and noisy (places do). The outcome is one of the states
+nearest to it that is not behind a wall, drawn with weights 1 / distance: interpolation on average.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.vq import kmeans2
+from scipy.spatial import cKDTree
+
+from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels.outcomes import NONE, find_planes, parted
+from ._dataset import Buffer
+
+STATES, _ENDS = 12_000, 3000
+"""States at most, and absorbing ends among them."""
+_DENSE = 0.4
+"""States are close enough if the second nearest is this many steps away."""
+_SAMPLES = 6
+"""Rows of each half that an outcome is read from."""
+_FAR, _CLOSE, _ENOUGH = 3.0, 0.5, 3
+"""Rows beyond the first distance say nothing. Of those beyond the second three are used."""
+_AVERAGED = 3
+"""States around an observation whose scores are averaged."""
+_KINDS = 16
+"""Kinds of actions at most, if they are not whole numbers; whole numbers may be 64."""
+_JUMP = 5.0
+"""Steps longer than this many times the 90th percentile of nonzero steps are jumps."""
+_HELD = 6
+"""Moves are at most this many steps long."""
+_AROUND, _LEAST = 400, 8
+"""Rows around a state that decide on walls, and those on either side that might have crossed."""
+_DIRECTIONS, _LOCAL, _TRAIL = 24, 2.0, 3
+_EXPLAINED = 0.1
+"""Least share of the local variance of steps that actions must explain."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """A buffer as rows of observations: where steps lead is the next row.
+
+    Attributes
+    ----------
+    rows : (n, d) float array
+        Observations. An absorbing end that nobody saw is where the step before would have led.
+    features : (n, e) float array
+        Their features.
+    onward, absorbing : (n,) bool arrays
+        Rows that continue in the next one; rows that are absorbing ends.
+    kind : (n,) int array
+        Kind of the action taken there.
+    episode, half : (n,) int arrays
+        Number of the episode, and the half of the episodes that it belongs to, 0 or 1.
+    """
+
+    rows: FloatArray
+    features: FloatArray
+    onward: BoolArray
+    absorbing: BoolArray
+    kind: IntArray
+    episode: IntArray
+    half: IntArray
+
+    def moves(self, hold: int, held: bool) -> tuple[IntArray, IntArray]:
+        """Return the row in which the move from each row ends, and how many steps it takes.
+
+        If `held`, a move is over when the kind of the action changes.
+        """
+        at = np.arange(len(self.rows))
+        for _ in range(hold):
+            going = self.onward[at]
+            if held:
+                going &= self.kind[at] == self.kind
+            at = at + going
+        return at, at - np.arange(at.size)
+
+
+def read_steps(buffer: Buffer) -> tuple[FloatArray, BoolArray, BoolArray, IntArray]:
+    """Return the rows of a buffer, which continue, which are absorbing, and whose actions they had.
+
+    Rows that end a run of transitions, or that nobody saw, are added; their action is -1.
+    """
+    first, size = buffer.first.astype(np.float64), len(buffer.first)
+    if len(buffer.second):
+        added = ~buffer.joined
+        ends = buffer.second[added].astype(np.float64)
+        absorbing = buffer.died[added]
+    else:  # the step before, once more
+        added = buffer.died & ~buffer.valid
+        last = np.flatnonzero(added)
+        before = np.maximum(last - 1, 0)
+        same = buffer.joined[before] & (before < last)
+        ends = first[last] + np.where(same[:, None], first[last] - first[before], 0.0)
+        absorbing = np.ones(last.size, bool)
+    place = np.arange(size) + np.append(0, np.cumsum(added)[:-1])
+    total = size + int(added.sum())
+    rows = np.empty((total, first.shape[1]))
+    rows[place], rows[place[added] + 1] = first, ends
+    onward, over, action = np.zeros(total, bool), np.zeros(total, bool), np.full(total, -1)
+    onward[place] = buffer.joined | added
+    over[place[added] + 1] = absorbing
+    over[place[buffer.died & ~added] + 1] = True
+    action[place] = np.arange(size)
+    return rows, onward, over, action
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """States, and what every action does there.
+
+    Attributes
+    ----------
+    rows : (m, d) float array
+        Observations that are the states; those of absorbing ends come last.
+    features : (m, e) float array
+        Their features.
+    num_living : int
+        States that are no absorbing ends.
+    to : (m, actions, samples) int32 array
+        Outcomes, those of the first half of the episodes first; see `kernels.outcomes`.
+    took, stitch : (m, actions, samples) float32 arrays
+        Steps that a sample took, and how far it was from the state and from its outcome.
+    directions, planes : arrays
+        Normals of walls, and their distances from the states, ahead and behind.
+    near, share : (m, k) arrays
+        States around each state, itself first, and their weights.
+    hold : int
+        Most steps of a move.
+    carry : (e,) float array
+        Share of a row's offset that its outcome is corrected by.
+    drift : (m, actions, d) float32 array
+        Change of the observation in the most typical sample of an action.
+    """
+
+    rows: FloatArray
+    features: FloatArray
+    num_living: int
+    to: NDArray[np.int32]
+    took: NDArray[np.float32]
+    stitch: NDArray[np.float32]
+    directions: FloatArray
+    planes: NDArray[np.float32]
+    near: IntArray
+    share: FloatArray
+    hold: int
+    carry: FloatArray
+    drift: NDArray[np.float32]
+
+    def validate(self) -> None:
+        """Raise `ValueError` if arrays do not fit each other."""
+        m, width = self.features.shape
+        shape = self.to.shape
+        fits = len(shape) == 3 and shape[0] == m == len(self.rows) == len(self.near)
+        fits = fits and self.took.shape == self.stitch.shape == shape
+        fits = fits and self.drift.shape == (m, shape[1], self.rows.shape[1])
+        fits = fits and self.planes.shape == (m, len(self.directions), 2)
+        fits = fits and self.directions.shape[1] == width == self.carry.size
+        fits = fits and self.share.shape == self.near.shape and 0 < self.num_living <= m
+        if not fits:
+            raise ValueError("the arrays of the model do not fit each other")
+        if self.to.min() < NONE or self.to.max() >= m or self.near.min() < 0 or self.near.max() >= m:
+            raise ValueError(f"a state is not below {m}")
+
+    @cached_property
+    def tree(self) -> cKDTree:
+        """Tree of the features of living states."""
+        return cKDTree(self.features[: self.num_living])
+
+    def nearest(self, points: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
+        """Return distances and states nearest to points; those behind a wall are 1e3 farther."""
+        k = min(k, self.num_living)
+        away, near = self.tree.query(points, np.arange(1, k + 1))
+        behind = parted(points, near, self.features, self.directions, self.planes)
+        away = np.where(behind, away + 1e3, away)
+        order = np.argsort(away, axis=1, kind="stable")
+        return np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
+
+
+def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
+    """Return the kind of every action, and what each kind is: a number or a mean vector."""
+    actions = np.asarray(actions)
+    actions = actions[:, 0] if actions.ndim == 2 and actions.shape[1] == 1 else actions
+    whole = actions.ndim == 1 and (actions.dtype.kind in "biu" or (actions == np.rint(actions)).all())
+    if whole:
+        values, kind = np.unique(actions, return_inverse=True)
+        if values.size <= 4 * _KINDS:
+            return kind.astype(np.int64), values
+    vectors = actions.reshape(len(actions), -1).astype(np.float64)
+    scale = np.maximum(vectors.std(axis=0), 1e-300)
+    count = min(3 ** vectors.shape[1], _KINDS, len(np.unique(vectors[:1000], axis=0)))
+    drawn = np.random.default_rng(seed).permutation(len(vectors))[:20_000]
+    centres, _ = kmeans2(vectors[drawn] / scale, count, minit="++", seed=seed)
+    kind = cKDTree(centres).query(vectors / scale)[1].astype(np.int64)
+    total = np.bincount(kind, minlength=count)
+    kept = np.flatnonzero(total)
+    means = np.stack([np.bincount(kind, column, count) for column in vectors.T], axis=1)
+    values = (means[kept] / total[kept, None]).reshape(kept.size, *actions.shape[1:])
+    return np.searchsorted(kept, kind), values
+
+
+def directions_of_steps(features: FloatArray, onward: IntArray, seed: int) -> IntArray:
+    """Return kinds of steps by where they lead; a jump is of the kind of the step before it."""
+    moves = np.zeros_like(features)
+    moves[onward] = features[onward + 1] - features[onward]
+    sizes = np.linalg.norm(moves, axis=1)
+    usual = sizes[sizes > 0.0]
+    limit = _JUMP * float(np.quantile(usual, 0.9)) if usual.size else np.inf
+    before = np.arange(len(features))
+    for _ in range(3):  # back to an ordinary step of the same episode
+        jump = (sizes[before] > limit) & (before > 0)
+        goes = np.zeros(len(features), bool)
+        goes[onward + 1] = True
+        before = np.where(jump & goes[before], before - 1, before)
+    return kinds_of(moves[before], seed)[0] if usual.size else np.zeros(len(features), np.int64)
+
+
+def explained_locally(steps: Steps, seed: int) -> float:
+    """Return the share of the variance of steps, among near rows, that kinds of actions explain."""
+    onward = np.flatnonzero(steps.onward)
+    rng = np.random.default_rng(seed)
+    pool = rng.permutation(onward)[:60_000]
+    tree = cKDTree(steps.features[pool])
+    near = pool[tree.query(steps.features[pool[:500]], min(60, pool.size))[1]]
+    change = steps.features[near + 1] - steps.features[near]
+    size = np.linalg.norm(change, axis=2, keepdims=True)
+    change *= np.minimum(1.0, 3.0 / np.maximum(size, 1e-300))  # jumps are matters of chance
+    kind = steps.kind[near]
+    total = within = 0.0
+    freedom = 0
+    for moves, which in zip(change, kind, strict=True):
+        total += float(((moves - moves.mean(axis=0)) ** 2).sum()) / (len(moves) - 1)
+        names, which = np.unique(which, return_inverse=True)
+        counts = np.bincount(which)
+        means = np.stack([np.bincount(which, c) / counts for c in moves.T], axis=1)
+        left = len(moves) - names.size
+        if left > 0:
+            within += float(((moves - means[which]) ** 2).sum()) / left
+            freedom += 1
+    return 1.0 - (within / max(freedom, 1)) / max(total / len(near), 1e-300)
+
+
+def make_model(steps: Steps, states: int, held: bool, seed: int) -> Model:
+    """Choose states and read off what every action does there."""
+    width, features = steps.features.shape[1], steps.features
+    rng = np.random.default_rng(seed)
+
+    # states: as many as it takes to have them close to each other
+    shuffled = rng.permutation(np.flatnonzero(~steps.absorbing))
+    for count in (3000, 6000, states):
+        drawn = np.sort(shuffled[: min(count, states)])
+        own = np.ascontiguousarray(features[drawn])
+        tree = cKDTree(own)
+        apart = float(np.median(tree.query(own, np.arange(1, min(3, len(own)) + 1))[0][:, -1]))
+        if apart <= _DENSE:
+            break
+    living = len(drawn)
+    ends = np.sort(rng.permutation(np.flatnonzero(steps.absorbing))[:_ENDS])
+    drawn = np.append(drawn, ends)
+
+    # walls: planes around each state that far fewer steps cross than might
+    directions = _normals(width, rng)
+    planes = np.full((len(drawn), len(directions), 2), np.inf, np.float32)
+    planes[:living] = _walls(steps, drawn[:living], directions)
+
+    # moves long enough to get from one state to another
+    hold = int(np.clip(np.ceil(2.0 * apart), 1, _HELD))
+    end, took = steps.moves(hold, held)
+    usable = np.flatnonzero(took > 0)
+    carry = _carried(steps, usable, end, rng)
+
+    count = int(steps.kind.max()) + 1
+    shape = (len(drawn), count, 2 * _SAMPLES)
+    model = Model(
+        rows=np.ascontiguousarray(steps.rows[drawn]),
+        features=np.ascontiguousarray(features[drawn]),
+        num_living=living,
+        to=np.full(shape, NONE, np.int32),
+        took=np.zeros(shape, np.float32),
+        stitch=np.zeros(shape, np.float32),
+        directions=directions,
+        planes=planes,
+        near=np.arange(len(drawn))[:, None],
+        share=np.ones((len(drawn), 1)),
+        hold=hold,
+        carry=carry,
+        drift=np.zeros((len(drawn), count, steps.rows.shape[1]), np.float32),
+    )
+    k = min(_AVERAGED, living)
+    away, near = model.nearest(own, _AVERAGED + 2)
+    near, share = near[:, :k], weights(away[:, :k])
+    lone = np.arange(living, len(drawn))[:, None].repeat(k, axis=1)  # ends are their own
+    near, share = np.vstack([near, lone]), np.vstack([share, np.full(lone.shape, 1.0 / k)])
+    model = replace(model, near=near, share=share)
+
+    # outcomes: where the nearest rows with the same action led
+    walls = model.features, directions, planes
+    beside = tree.query(features)[1]  # the state next to every row: it sees walls from that side
+    if ends.size:
+        absorbing = np.flatnonzero(steps.absorbing)
+        beside[absorbing] = living + cKDTree(features[ends]).query(features[absorbing])[1]
+    everyone = np.arange(living)[:, None]
+    for kind in range(count):
+        moved = np.zeros((living, 2 * _SAMPLES, width))
+        source = np.full((living, 2 * _SAMPLES), -1)
+        for half in (0, 1):
+            some = usable[(steps.half[usable] == half) & (steps.kind[usable] == kind)]
+            if some.size < _ENOUGH:
+                continue
+            k = min(_SAMPLES + 4, some.size)
+            away, near = cKDTree(features[some]).query(own, np.arange(1, k + 1))
+            near = some[near]
+            # a wall parts row and state if it is seen from either side
+            flat = features[near].reshape(-1, width)
+            behind = parted(flat, np.repeat(everyone, k, 0).reshape(-1, 1), *walls)
+            behind |= parted(np.repeat(own, k, 0), beside[near].reshape(-1, 1), *walls)
+            away = np.where(behind.reshape(away.shape), np.inf, away)
+            order = np.argsort(away, axis=1, kind="stable")[:, :_SAMPLES]
+            away, near = np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
+            good = (away <= _FAR) & ((away <= _CLOSE) | (np.arange(near.shape[1]) < _ENOUGH))
+            i, j = np.nonzero(good)
+            row, slot = near[i, j], half * _SAMPLES + j
+            reached, gap = _snapped(model, steps, i, row, end[row], beside[end[row]], rng)
+            model.to[i, kind, slot] = reached
+            model.took[i, kind, slot] = took[row]
+            model.stitch[i, kind, slot] = away[i, j] * (1.0 - carry.mean()) + gap
+            moved[i, slot] = features[end[row]] - features[row]
+            source[i, slot] = row
+        # the sample nearest to the mean is typical, however far a few of them went
+        found = source >= 0
+        mean = (moved * found[..., None]).sum(axis=1) / np.maximum(found.sum(axis=1), 1)[:, None]
+        off = np.where(found, np.linalg.norm(moved - mean[:, None], axis=2), np.inf)
+        typical = source[np.arange(living), off.argmin(axis=1)]
+        change = steps.rows[end[typical]] - steps.rows[typical]
+        model.drift[:living, kind] = np.where(typical[:, None] >= 0, change, 0.0)
+    return model
+
+
+def weights(away: FloatArray) -> FloatArray:
+    """Return weights for distances: those of states behind a wall are next to nothing."""
+    weight: FloatArray = 1.0 / (away + 0.1)
+    return weight / weight.sum(axis=1, keepdims=True)
+
+
+def _snapped(
+    model: Model,
+    steps: Steps,
+    state: IntArray,
+    row: IntArray,
+    end: IntArray,
+    beside: IntArray,
+    rng: np.random.Generator,
+) -> tuple[IntArray, FloatArray]:
+    """Return the state that the move of each row ends in if begun at a state, and how far off.
+
+    `end` are the rows that moves end in, and `beside` the states next to these.
+    """
+    walls = model.features, model.directions, model.planes
+    own, last = model.features[state], steps.features[end]
+    point = last + model.carry * (own - steps.features[row])
+    # jumps lead to places; and so does a move that would be carried through a wall
+    exact = np.linalg.norm(last - steps.features[row], axis=1) > 2.0 * _FAR * model.hold
+    exact |= parted(point, state[:, None], *walls)[:, 0] & ~parted(last, state[:, None], *walls)[:, 0]
+    point = np.where(exact[:, None], last, point)
+    away, near = model.nearest(point, _AVERAGED + 2)
+    places, k = model.features[near].reshape(-1, own.shape[1]), near.shape[1]
+    behind = parted(places, np.repeat(beside, k)[:, None], *walls).reshape(away.shape)
+    away = away + 1e3 * (behind & (beside < model.num_living)[:, None])
+    order = np.argsort(away, axis=1, kind="stable")[:, :_AVERAGED]
+    away, near = np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
+    share = np.cumsum(weights(away), axis=1)
+    pick = np.minimum((rng.random((len(point), 1)) > share).sum(axis=1), near.shape[1] - 1)
+    which = np.arange(len(point))
+    dead = beside >= model.num_living
+    reached = np.where(dead, beside, near[which, pick])
+    return reached, np.where(dead, 0.0, away[which, pick] % 1e3)
+
+
+def _walls(steps: Steps, drawn: IntArray, directions: FloatArray) -> NDArray[np.float32]:
+    """Return the distances of walls from states, ahead and behind in every direction."""
+    features, own = steps.features, steps.features[drawn]
+    onward = np.flatnonzero(steps.onward)
+    change = features[onward + 1] - features[onward]
+    change[np.linalg.norm(change, axis=1) > 2.0 * _FAR] = 0.0  # jumps cross no walls
+    meant = _meant(features[onward], change, steps.kind[onward])
+    # where the episode of each state was just before and after
+    trail = np.zeros((len(drawn), 2 * _TRAIL, own.shape[1]))
+    for offset in range(1, _TRAIL + 1):
+        for slot, other in ((offset - 1, drawn - offset), (_TRAIL + offset - 1, drawn + offset)):
+            other = np.clip(other, 0, len(features) - 1)
+            gap = features[other] - own
+            same = steps.episode[other] == steps.episode[drawn]
+            same &= np.linalg.norm(gap, axis=1) <= _FAR * offset
+            trail[:, slot] = np.where(same[:, None], gap, 0.0)
+    away, near = cKDTree(features[onward]).query(
+        own, np.arange(1, min(_AROUND, onward.size) + 1), distance_upper_bound=_LOCAL
+    )
+    reach = np.minimum(away[:, -1], _LOCAL)
+    return find_planes(
+        own, trail, near, reach, features[onward], change, meant, directions, _LEAST
+    )
+
+
+def _normals(width: int, rng: np.random.Generator) -> FloatArray:
+    """Return normals of planes: all around in the plane, axes and random ones beyond."""
+    if width == 1:
+        return np.ones((1, 1))
+    if width == 2:
+        angle = np.arange(_DIRECTIONS) * np.pi / _DIRECTIONS
+        return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    drawn = rng.normal(size=(_DIRECTIONS, width))
+    return np.vstack([np.eye(width), drawn / np.linalg.norm(drawn, axis=1, keepdims=True)])
+
+
+def _meant(features: FloatArray, change: FloatArray, kind: IntArray) -> FloatArray:
+    """Return where the action of each step leads if nothing is in the way; nothing if unknown.
+
+    It is linear in the features, plus a constant for each kind of action: a least squares fit to
+    the steps of at least half the usual length. It is known if it explains most of their squares.
+    """
+    size = np.linalg.norm(change, axis=1)
+    free = np.flatnonzero(size >= 0.5 * np.quantile(size, 0.9))
+    centred = features - features.mean(axis=0)
+    design = np.hstack([np.eye(int(kind.max()) + 1)[kind], centred, np.ones((len(kind), 1))])
+    drawn = free[:: max(1, free.size // 50_000)]
+    fit = np.linalg.lstsq(design[drawn], change[drawn], rcond=None)[0]
+    usual = design @ fit
+    left = float(((change - usual)[drawn] ** 2).sum())
+    whole = float((change[drawn] ** 2).sum())
+    return usual if left < 0.5 * whole else usual[:0]
+
+
+def _carried(
+    steps: Steps, usable: IntArray, end: IntArray, rng: np.random.Generator
+) -> FloatArray:
+    """Return for each feature how much of the offset of a near row carries over to its outcome."""
+    features, width = steps.features, steps.features.shape[1]
+    alive = usable[~steps.absorbing[end[usable]]]
+    over, under = np.zeros(width), np.full(width, 1e-12)
+    for kind in range(int(steps.kind.max()) + 1):
+        some = rng.permutation(alive[steps.kind[alive] == kind])[:20_000]
+        train, test = some[steps.half[some] == 0], some[steps.half[some] == 1][:1000]
+        if train.size < 2 * _ENOUGH or not test.size:
+            continue
+        away, near = cKDTree(features[train]).query(features[test], 2)
+        good = away[:, 1] <= _FAR
+        offset = (features[test] - features[train[near[:, 1]]])[good]
+        gap = (features[end[test]] - features[end[train[near[:, 1]]]])[good]
+        keep = np.linalg.norm(gap, axis=1) < 3.0 * _FAR
+        over += (offset * gap)[keep].sum(axis=0)
+        under += (offset**2)[keep].sum(axis=0)
+    return np.clip(over / under, 0.0, 1.0)
