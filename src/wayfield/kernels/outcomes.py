@@ -1,7 +1,8 @@
 """Plans over sampled outcomes: what an action did at similar places, and walls between them.
 
 **Outcomes.** ``to[i, a, j]`` is the state that the j-th sample of action a at state i ended in, or
-`NONE` for no sample. Absorbing ends are states without samples. The first half of the samples comes from one half of the episodes,
+`NONE` for no sample. Absorbing ends are states without samples, and
+chance nodes states with one action, which takes no time. The first half of the samples comes from one half of the episodes,
 the second half from the other.
 
 **Plan.** U(i) is the discounted probability of arrival, 1 at the goal. A sample is worth
@@ -322,11 +323,13 @@ def relive(
     start: IntArray,
     kinds: IntArray,
     dice: FloatArray,
+    num_places: int,
 ) -> Outcomes:
     """Return where walks end that take the given actions by the samples of one half.
 
     `kinds` is (walks, steps), with -1 for no further step; `dice` is (walks, particles, steps) of
-    numbers in [0, 1). An entry of the result is `NONE` where a particle had no sample to follow.
+    numbers in [0, 1). States from `num_places` on are chance nodes, whose action is 0 and takes no
+    time. An entry of the result is `NONE` where a particle had no sample to follow.
     """
     walks, particles, steps = dice.shape
     middle = to.shape[2] // 2
@@ -339,19 +342,23 @@ def relive(
                 a = kinds[w, s]
                 if a < 0:
                     break
-                count = 0
-                for j in range(begin, begin + middle):
-                    count += to[i, a, j] != NONE
-                if count == 0:
-                    i = NONE
-                    break
-                skip = int(dice[w, p, s] * count)
-                for j in range(begin, begin + middle):
-                    if to[i, a, j] != NONE:
-                        if skip == 0:
-                            i = to[i, a, j]
-                            break
-                        skip -= 1
+                while True:
+                    count = 0
+                    for j in range(begin, begin + middle):
+                        count += to[i, a, j] != NONE
+                    if count == 0:
+                        i = NONE
+                        break
+                    skip = int(dice[w, p, s] * count)
+                    for j in range(begin, begin + middle):
+                        if to[i, a, j] != NONE:
+                            if skip == 0:
+                                i = to[i, a, j]
+                                break
+                            skip -= 1
+                    if i < num_places:
+                        break
+                    a = 0
                 if i < 0:
                     break
             ends[w, p] = i

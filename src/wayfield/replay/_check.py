@@ -32,7 +32,7 @@ from .._text import number_of, percent
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.outcomes import NONE, relive
 from ._metric import Metric
-from ._model import Model, Steps
+from ._model import Model, Moves, Steps
 
 if TYPE_CHECKING:
     from ._plans import Plan
@@ -101,26 +101,26 @@ class Test:
         return table
 
 
-def run_test(model: Model, steps: Steps, held: bool, seed: int) -> Test:
+def run_test(model: Model, steps: Steps, moves: Moves, seed: int) -> Test:
     """Replay walks of either half by the samples of the other one."""
     rng = np.random.default_rng([seed, 1])
-    end, took = steps.moves(model.hold, held)
+    end, took = moves.end, moves.took
     going = np.flatnonzero(took > 0)
     start = rng.permutation(going)[:_WALKS]
     # the actions of each walk, move by move; it is over when there is no further move
     kinds, at = np.full((start.size, _MOVES), -1), start.copy()
     for move in range(_MOVES):
         more = took[at] > 0
-        kinds[more, move] = steps.kind[at[more]]
+        kinds[more, move] = moves.kind[at[more]]
         at = np.where(more, end[at], at)
     _, first = model.nearest(steps.features[start], 1)
     dice = rng.random((start.size, _PARTICLES, _MOVES))
-    ends = relive(model.to, 1 - steps.half[start], first[:, 0], kinds, dice)
+    ends = relive(model.to, 1 - steps.half[start], first[:, 0], kinds, dice, model.num_places)
 
     # goals: where walks ended that began nearby, in raw coordinates; the first is its own end
-    memory = np.abs(np.diff(steps.rows, axis=0)[steps.onward[:-1]]).std(axis=0)
+    change = np.diff(steps.rows, axis=0)[steps.onward[:-1]]
     spread = steps.rows.std(axis=0)
-    used = (spread > 0.0) & (memory < spread)
+    used = (change**2).mean(axis=0) < spread**2  # not noise: it has a memory
     if not used.any() or start.size < 2 * _GOALS:
         return Test(np.zeros(0), np.zeros(0, bool), 0.0)
     scale = np.where(used, 1.0 / np.maximum(spread, 1e-300), 0.0)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,12 +36,16 @@ from ._dataset import Buffer
 
 STATES, _ENDS = 12_000, 3000
 """States at most, and absorbing ends among them."""
-_DENSE = 0.4
-"""States are close enough if the second nearest is this many steps away."""
+_CUBE, _LEAST_CUBE, _FEW = 0.3, 0.1, 3000
+"""Sides of the cubes that hold one state, in steps, and states that are too few for large cubes."""
 _SAMPLES = 6
 """Rows of each half that an outcome is read from."""
 _FAR, _CLOSE, _ENOUGH = 3.0, 0.5, 3
 """Rows beyond the first distance say nothing. Of those beyond the second three are used."""
+_POOLED = 60
+"""Jumps around a state that say where its own lead."""
+_NOWHERE = 1e9
+"""Feature of chance nodes, which are no places."""
 _AVERAGED = 3
 """States around an observation whose scores are averaged."""
 _KINDS = 16
@@ -71,6 +75,9 @@ class Steps:
         Rows that continue in the next one; rows that are absorbing ends.
     kind : (n,) int array
         Kind of the action taken there.
+    vectors : (n, k) float array
+        The action itself if it is a vector, or where the step led if there is none; empty if
+        actions are whole numbers, which are held during a move.
     episode, half : (n,) int arrays
         Number of the episode, and the half of the episodes that it belongs to, 0 or 1.
     """
@@ -80,21 +87,42 @@ class Steps:
     onward: BoolArray
     absorbing: BoolArray
     kind: IntArray
+    vectors: FloatArray
     episode: IntArray
     half: IntArray
 
-    def moves(self, hold: int, held: bool) -> tuple[IntArray, IntArray]:
-        """Return the row in which the move from each row ends, and how many steps it takes.
+    def moves(self, hold: int, seed: int) -> Moves:
+        """Return the moves from all rows, of at most `hold` steps.
 
-        If `held`, a move is over when the kind of the action changes.
+        A whole-numbered action is held: the move is over when it changes. The kind of a move with
+        vectors is that of their mean.
         """
-        at = np.arange(len(self.rows))
+        at, held = np.arange(len(self.rows)), not self.vectors.size
+        total = np.zeros_like(self.vectors)
         for _ in range(hold):
             going = self.onward[at]
             if held:
                 going &= self.kind[at] == self.kind
+            else:
+                total += np.where(going[:, None], self.vectors[at], 0.0)
             at = at + going
-        return at, at - np.arange(at.size)
+        took = at - np.arange(at.size)
+        if held or hold == 1:
+            return Moves(at, took, self.kind, None)
+        moving = np.flatnonzero(took)
+        kind = np.zeros(at.size, np.int64)
+        kind[moving], values = kinds_of(total[moving] / took[moving, None], seed)
+        return Moves(at, took, kind, values)
+
+
+class Moves(NamedTuple):
+    """Moves from all rows: where they end, how long they take, of which kind they are."""
+
+    end: IntArray
+    took: IntArray
+    kind: IntArray
+    values: NDArray[Any] | None
+    """What each kind is, if that differs from single steps."""
 
 
 def read_steps(buffer: Buffer) -> tuple[FloatArray, BoolArray, BoolArray, IntArray]:
@@ -136,8 +164,8 @@ class Model:
         Observations that are the states; those of absorbing ends come last.
     features : (m, e) float array
         Their features.
-    num_living : int
-        States that are no absorbing ends.
+    num_living, num_places : int
+        States that are no absorbing ends, and these together with the ends. Chance nodes follow.
     to : (m, actions, samples) int32 array
         Outcomes, those of the first half of the episodes first; see `kernels.outcomes`.
     took, stitch : (m, actions, samples) float32 arrays
@@ -157,6 +185,7 @@ class Model:
     rows: FloatArray
     features: FloatArray
     num_living: int
+    num_places: int
     to: NDArray[np.int32]
     took: NDArray[np.float32]
     stitch: NDArray[np.float32]
@@ -177,7 +206,7 @@ class Model:
         fits = fits and self.drift.shape == (m, shape[1], self.rows.shape[1])
         fits = fits and self.planes.shape == (m, len(self.directions), 2)
         fits = fits and self.directions.shape[1] == width == self.carry.size
-        fits = fits and self.share.shape == self.near.shape and 0 < self.num_living <= m
+        fits = fits and self.share.shape == self.near.shape and 0 < self.num_living <= self.num_places <= m
         if not fits:
             raise ValueError("the arrays of the model do not fit each other")
         if self.to.min() < NONE or self.to.max() >= m or self.near.min() < 0 or self.near.max() >= m:
@@ -220,20 +249,22 @@ def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
     return np.searchsorted(kept, kind), values
 
 
-def directions_of_steps(features: FloatArray, onward: IntArray, seed: int) -> IntArray:
-    """Return kinds of steps by where they lead; a jump is of the kind of the step before it."""
+def where_steps_led(features: FloatArray, onward: IntArray) -> FloatArray:
+    """Return the change of features in every step; for a jump, that of the step before it.
+
+    Nobody chooses where a jump leads.
+    """
     moves = np.zeros_like(features)
     moves[onward] = features[onward + 1] - features[onward]
     sizes = np.linalg.norm(moves, axis=1)
     usual = sizes[sizes > 0.0]
     limit = _JUMP * float(np.quantile(usual, 0.9)) if usual.size else np.inf
+    continued = np.zeros(len(features), bool)
+    continued[onward + 1] = True
     before = np.arange(len(features))
-    for _ in range(3):  # back to an ordinary step of the same episode
-        jump = (sizes[before] > limit) & (before > 0)
-        goes = np.zeros(len(features), bool)
-        goes[onward + 1] = True
-        before = np.where(jump & goes[before], before - 1, before)
-    return kinds_of(moves[before], seed)[0] if usual.size else np.zeros(len(features), np.int64)
+    for _ in range(3):
+        before -= (sizes[before] > limit) & continued[before]
+    return moves[before]
 
 
 def explained_locally(steps: Steps, seed: int) -> float:
@@ -261,20 +292,16 @@ def explained_locally(steps: Steps, seed: int) -> float:
     return 1.0 - (within / max(freedom, 1)) / max(total / len(near), 1e-300)
 
 
-def make_model(steps: Steps, states: int, held: bool, seed: int) -> Model:
-    """Choose states and read off what every action does there."""
+def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
+    """Choose states and read off what every action does there; return also the moves."""
     width, features = steps.features.shape[1], steps.features
     rng = np.random.default_rng(seed)
 
-    # states: as many as it takes to have them close to each other
     shuffled = rng.permutation(np.flatnonzero(~steps.absorbing))
-    for count in (3000, 6000, states):
-        drawn = np.sort(shuffled[: min(count, states)])
-        own = np.ascontiguousarray(features[drawn])
-        tree = cKDTree(own)
-        apart = float(np.median(tree.query(own, np.arange(1, min(3, len(own)) + 1))[0][:, -1]))
-        if apart <= _DENSE:
-            break
+    drawn = np.sort(_spread(features, shuffled, states, rng))
+    own = np.ascontiguousarray(features[drawn])
+    tree = cKDTree(own)
+    apart = float(np.median(tree.query(own, np.arange(1, min(3, len(own)) + 1))[0][:, -1]))
     living = len(drawn)
     ends = np.sort(rng.permutation(np.flatnonzero(steps.absorbing))[:_ENDS])
     drawn = np.append(drawn, ends)
@@ -286,16 +313,18 @@ def make_model(steps: Steps, states: int, held: bool, seed: int) -> Model:
 
     # moves long enough to get from one state to another
     hold = int(np.clip(np.ceil(2.0 * apart), 1, _HELD))
-    end, took = steps.moves(hold, held)
+    moves = steps.moves(hold, seed)
+    end, took = moves.end, moves.took
     usable = np.flatnonzero(took > 0)
-    carry = _carried(steps, usable, end, rng)
+    carry = _carried(steps, usable, moves, rng)
 
-    count = int(steps.kind.max()) + 1
+    count = int(moves.kind.max()) + 1
     shape = (len(drawn), count, 2 * _SAMPLES)
     model = Model(
         rows=np.ascontiguousarray(steps.rows[drawn]),
         features=np.ascontiguousarray(features[drawn]),
         num_living=living,
+        num_places=len(drawn),
         to=np.full(shape, NONE, np.int32),
         took=np.zeros(shape, np.float32),
         stitch=np.zeros(shape, np.float32),
@@ -321,11 +350,13 @@ def make_model(steps: Steps, states: int, held: bool, seed: int) -> Model:
         absorbing = np.flatnonzero(steps.absorbing)
         beside[absorbing] = living + cKDTree(features[ends]).query(features[absorbing])[1]
     everyone = np.arange(living)[:, None]
+    leap = np.linalg.norm(features[end] - features, axis=1) > 2.0 * _FAR * hold
+    leaps: list[tuple[IntArray, IntArray, IntArray]] = []
     for kind in range(count):
         moved = np.zeros((living, 2 * _SAMPLES, width))
         source = np.full((living, 2 * _SAMPLES), -1)
         for half in (0, 1):
-            some = usable[(steps.half[usable] == half) & (steps.kind[usable] == kind)]
+            some = usable[(steps.half[usable] == half) & (moves.kind[usable] == kind)]
             if some.size < _ENOUGH:
                 continue
             k = min(_SAMPLES + 4, some.size)
@@ -342,6 +373,8 @@ def make_model(steps: Steps, states: int, held: bool, seed: int) -> Model:
             i, j = np.nonzero(good)
             row, slot = near[i, j], half * _SAMPLES + j
             reached, gap = _snapped(model, steps, i, row, end[row], beside[end[row]], rng)
+            jumps = np.flatnonzero(leap[row] & ~steps.absorbing[end[row]])
+            leaps.append((i[jumps], np.full(jumps.size, kind), slot[jumps]))
             model.to[i, kind, slot] = reached
             model.took[i, kind, slot] = took[row]
             model.stitch[i, kind, slot] = away[i, j] * (1.0 - carry.mean()) + gap
@@ -354,7 +387,37 @@ def make_model(steps: Steps, states: int, held: bool, seed: int) -> Model:
         typical = source[np.arange(living), off.argmin(axis=1)]
         change = steps.rows[end[typical]] - steps.rows[typical]
         model.drift[:living, kind] = np.where(typical[:, None] >= 0, change, 0.0)
-    return model
+    return _with_chance(model, steps, leaps, usable[leap[usable]], end, beside), moves
+
+
+def _spread(
+    features: FloatArray, shuffled: IntArray, states: int, rng: np.random.Generator
+) -> IntArray:
+    """Return rows spread over the space: one in each cube, the cubes as small as need be.
+
+    Where the behaviour lingers there are more rows than states are needed.
+    """
+    if shuffled.size <= states:
+        return shuffled
+    mix = rng.integers(1, 2**62, features.shape[1]) | 1
+    side, found = _CUBE, shuffled[:0]
+    while side >= _LEAST_CUBE:  # smaller cubes as long as there are few states
+        keys = (np.floor(features[shuffled] / side).astype(np.int64) * mix).sum(axis=1)
+        first = np.unique(keys, return_index=True)[1]
+        if first.size > states:
+            break
+        found = shuffled[np.sort(first)]
+        if found.size >= min(_FEW, states):
+            return found
+        side /= 1.25
+    side = _CUBE
+    while not found.size:
+        side *= 1.25
+        keys = (np.floor(features[shuffled] / side).astype(np.int64) * mix).sum(axis=1)
+        first = np.unique(keys, return_index=True)[1]
+        if first.size <= states:
+            found = shuffled[np.sort(first)]
+    return found
 
 
 def weights(away: FloatArray) -> FloatArray:
@@ -395,6 +458,63 @@ def _snapped(
     dead = beside >= model.num_living
     reached = np.where(dead, beside, near[which, pick])
     return reached, np.where(dead, 0.0, away[which, pick] % 1e3)
+
+
+def _with_chance(
+    model: Model,
+    steps: Steps,
+    leaps: list[tuple[IntArray, IntArray, IntArray]],
+    pool: IntArray,
+    end: IntArray,
+    beside: IntArray,
+) -> Model:
+    """Let jumps lead to chance nodes, and these to where jumps around there ended.
+
+    Nobody chooses where a jump leads, and a few dozen jumps say more about the odds than the three
+    of one action. The samples of a node are every n-th of the jumps around it, whatever the action,
+    sorted by where they ended: so the shares of the exits are kept.
+    """
+    state, kind, slot = (np.concatenate(part) if part else np.zeros(0, int)
+                         for part in (zip(*leaps, strict=True) if leaps else ((), (), ())))
+    alone, node = np.unique(state, return_inverse=True)
+    if not alone.size:
+        return model
+    first, count = len(model.rows), alone.size
+    to = np.full((count, *model.to.shape[1:]), NONE, np.int32)
+    for half in (0, 1):
+        some = pool[steps.half[pool] == half]
+        if not some.size:
+            continue
+        away, near = cKDTree(steps.features[some]).query(
+            model.features[alone], np.arange(1, min(_POOLED, some.size) + 1)
+        )
+        for k in range(count):
+            close = away[k] <= max(_FAR, float(away[k, 0]))
+            ends = end[some[near[k][close]]]
+            ends = ends[np.lexsort(np.floor(steps.features[ends] / (2.0 * _FAR)).T)]
+            place = ((np.arange(_SAMPLES) + 0.5) / _SAMPLES * ends.size).astype(int)
+            to[k, 0, half * _SAMPLES : (half + 1) * _SAMPLES] = beside[ends[place]]
+    model.to[state, kind, slot] = first + node
+    model.stitch[state, kind, slot] = 0.0
+    own = np.repeat(np.arange(first, first + count)[:, None], model.near.shape[1], axis=1)
+
+    def longer(array: NDArray[Any], value: float) -> NDArray[Any]:
+        more = np.full((count, *array.shape[1:]), value, array.dtype)
+        return np.concatenate([array, more])
+
+    return replace(
+        model,
+        rows=np.concatenate([model.rows, model.rows[alone]]),
+        features=longer(model.features, _NOWHERE),
+        num_places=first,
+        to=np.concatenate([model.to, to]),
+        took=longer(model.took, 0.0),
+        stitch=longer(model.stitch, 0.0),
+        planes=longer(model.planes, np.inf),
+        near=np.concatenate([model.near, own]),
+        share=longer(model.share, 1.0 / own.shape[1]),
+        drift=longer(model.drift, 0.0),
+    )
 
 
 def _walls(steps: Steps, drawn: IntArray, directions: FloatArray) -> NDArray[np.float32]:
@@ -451,15 +571,13 @@ def _meant(features: FloatArray, change: FloatArray, kind: IntArray) -> FloatArr
     return usual if left < 0.5 * whole else usual[:0]
 
 
-def _carried(
-    steps: Steps, usable: IntArray, end: IntArray, rng: np.random.Generator
-) -> FloatArray:
+def _carried(steps: Steps, usable: IntArray, moves: Moves, rng: np.random.Generator) -> FloatArray:
     """Return for each feature how much of the offset of a near row carries over to its outcome."""
-    features, width = steps.features, steps.features.shape[1]
+    features, width, end = steps.features, steps.features.shape[1], moves.end
     alive = usable[~steps.absorbing[end[usable]]]
     over, under = np.zeros(width), np.full(width, 1e-12)
-    for kind in range(int(steps.kind.max()) + 1):
-        some = rng.permutation(alive[steps.kind[alive] == kind])[:20_000]
+    for kind in range(int(moves.kind.max()) + 1):
+        some = rng.permutation(alive[moves.kind[alive] == kind])[:20_000]
         train, test = some[steps.half[some] == 0], some[steps.half[some] == 1][:1000]
         if train.size < 2 * _ENOUGH or not test.size:
             continue

@@ -28,8 +28,9 @@ from ..kernels.outcomes import NONE, arrive, evaluate, improve, parted
 from ._metric import APART
 from ._model import Model
 
-HORIZON = 300.0
-"""Mean number of steps after which the plan's discount has an arrival count for 1/e."""
+_HORIZON, _LONGER, _PATIENCE = 300.0, 6.0, 20.0
+"""Least number of steps after which an arrival counts for 1/e; how many times the longest paths it
+is; and how many times that in evaluations, where walks that take much longer do not count."""
 _PRIOR = 1.0
 """Samples of the mean over all actions that are added to those of an action."""
 _RISE = 1e-4
@@ -80,11 +81,32 @@ class Plan:
     stay: IntArray
 
 
-def make_plan(model: Model, worth: FloatArray, late: FloatArray, point: FloatArray) -> Plan:
-    """Plan for the goal at `point`, in features.
+def discounts(model: Model, horizon: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return what an arrival after each sample is worth: for the plan and for its evaluation."""
+    plan, late = 1.0 - 1.0 / horizon, 1.0 - 1.0 / (_PATIENCE * horizon)
+    worth = (plan ** (model.took + model.stitch)).astype(np.float32)
+    return worth, (late**model.took).astype(np.float32)
 
-    `worth` and `late` are the discounts of the samples: for the plan and for its evaluation.
+
+def find_horizon(model: Model, seed: int) -> float:
+    """Return the horizon: several times the longest paths to some goals.
+
+    A short one would value a gamble above a safe path that is long.
     """
+    longest = 0.0
+    worth, _ = discounts(model, _HORIZON)
+    for i in np.random.default_rng([seed, 2]).permutation(model.num_living)[:2]:
+        goal = np.linalg.norm(model.features - model.features[i], axis=1) <= _RADIUS
+        values, _ = solve(model, worth, 0, model.to.shape[2], goal, _RISE)
+        steps = -_HORIZON * np.log(values[values > 1e-3])
+        longest = max(longest, float(np.quantile(steps, 0.95)))
+    return max(_HORIZON, _LONGER * longest)
+
+
+def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
+    """Plan for the goal at `point`, in features."""
+    worth, late = discounts(model, horizon)
+    rise = min(_RISE, 0.1 / horizon)
     away = np.linalg.norm(model.features - point, axis=1)
     third = float(np.partition(away, min(2, away.size - 1))[min(2, away.size - 1)])
     nearest = float(away.min())
@@ -98,14 +120,14 @@ def make_plan(model: Model, worth: FloatArray, late: FloatArray, point: FloatArr
         inside[near[~open_]] = False
 
     samples = model.to.shape[2]
-    values, _ = solve(model, worth, 0, samples, inside)
+    values, _ = solve(model, worth, 0, samples, inside, rise)
     order = np.argsort(-values, kind="stable")
     scores = score(model, worth, 0, samples, values)
     plan = chosen(model, scores)
     high = judged(model, late, 0, samples, inside, plan, order)
     low = np.zeros(len(away))
     for begin, end in ((0, samples // 2), (samples // 2, samples)):
-        own, _ = solve(model, worth, begin, end, inside)
+        own, _ = solve(model, worth, begin, end, inside, rise)
         half = chosen(model, score(model, worth, begin, end, own))
         low += 0.5 * judged(model, late, samples - end, samples - begin, inside, half, order)
     low = np.minimum(low, high)
@@ -128,11 +150,11 @@ def make_plan(model: Model, worth: FloatArray, late: FloatArray, point: FloatArr
 
 
 def solve(
-    model: Model, worth: FloatArray, begin: int, end: int, goal: BoolArray
+    model: Model, worth: NDArray[np.float32], begin: int, end: int, goal: BoolArray, enough: float
 ) -> tuple[FloatArray, IntArray]:
     """Return U and the plan by some of the samples: policy iteration, each plan evaluated a while.
 
-    It ends when a sweep over all actions raises nothing by more than `_RISE`.
+    It ends when a sweep over all actions raises nothing by more than `enough`.
     """
     values, plan = goal.astype(np.float64), np.full(goal.size, -1)
     means = np.zeros(goal.size)
@@ -143,7 +165,7 @@ def solve(
     while True:
         rise = improve(*tables, order, _PRIOR, values, plan, means)
         order = np.argsort(-values, kind="stable")
-        if rise <= _RISE:
+        if rise <= enough:
             return values, plan
         # the means of the last round are too low by now, so that values stay below the solution
         evaluate(*tables, order, _PRIOR, plan, means, 20, values)
@@ -199,7 +221,7 @@ def look_ahead(
     m, here = goal.size, np.arange(goal.size)
     features = model.features
     chosen = model.to[here, np.maximum(plan, 0)]
-    alive = (chosen >= 0) & (plan >= 0)[:, None]
+    alive = (chosen >= 0) & (chosen < model.num_living) & (plan >= 0)[:, None]
     places = features[np.maximum(chosen, 0)]
     count = np.maximum(alive.sum(axis=1), 1)
     mean = (places * alive[..., None]).sum(axis=1) / count[:, None]
@@ -209,7 +231,7 @@ def look_ahead(
     walls = features, model.directions, model.planes
     at, best = following.copy(), here.copy()
     arrives = goal[following] & (plan >= 0)
-    going = np.flatnonzero((plan >= 0) & ~goal[following] & ~goal & ~risky)
+    going = np.flatnonzero((following != here) & (plan >= 0) & ~goal[following] & ~goal & ~risky)
     path = np.empty((_AHEAD, m), np.int64)
     for move in range(_AHEAD - 1):
         path[move] = at

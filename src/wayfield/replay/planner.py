@@ -11,7 +11,7 @@ import os
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -33,14 +33,14 @@ from ._model import (
     STATES,
     Model,
     Steps,
-    directions_of_steps,
     explained_locally,
     kinds_of,
     make_model,
     read_steps,
     weights,
+    where_steps_led,
 )
-from ._plans import HORIZON, Plan, make_plan
+from ._plans import Plan, find_horizon, make_plan
 from ._reports import Diagnosis, PlannerReport
 
 _AROUND = 8
@@ -142,14 +142,20 @@ class Planner:
             metric = Landmarks.fitted(distance, rows, going, seed)
         else:
             metric = time_metric(rows, going, kind)
-        steps = Steps(rows, metric(rows), onward, absorbing, kind, episode, half)
+        features = metric(rows)
+        vectors = np.zeros((0, 0))
+        if values.ndim > 1:
+            vectors = np.zeros((len(rows), values.reshape(len(values), -1).shape[1]))
+            vectors[source >= 0] = np.reshape(actions, (len(taken), -1))
+        steps = Steps(rows, features, onward, absorbing, kind, vectors, episode, half)
         if actions is None or (values.ndim > 1 and explained_locally(steps, seed) < _EXPLAINED):
-            kind, values = directions_of_steps(steps.features, going, seed), np.zeros(0)
-            steps = Steps(rows, steps.features, onward, absorbing, kind, episode, half)
-        held = values.ndim == 1 and values.size > 0
-        model = make_model(steps, states, held, seed)
-        test = run_test(model, steps, held, seed)
-        self._hold(metric, model, values, test, plans)
+            vectors, values = where_steps_led(features, going), np.zeros(0)
+            steps = replace(steps, kind=kinds_of(vectors, seed)[0], vectors=vectors)
+        model, moves = make_model(steps, states, seed)
+        if values.size and moves.values is not None:
+            values = moves.values.reshape(-1, *values.shape[1:])
+        test = run_test(model, steps, moves, seed)
+        self._hold(metric, model, values, test, find_horizon(model, seed), plans)
 
     def _hold(
         self,
@@ -157,12 +163,11 @@ class Planner:
         model: Model,
         values: NDArray[Any],
         test: Test,
+        horizon: float,
         plans: int,
     ) -> None:
         self._metric, self._model, self._values, self._test = metric, model, values, test
-        plan, late = 1.0 - 1.0 / HORIZON, 1.0 - 1.0 / (20.0 * HORIZON)
-        self._worth = (plan ** (model.took + model.stitch)).astype(np.float32)
-        self._late = (late**model.took).astype(np.float32)
+        self._horizon = horizon
         self._plans: Cache[Plan] = Cache(self._make, plans)
         self._warned = False
 
@@ -249,9 +254,9 @@ class Planner:
     def value(self, observation: ArrayLike, goal: ArrayLike) -> Any:
         """Return the cost of getting to the goal, in steps; +inf where nothing leads there.
 
-        It is the number of steps of a sure path that the plan values as highly. Risk counts: one
-        chance in two of never arriving costs about 200 steps. Shapes are those of `subgoal`: a
-        number for one observation.
+        It is the length of a sure path that the plan values as highly. So risk counts: one chance
+        in two of never arriving costs at least 200 steps, and more in large worlds. Shapes are
+        those of `subgoal`: a number for one observation.
         """
         rows, goals, single = self._asked(observation, goal)
         values = np.empty(len(rows))
@@ -260,7 +265,7 @@ class Planner:
             near, share = self._around(rows[which], plan)
             worth = (share * plan.values[near]).sum(axis=1)
             with np.errstate(divide="ignore"):
-                values[which] = np.log(worth) / np.log1p(-1.0 / HORIZON)
+                values[which] = np.log(worth) / np.log1p(-1.0 / self._horizon)
         return values[0] if single else np.abs(values)
 
     def reach(self, observation: ArrayLike, goal: ArrayLike) -> Any:
@@ -313,7 +318,7 @@ class Planner:
     def _checked(self) -> Check:
         model, rng = self._model, np.random.default_rng(0)
         drawn = rng.permutation(model.num_living)[:4]
-        plans = [make_plan(model, self._worth, self._late, model.features[i]) for i in drawn]
+        plans = [make_plan(model, self._horizon, model.features[i]) for i in drawn]
         return make_check(model, self._metric, self._test, plans, self._values.size > 0)
 
     def report(self, goal: ArrayLike) -> PlannerReport:
@@ -369,6 +374,7 @@ class Planner:
         arrays: dict[str, NDArray[Any]] = {
             "values": self._values,
             "plans": np.array(self._plans.most),
+            "horizon": np.array(self._horizon),
             "metric": np.array(type(self._metric).__name__),
         }
         for part, thing in (("m", self._model), ("f", self._metric), ("t", self._test)):
@@ -425,6 +431,7 @@ class Planner:
             if metric(model.rows[:1]).shape[1] != model.features.shape[1]:
                 raise ValueError("the metric does not fit the states")
             values, plans = arrays["values"], int(arrays["plans"])
+            horizon = float(arrays["horizon"])
         except KeyError as missing:
             raise InputError(f"{path} is not a {_KIND}: it has no {missing.args[0]}") from missing
         except (ValueError, TypeError, IndexError) as error:
@@ -436,7 +443,7 @@ class Planner:
             if not np.allclose(made, model.features, 1e-3, 1e-3 * scale):  # rounding may differ
                 raise InputError(f"{path}: {given} is not what the planner was made with")
         planner = cls.__new__(cls)
-        planner._hold(metric, model, values, test, plans)
+        planner._hold(metric, model, values, test, horizon, plans)
         return planner
 
     def __repr__(self) -> str:
@@ -450,7 +457,7 @@ class Planner:
     def _make(self, goal: bytes) -> Plan:
         point = np.frombuffer(goal)
         try:
-            return make_plan(self._model, self._worth, self._late, self._metric(point[None])[0])
+            return make_plan(self._model, self._horizon, self._metric(point[None])[0])
         except InputError as error:
             text = np.array2string(point, precision=4)
             raise InputError(str(error).replace("the goal", f"the goal {text}")) from None
