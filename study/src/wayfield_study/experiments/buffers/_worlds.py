@@ -301,7 +301,7 @@ class KeyDoor(Plane):
         return np.hstack([places, has[:, None]])
 
     def parted(self, a: FloatArray, b: FloatArray) -> BoolArray:
-        """Whether a wall, the shut door or the key stands between states."""
+        """Whether a wall or the shut door stands between states."""
         shut = (a[:, 2] < 0.5) & crosses(a[:, :2], b[:, :2], self.door)
         return super().parted(a, b) | shut
 
