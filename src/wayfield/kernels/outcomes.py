@@ -145,7 +145,7 @@ def evaluate(
                     values[i] = value
         if sweep == 0:
             first = rise
-        if rise <= 0.1 * first:
+        if rise <= 0.02 * first:
             break
     return first
 

@@ -41,8 +41,10 @@ Verdict = Literal["trust", "careful", "do not use"]
 
 _WALKS, _MOVES, _PARTICLES, _GOALS = 600, 8, 12, 4
 """Walks that are replayed, their moves, particles each, and goals each."""
-_FAILS, _GOOD = 0.1, 0.35
-"""Skill below which the planner should not be used, and above which it can be trusted."""
+_FAILS, _GOOD, _OFF = 0.1, 0.35, 0.1
+"""Skill below which the planner should not be used, unless predictions and shares of what happened
+differ by no more than the last; and skill above which it can be trusted. Where chance decides, even
+the right model has little skill."""
 _BLEND = 0.5
 _SLACK = 0.07
 """Widening of the interval at level 0.9."""
@@ -84,9 +86,11 @@ class Test:
     @property
     def verdict(self) -> Verdict:
         """Whether to use the planner."""
-        if not self.skill > _FAILS:  # so is NaN
-            return "careful" if np.isnan(self.skill) else "do not use"
-        return "trust" if self.skill > _GOOD else "careful"
+        off = sum(number * abs(said - was) for said, was, number in self.reliability)
+        off /= max(self.predicted.size, 1)
+        if not self.predicted.size or (self.skill <= _FAILS and off > _OFF):
+            return "do not use"
+        return "trust" if self.skill > _GOOD and off <= _OFF else "careful"
 
     @property
     def reliability(self) -> list[tuple[float, float, int]]:

@@ -4,8 +4,8 @@ Units of coordinates say nothing about how far apart two states are; time does. 
 
     distance(x, y) = |f(x) - f(y)|,    f_c(x) = x_c / (root mean square change of x_c per step),
 
-changes being clipped at five times the median nonzero one, so that jumps do not make a coordinate
-short. Finally all features are divided by the median length of a step. Hence a key, which changes
+changes being clipped at twice the 90th percentile of the nonzero ones, so that jumps do not make a
+coordinate short. Finally all features are divided by the median length of the steps that move. Hence a key, which changes
 once in an episode, is many steps long, and a fast coordinate is short, whatever its unit.
 
 - **Dropped**: coordinates without memory, 1 - E (change)² / (2 variance) < `_MEMORY`. They are noise:
@@ -36,7 +36,7 @@ Distance: TypeAlias = Callable[[Any, Any], Any]
 APART = 10.0
 """Least length, in steps, of a change of a discrete coordinate."""
 _MEMORY = 0.3
-_CLIP = 5.0
+_CLIP = 2.0
 _FEWEST = 0.01
 """Least root mean square change of a coordinate, as a share of its standard deviation."""
 _VALUES, _RARE = 20, 0.1
@@ -128,8 +128,8 @@ def time_metric(rows: Rows, onward: IntArray, kind: IntArray) -> Metric:
     plain = Metric(low, span, wrapped, discrete, nothing, np.ones(low.size + wrapped.sum()))
     flat = plain._unrolled(rows)
     moved = np.abs(flat[onward + 1] - flat[onward])
-    usual = np.array([np.median(c[c > 0.0]) if (c > 0.0).any() else 0.0 for c in moved.T])
-    pace = np.sqrt((np.minimum(moved, _CLIP * usual) ** 2).mean(axis=0))
+    large = np.array([np.quantile(c[c > 0.0], 0.9) if (c > 0.0).any() else 0.0 for c in moved.T])
+    pace = np.sqrt((np.minimum(moved, _CLIP * large) ** 2).mean(axis=0))
     variance = flat.var(axis=0)
     pace = np.maximum(pace, _FEWEST * np.sqrt(variance))
     memory = 1.0 - (moved**2).mean(axis=0) / np.maximum(2.0 * variance, 1e-300)
@@ -162,7 +162,7 @@ def _wanderers(
     drawn = rng.permutation(onward)[: 10 * _SAMPLE]
     test, train = drawn[: drawn.size // 10], drawn[drawn.size // 10 :]
     change = features[drawn + 1] - features[drawn]
-    limit = _CLIP * np.sqrt((change**2).mean(axis=0))  # jumps say nothing about single coordinates
+    limit = 5.0 * np.sqrt((change**2).mean(axis=0))  # jumps say nothing about single coordinates
     change = np.clip(change, -limit, limit)
     there, here = change[: test.size], change[test.size :]
 
@@ -272,6 +272,9 @@ def embedded(function: Embedding, rows: Rows) -> FloatArray:
 
 
 def median_step(features: FloatArray, onward: IntArray) -> float:
-    """Return the median length of the steps that move."""
+    """Return the median length of the steps that move: not of those that tremble on the spot."""
     sizes = np.linalg.norm(features[onward + 1] - features[onward], axis=1)
-    return float(np.median(sizes[sizes > 0.0])) if (sizes > 0.0).any() else 1.0
+    sizes = sizes[sizes > 0.0]
+    if not sizes.size:
+        return 1.0
+    return float(np.median(sizes[sizes >= 0.2 * np.quantile(sizes, 0.9)]))

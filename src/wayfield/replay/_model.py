@@ -34,12 +34,14 @@ from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.outcomes import NONE, find_planes, parted
 from ._dataset import Buffer
 
-STATES, _ENDS = 12_000, 3000
+STATES, _ENDS = 10_000, 2000
 """States at most, and absorbing ends among them."""
-_CUBE, _LEAST_CUBE, _FEW = 0.3, 0.1, 3000
+_CUBE, _LEAST_CUBE, _FEW = 0.35, 0.1, 3000
 """Sides of the cubes that hold one state, in steps, and states that are too few for large cubes."""
 _SAMPLES = 6
 """Rows of each half that an outcome is read from."""
+_CANDIDATES = 24
+"""Nearest rows that these are chosen from."""
 _FAR, _CLOSE, _ENOUGH = 3.0, 0.5, 3
 """Rows beyond the first distance say nothing. Of those beyond the second three are used."""
 _POOLED = 60
@@ -359,7 +361,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
             some = usable[(steps.half[usable] == half) & (moves.kind[usable] == kind)]
             if some.size < _ENOUGH:
                 continue
-            k = min(_SAMPLES + 4, some.size)
+            k = min(_CANDIDATES, some.size)
             away, near = cKDTree(features[some]).query(own, np.arange(1, k + 1))
             near = some[near]
             # a wall parts row and state if it is seen from either side
@@ -367,7 +369,9 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
             behind = parted(flat, np.repeat(everyone, k, 0).reshape(-1, 1), *walls)
             behind |= parted(np.repeat(own, k, 0), beside[near].reshape(-1, 1), *walls)
             away = np.where(behind.reshape(away.shape), np.inf, away)
-            order = np.argsort(away, axis=1, kind="stable")[:, :_SAMPLES]
+            # of the rows close by any will do, so that states around each other have others
+            first = np.where(away <= 0.5 * _CLOSE, 0.5 * _CLOSE * rng.random(away.shape), away)
+            order = np.argsort(first, axis=1, kind="stable")[:, :_SAMPLES]
             away, near = np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
             good = (away <= _FAR) & ((away <= _CLOSE) | (np.arange(near.shape[1]) < _ENOUGH))
             i, j = np.nonzero(good)
@@ -412,7 +416,7 @@ def _spread(
         side /= 1.25
     side = _CUBE
     while not found.size:
-        side *= 1.25
+        side *= 1.1
         keys = (np.floor(features[shuffled] / side).astype(np.int64) * mix).sum(axis=1)
         first = np.unique(keys, return_index=True)[1]
         if first.size <= states:

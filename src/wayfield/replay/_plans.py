@@ -28,14 +28,14 @@ from ..kernels.outcomes import NONE, arrive, evaluate, improve, parted
 from ._metric import APART
 from ._model import Model
 
-_HORIZON, _LONGER, _PATIENCE = 300.0, 6.0, 20.0
+_HORIZON, _LONGER, _PATIENCE = 300.0, 6.0, 8.0
 """Least number of steps after which an arrival counts for 1/e; how many times the longest paths it
 is; and how many times that in evaluations, where walks that take much longer do not count."""
 _PRIOR = 1.0
 """Samples of the mean over all actions that are added to those of an action."""
 _RISE = 1e-4
 """A sweep that raises no value by more than this is the last."""
-_RADIUS, _FARTHEST = 1.0, 3.0
+_RADIUS, _FARTHEST = 0.99, 3.0
 """States within the first distance of a goal are the goal, or the three nearest within the other."""
 _RISKY = 0.9
 """An action spoils the plan if it leaves less than this share of the probability of arrival."""
@@ -168,7 +168,7 @@ def solve(
         if rise <= enough:
             return values, plan
         # the means of the last round are too low by now, so that values stay below the solution
-        evaluate(*tables, order, _PRIOR, plan, means, 20, values)
+        evaluate(*tables, order, _PRIOR, plan, means, 100, values)
 
 
 def score(
@@ -194,20 +194,17 @@ def judged(
     model: Model, late: FloatArray, begin: int, end: int, goal: BoolArray, plan: IntArray,
     order: IntArray,
 ) -> FloatArray:
-    """Return the probability of arrival under a plan, by some of the samples of each state and of
-    those around it. Where these have none, all samples count.
+    """Return the probability of arrival under a plan, by some of the samples.
+
+    These are the samples of each state and of those around it.
     """
-    near, action = model.near, np.maximum(plan, 0)[:, None]
-    to, decay = model.to[near, action], late[near, action]
-    weight = np.where(to != NONE, model.share[:, :, None], 0.0)
-    some = weight.copy()
-    some[:, :, :begin] = some[:, :, end:] = 0.0
-    unknown = some.sum(axis=(1, 2)) == 0.0
-    some[unknown] = weight[unknown]
-    some *= decay / np.maximum(some.sum(axis=(1, 2), keepdims=True), 1e-300)
+    near, action, m = model.near, np.maximum(plan, 0)[:, None], len(model.near)
+    some = np.where(model.to[near, action, begin:end] != NONE, model.share[:, :, None], 0.0)
+    to, decay = model.to[near, action, begin:end], late[near, action, begin:end]
+    some = some * decay / np.maximum(some.sum(axis=(1, 2), keepdims=True), 1e-300)
     some[plan < 0] = 0.0
-    m, values = len(near), goal.astype(np.float64)
-    arrive(to.reshape(m, -1), some.reshape(m, -1).astype(np.float32), goal, order, _RISE, values)
+    values = goal.astype(np.float64)
+    arrive(to.reshape(m, -1), some.reshape(m, -1).astype(np.float32), goal, order, 3.0 * _RISE, values)
     return values
 
 

@@ -12,7 +12,6 @@ from wayfield_study.experiments.pointmaze._common import (
     ARMS,
     OURS,
     REFERENCE,
-    follow_planner,
     row,
 )
 from wayfield_study.experiments.pointmaze._maze import (
@@ -337,16 +336,6 @@ def success(scene: Scene, graph: str) -> float:
     """Share of twenty episodes of every task in which `Planner` arrives."""
     (ours,) = (arm for arm in ARMS if arm.name == OURS)
     return row(scene, make_graph(scene, graph), 100, ours)["reached"] / 100
-
-
-def test_who_gives_up_goes_on_all_the_same() -> None:
-    """Along what was seen, not straight to the nearest state that has a plan, through a wall."""
-    scene = room()
-    place = places([(3, 1)])[0]
-    hopeless = wf.Planner(scene.replay, give_up=1.0)
-    policy = follow_planner(Problem(scene, scene.replay.graph, place), hopeless)
-    drawn = draw_episodes(scene.maze, 0, 10, 0)
-    assert (drawn.walk(scene, policy.targets) > 0).all()
 
 
 def test_zigzags_of_few_data_send_nobody_back() -> None:
