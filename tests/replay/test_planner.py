@@ -238,7 +238,9 @@ def test_an_embedding_and_a_distance_of_ones_own(tmp_path: Path) -> None:
         with pytest.raises(wf.InputError, match="which is not saved"):
             wf.Planner.load(path)
     with pytest.raises(wf.InputError, match="embed is not what the planner was made with"):
-        wf.Planner.load(wf.Planner(wide, embed=embed).save(path), embed=lambda rows: 2 * rows[:, :2])
+        wf.Planner.load(
+            wf.Planner(wide, embed=embed).save(path), embed=lambda rows: 2 * rows[:, :2]
+        )
     with pytest.raises(wf.InputError, match="distance or embed, got both"):
         wf.Planner(wide, embed=embed, distance=distance)
     with pytest.raises(wf.InputError, match="embed must return finite features"):
@@ -331,8 +333,9 @@ def test_a_saved_planner_answers_as_before(walled: wf.Planner, tmp_path: Path) -
     again = wf.Planner.load(walled.save(tmp_path / "planner"))
     here = np.random.default_rng(2).uniform(0, [4, 2], (20, 2))
     for name in ("subgoal", "action", "value", "reach"):
-        assert np.array_equal(getattr(again, name)(here, [3.0, 0.5]),
-                              getattr(walled, name)(here, [3.0, 0.5]))
+        assert np.array_equal(
+            getattr(again, name)(here, [3.0, 0.5]), getattr(walled, name)(here, [3.0, 0.5])
+        )
     assert repr(again) == repr(walled)
 
 

@@ -161,7 +161,7 @@ def arrive(
 ) -> None:
     """Raise `values` to Σ weight · values[to], by sweeps until none rises by more than `rise`.
 
-    Rows of the weights sum to less than 1, so that this ends. Entries of `to` below 0 count 0.
+    Rows of the weights sum to less than 1, so that this ends. Where a weight is 0, `to` is not looked at.
     """
     change = np.inf
     while change > rise:
@@ -171,7 +171,7 @@ def arrive(
                 continue
             total = 0.0
             for j in range(to.shape[1]):
-                if to[i, j] >= 0:
+                if weight[i, j] > 0.0:
                     total += weight[i, j] * values[to[i, j]]
             if total > values[i]:
                 change = max(change, total - values[i])

@@ -134,7 +134,9 @@ def run_test(model: Model, steps: Steps, moves: Moves, seed: int) -> Test:
     radius = float(np.median(off[:, 1:])) or 1e-9
     found = ends != NONE
     places = model.rows[np.maximum(ends, 0)] * scale
-    apart = np.linalg.norm(places[:, None] - last[goals][:, :, None], axis=3)  # walk, goal, particle
+    apart = np.linalg.norm(
+        places[:, None] - last[goals][:, :, None], axis=3
+    )  # walk, goal, particle
     near = (apart <= radius) & found[:, None]
     count = np.maximum(found.sum(axis=1), 1)[:, None]
     known = np.repeat(found.any(axis=1), _GOALS - 1)

@@ -4,7 +4,7 @@ Units of coordinates say nothing about how far apart two states are; time does. 
 
     distance(x, y) = |f(x) - f(y)|,    f_c(x) = x_c / (root mean square change of x_c per step),
 
-changes being clipped at twice the 90th percentile of the nonzero ones, so that jumps do not make a
+changes being clipped at three times the 75th percentile of nonzero ones, so that jumps do not make a
 coordinate short. Finally all features are divided by the median length of the steps that move. Hence a key, which changes
 once in an episode, is many steps long, and a fast coordinate is short, whatever its unit.
 
@@ -36,7 +36,7 @@ Distance: TypeAlias = Callable[[Any, Any], Any]
 APART = 10.0
 """Least length, in steps, of a change of a discrete coordinate."""
 _MEMORY = 0.3
-_CLIP = 2.0
+_CLIP = 3.0
 _FEWEST = 0.01
 """Least root mean square change of a coordinate, as a share of its standard deviation."""
 _VALUES, _RARE = 20, 0.1
@@ -128,7 +128,7 @@ def time_metric(rows: Rows, onward: IntArray, kind: IntArray) -> Metric:
     plain = Metric(low, span, wrapped, discrete, nothing, np.ones(low.size + wrapped.sum()))
     flat = plain._unrolled(rows)
     moved = np.abs(flat[onward + 1] - flat[onward])
-    large = np.array([np.quantile(c[c > 0.0], 0.9) if (c > 0.0).any() else 0.0 for c in moved.T])
+    large = np.array([np.quantile(c[c > 0.0], 0.75) if (c > 0.0).any() else 0.0 for c in moved.T])
     pace = np.sqrt((np.minimum(moved, _CLIP * large) ** 2).mean(axis=0))
     variance = flat.var(axis=0)
     pace = np.maximum(pace, _FEWEST * np.sqrt(variance))
@@ -277,4 +277,4 @@ def median_step(features: FloatArray, onward: IntArray) -> float:
     sizes = sizes[sizes > 0.0]
     if not sizes.size:
         return 1.0
-    return float(np.median(sizes[sizes >= 0.2 * np.quantile(sizes, 0.9)]))
+    return float(np.median(sizes[sizes >= 0.2 * np.quantile(sizes, 0.75)]))

@@ -208,10 +208,19 @@ class Model:
         fits = fits and self.drift.shape == (m, shape[1], self.rows.shape[1])
         fits = fits and self.planes.shape == (m, len(self.directions), 2)
         fits = fits and self.directions.shape[1] == width == self.carry.size
-        fits = fits and self.share.shape == self.near.shape and 0 < self.num_living <= self.num_places <= m
+        fits = (
+            fits
+            and self.share.shape == self.near.shape
+            and 0 < self.num_living <= self.num_places <= m
+        )
         if not fits:
             raise ValueError("the arrays of the model do not fit each other")
-        if self.to.min() < NONE or self.to.max() >= m or self.near.min() < 0 or self.near.max() >= m:
+        if (
+            self.to.min() < NONE
+            or self.to.max() >= m
+            or self.near.min() < 0
+            or self.near.max() >= m
+        ):
             raise ValueError(f"a state is not below {m}")
 
     @cached_property
@@ -233,7 +242,9 @@ def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
     """Return the kind of every action, and what each kind is: a number or a mean vector."""
     actions = np.asarray(actions)
     actions = actions[:, 0] if actions.ndim == 2 and actions.shape[1] == 1 else actions
-    whole = actions.ndim == 1 and (actions.dtype.kind in "biu" or (actions == np.rint(actions)).all())
+    whole = actions.ndim == 1 and (
+        actions.dtype.kind in "biu" or (actions == np.rint(actions)).all()
+    )
     if whole:
         values, kind = np.unique(actions, return_inverse=True)
         if values.size <= 4 * _KINDS:
@@ -313,8 +324,10 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
     planes = np.full((len(drawn), len(directions), 2), np.inf, np.float32)
     planes[:living] = _walls(steps, drawn[:living], directions)
 
-    # moves long enough to get from one state to another
-    hold = int(np.clip(np.ceil(2.0 * apart), 1, _HELD))
+    # moves long enough to get from one state to another; if observations recur, a step is enough
+    gap, beside = tree.query(features)  # the state next to every row: it sees walls from that side
+    recurs = 3 * living < len(features) and float(np.quantile(gap, 0.9)) == 0.0
+    hold = 1 if recurs else int(np.clip(np.ceil(2.0 * apart), 1, _HELD))
     moves = steps.moves(hold, seed)
     end, took = moves.end, moves.took
     usable = np.flatnonzero(took > 0)
@@ -347,7 +360,6 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
 
     # outcomes: where the nearest rows with the same action led
     walls = model.features, directions, planes
-    beside = tree.query(features)[1]  # the state next to every row: it sees walls from that side
     if ends.size:
         absorbing = np.flatnonzero(steps.absorbing)
         beside[absorbing] = living + cKDTree(features[ends]).query(features[absorbing])[1]
@@ -448,7 +460,9 @@ def _snapped(
     point = last + model.carry * (own - steps.features[row])
     # jumps lead to places; and so does a move that would be carried through a wall
     exact = np.linalg.norm(last - steps.features[row], axis=1) > 2.0 * _FAR * model.hold
-    exact |= parted(point, state[:, None], *walls)[:, 0] & ~parted(last, state[:, None], *walls)[:, 0]
+    exact |= (
+        parted(point, state[:, None], *walls)[:, 0] & ~parted(last, state[:, None], *walls)[:, 0]
+    )
     point = np.where(exact[:, None], last, point)
     away, near = model.nearest(point, _AVERAGED + 2)
     places, k = model.features[near].reshape(-1, own.shape[1]), near.shape[1]
@@ -478,8 +492,10 @@ def _with_chance(
     of one action. The samples of a node are every n-th of the jumps around it, whatever the action,
     sorted by where they ended: so the shares of the exits are kept.
     """
-    state, kind, slot = (np.concatenate(part) if part else np.zeros(0, int)
-                         for part in (zip(*leaps, strict=True) if leaps else ((), (), ())))
+    state, kind, slot = (
+        np.concatenate(part) if part else np.zeros(0, int)
+        for part in (zip(*leaps, strict=True) if leaps else ((), (), ()))
+    )
     alone, node = np.unique(state, return_inverse=True)
     if not alone.size:
         return model
@@ -541,9 +557,7 @@ def _walls(steps: Steps, drawn: IntArray, directions: FloatArray) -> NDArray[np.
         own, np.arange(1, min(_AROUND, onward.size) + 1), distance_upper_bound=_LOCAL
     )
     reach = np.minimum(away[:, -1], _LOCAL)
-    return find_planes(
-        own, trail, near, reach, features[onward], change, meant, directions, _LEAST
-    )
+    return find_planes(own, trail, near, reach, features[onward], change, meant, directions, _LEAST)
 
 
 def _normals(width: int, rng: np.random.Generator) -> FloatArray:

@@ -112,7 +112,9 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     nearest = float(away.min())
     if nearest > 2 * _FARTHEST * max(1.0, model.hold):
         raise InputError(f"no state is near the goal: the nearest is {nearest:.3g} steps away")
-    inside = away <= max(_RADIUS, min(third, _FARTHEST), nearest)
+    # in many dimensions nothing may be near: then the three nearest count
+    wide = min(third, _FARTHEST) if nearest > 0.5 * _RADIUS else 0.0
+    inside = away <= max(_RADIUS, wide, nearest)
     near = np.flatnonzero(inside)
     walls = model.features, model.directions, model.planes
     open_ = ~parted(point[None], near[None], *walls)[0]
@@ -171,9 +173,7 @@ def solve(
         evaluate(*tables, order, _PRIOR, plan, means, 100, values)
 
 
-def score(
-    model: Model, worth: FloatArray, begin: int, end: int, values: FloatArray
-) -> FloatArray:
+def score(model: Model, worth: FloatArray, begin: int, end: int, values: FloatArray) -> FloatArray:
     """Return the score of every action at every state, as `improve` computes it."""
     to = model.to[:, :, begin:end]
     samples = np.where(to >= 0, worth[:, :, begin:end] * values[np.maximum(to, 0)], 0.0)
@@ -191,20 +191,30 @@ def chosen(model: Model, scores: FloatArray) -> IntArray:
 
 
 def judged(
-    model: Model, late: FloatArray, begin: int, end: int, goal: BoolArray, plan: IntArray,
+    model: Model,
+    late: FloatArray,
+    begin: int,
+    end: int,
+    goal: BoolArray,
+    plan: IntArray,
     order: IntArray,
 ) -> FloatArray:
     """Return the probability of arrival under a plan, by some of the samples.
 
-    These are the samples of each state and of those around it.
+    These are the samples of each state and of those around it. Where there are none, all count.
     """
     near, action, m = model.near, np.maximum(plan, 0)[:, None], len(model.near)
-    some = np.where(model.to[near, action, begin:end] != NONE, model.share[:, :, None], 0.0)
-    to, decay = model.to[near, action, begin:end], late[near, action, begin:end]
-    some = some * decay / np.maximum(some.sum(axis=(1, 2), keepdims=True), 1e-300)
+    to, decay = model.to[near, action], late[near, action]
+    weight = np.where(to != NONE, model.share[:, :, None], 0.0)
+    some = weight.copy()
+    some[:, :, :begin] = some[:, :, end:] = 0.0
+    unknown = some.sum(axis=(1, 2)) == 0.0
+    some[unknown] = weight[unknown]
+    some *= decay / np.maximum(some.sum(axis=(1, 2), keepdims=True), 1e-300)
     some[plan < 0] = 0.0
     values = goal.astype(np.float64)
-    arrive(to.reshape(m, -1), some.reshape(m, -1).astype(np.float32), goal, order, 3.0 * _RISE, values)
+    table = to.reshape(m, -1), some.reshape(m, -1).astype(np.float32)
+    arrive(*table, goal, order, 3.0 * _RISE, values)
     return values
 
 

@@ -410,7 +410,9 @@ class Planner:
             name = str(arrays["metric"])
             if needs[name] != given:
                 need = needs[name]
-                why = f"pass {need}=, which is not saved" if need else f"it was made without {given}"
+                why = (
+                    f"pass {need}=, which is not saved" if need else f"it was made without {given}"
+                )
                 raise InputError(f"{path}: {why}")
             parts = []
             for part, kind in (("m", Model), ("f", kinds[name]), ("t", Test)):
@@ -420,8 +422,10 @@ class Planner:
                         some["function"] = embed if embed is not None else distance
                         continue
                     array = arrays[f"{part}_{field.name}"]
-                    if array.dtype.kind not in "biuf" or not np.isfinite(array).all() and (
-                        field.name != "planes"
+                    if (
+                        array.dtype.kind not in "biuf"
+                        or not np.isfinite(array).all()
+                        and (field.name != "planes")
                     ):
                         raise ValueError(f"{field.name} has entries that are no finite numbers")
                     some[field.name] = frozen(array) if array.ndim else array.item()
@@ -523,7 +527,9 @@ class Planner:
             low[which] = (share * plan.low[near]).sum(axis=1)
             high[which] = (share * plan.high[near]).sum(axis=1)
             # off the distribution nothing is known: half the odds for every three steps
-            far = np.maximum(away[:, 0] % 1e3 / _UNSEEN - 1.0, 0.0) + max(plan.away / _UNSEEN - 1.0, 0.0)
+            far = np.maximum(away[:, 0] % 1e3 / _UNSEEN - 1.0, 0.0) + max(
+                plan.away / _UNSEEN - 1.0, 0.0
+            )
             low[which] *= 0.25**far
             high[which] *= 0.5**far
         return low, high
