@@ -17,6 +17,7 @@ from ..paper.grid import PAIRS
 from . import (
     antmaze,
     beyond,
+    buffers,
     decisions,
     directed,
     finite_p,
@@ -66,6 +67,7 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     *decisions.EXPERIMENTS,
     *wrong_graphs.WRONG,
     *pointmaze.POINT,
+    buffers.EXPERIMENT,
     antmaze.EXPERIMENT,
     antmaze.BUFFER,
 )
@@ -124,6 +126,16 @@ STUDIES = {
                 Profile("official", "OGBench's own evaluation in MuJoCo; needs the extra sim"),
             ),
             pointmaze.cover,
+        ),
+        Study(
+            "buffers",
+            "From a buffer to the goal, on many worlds",
+            (buffers.EXPERIMENT,),
+            (
+                Profile("standard", "33 worlds of 60,000 rows, about a hundred tasks: minutes"),
+                Profile("quick", "two small worlds, seconds"),
+            ),
+            buffers.cover,
         ),
         Study(
             "antmaze",
