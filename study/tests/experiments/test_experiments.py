@@ -26,7 +26,7 @@ from wayfield_study.experiments import (
 )
 from wayfield_study.experiments._trial import HARMONIC, SWEEPS
 from wayfield_study.experiments.iteration_audit import BUDGETS
-from wayfield_study.experiments.readings import ADOPTED, under
+from wayfield_study.experiments.readings import ReadingCell
 from wayfield_study.experiments.small_graphs import FittedWitness
 from wayfield_study.experiments.witnesses import Lattice, SearchCell, SevenNodes
 from wayfield_study.paper.grid import PAPER_RELAXATION
@@ -38,11 +38,8 @@ BY_NAME = {  # those on wrong graphs have tests of their own
     for experiment in STUDIES[study].experiments
 }
 TINY = MazeCell("umaze", 3, 0.1, 54, goals=4)
-(TINY_READ,) = under(ADOPTED, [TINY])
 CELLS: dict[str, Cell] = {
-    "other_draws": TINY_READ,
-    "readings": TINY_READ,
-    "reading_sweeps": TINY_READ,
+    "design": ReadingCell(**vars(TINY)),
     "other_searches": SearchCell("thinned", 101, candidates=10),
     "witnesses": SevenNodes(),
     "small_graphs": FittedWitness(1),
