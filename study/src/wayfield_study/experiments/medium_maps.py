@@ -52,12 +52,14 @@ def under_maps(
     """Return what every candidate gives for the figures of Table 4."""
     every, found, rows = list(experiments), {}, tables.get("medium_maps", NO_ROWS)
     names = dict(zip(DESIGN_SEEDS, SEEDS, strict=True))  # they stand for the paper's
+    if set(rows.values("seed")) != names.keys():
+        return {}
     for maze, part in MAPS.items():
         stand_in = (
-            row | {"maze": "medium", "refinement": part * row["refinement"]}
-            | {"seed": names[row["seed"]]}
+            row
+            | {"maze": "medium", "refinement": part * row["refinement"], "seed": names[row["seed"]]}
             for row in rows.where(maze=maze)
-        )  # fmt: skip
+        )
         found[TITLES[maze]] = {
             name: measure.value
             for name, measure in measures(every, as_tables(Records.of(stand_in))).items()

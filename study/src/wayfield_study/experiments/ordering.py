@@ -79,7 +79,7 @@ def measures(rows: Records) -> dict[str, Measure]:
 
 FORMULAS = {
     "τ-b": ("tau_sum", "low_tau", "ranked"),
-    "1 − 4I / d(d − 1), as printed": ("paired_tau_sum", "paired_tau_low", "paired"),
+    "printed formula": ("paired_tau_sum", "paired_tau_low", "paired"),
 }
 """Two formulas for τ, as columns: sum, number below 0.5, number."""
 
@@ -103,7 +103,10 @@ def formulas(rows: Records) -> Iterator[Table]:
     heads = ["decisions, field", "paper, mean τ", "share with τ < 0.5"]
     for title in FORMULAS:
         heads += [f"{title}, mean", "share below 0.5"]
-    yield Table("tau-formulas", "Kendall's τ by two formulas", heads, lines)
+    note = (
+        "The paper prints τ = 1 - 4I / (d (d - 1)), I inversions among d neighbours, ties by index."
+    )
+    yield Table("tau-formulas", "Kendall's τ by two formulas", heads, lines, note)
 
 
 def printed_formula(rows: Records) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from wayfield._text import number_of
 from ..engine import NO_ROWS, Records, Study, Tables
 from ..engine.statistics import BOOTSTRAP_SEED, RESAMPLES
 from ..paper.figures import AUTHOR, FIGURES, TITLE
-from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS, on_papers_mazes
+from ..paper.grid import PAPER_APART, PAPER_RELAXATION, PAPER_SWEEPS, on_papers_mazes
 from ..paper.likelihood import rank
 from ..paper.verdicts import Verdicts
 from ..report import Block, Cover, Look, Tile
@@ -61,6 +61,7 @@ def cover(study: Study, tables: Tables) -> Cover:
         starts=starts,
         sweeps=PAPER_SWEEPS,
         relaxation=PAPER_RELAXATION,
+        apart=PAPER_APART,
         resamples=f"{RESAMPLES:,}",
         bootstrap_seed=BOOTSTRAP_SEED,
     )
