@@ -12,7 +12,7 @@ import pytest
 from wayfield import InputError
 from wayfield_study.engine import Measure, Records, Row, as_records
 from wayfield_study.engine.tasks import as_table
-from wayfield_study.experiments import STUDIES, small_graphs
+from wayfield_study.experiments import STUDIES, rollout, small_graphs
 from wayfield_study.experiments.small_graphs import FITS, Fit, FittedWitness
 from wayfield_study.experiments.witnesses import SevenNodes, run
 from wayfield_study.paper import rules
@@ -551,6 +551,27 @@ def test_without_the_stopped_solver_the_certified_fields_stand_alone() -> None:
     found = measures({"finite_p": finite_p_rows()})
     assert found["finite-p/p16/success"].value == found["finite-p/p16/success"].exact
     assert found["finite-p/p16/success"].value == pytest.approx(0.982, abs=1e-3)
+
+
+def test_sentences_can_fail() -> None:
+    """A failure that is no loop, and loops without a label under one method alone."""
+    rows = rollout_rows()
+    first = next(row for row in rows if row["arm"] == "sweeps" and row["boundary"])
+    first["boundary"] -= 1
+    for row in rows:
+        if row["arm"] == "harmonic":
+            row |= {"boundary": row["boundary"] - 10, "interior": 10, "sinks": 1}
+    found = measures({"rollout": rows})
+    said = {name: found[f"sentences/{name}/value"].value for name in rollout.SENTENCES}
+    assert said == dict.fromkeys(rollout.SENTENCES, 1.0) | {"equal_loop_counts": 119.0}
+    for row in rows:  # now under AMLE alone
+        interior = 10 if row["arm"] == "sweeps" else 0
+        row |= {"interior": interior, "boundary": row["pairs"] - row["reached"] - interior}
+        row |= {"sinks": interior}
+    found = measures({"rollout": rows})
+    assert found["sentences/amle_interior_rarer/value"].value == 0.0
+    assert found["sentences/amle_fewer_minima/value"].value == 0.0
+    assert found["sentences/equal_loop_counts/value"].value == 120.0
 
 
 def test_rates_of_nothing_are_no_measure() -> None:
