@@ -23,7 +23,7 @@ from wayfield_study.paper.figures import FIGURES, number
 DOCS = Path(__file__).parent
 PAGES = [DOCS / "note.md", DOCS / "reading-the-paper.md"]
 CLAIMS, RUN = DOCS / "assets" / "note-claims.json", DOCS / "assets" / "note-run.json"
-QUOTED = re.compile(r"([^\s(<>|]+)<!--(\S+) (\S+)-->")
+QUOTED = re.compile(r"((?:[^\s(<>|]|\u00a0)+)<!--(\S+) (\S+)-->")
 KEPT = (
     "id",
     "paper",

@@ -27,6 +27,7 @@ from wayfield_study.experiments._mazes import draw_starts
 from wayfield_study.experiments.readings import (
     ADOPTED,
     FORMER,
+    LABELS,
     LEVELS,
     READINGS,
     Reading,
@@ -251,17 +252,18 @@ def test_without_other_rows_there_is_no_evidence() -> None:
 
 
 def test_a_reading_is_measured_on_its_own_rows() -> None:
-    """Harmonic success is a half where starts are two cells away, a quarter elsewhere."""
+    """Harmonic success is 0.5 or 0.7 where starts are two cells away, by labels, else a quarter."""
     made = []
-    for lattice, labels in product(LEVELS["lattice"], LEVELS["labels"]):
+    for lattice, labels in product(LEVELS["lattice"], LABELS):
         about = {"lattice": lattice, "labels": labels}
         for row in whole(DESIGN_SEEDS, dict.fromkeys(DESIGN_SEEDS, 0.25), design_rows()):
             near = row["apart"] == 2 and row["arm"] == "harmonic"
-            made.append(row | about | ({"reached": 256} if near else {}))
+            reached = {"shared": 256, "fresh": 358}[labels]
+            made.append(row | about | ({"reached": reached} if near else {}))
     found = under_readings(PAPER.experiments, as_records({"design": made}))
     assert found.keys() == set(READINGS)
     for reading, figures in found.items():
-        share = 0.5 if reading.apart == 2 else 0.25
+        share = (256 + 358) / 1024 if reading.apart == 2 else 0.25
         assert figures["grid-large/r8/lf0.05/harmonic"] == pytest.approx(share)
         assert figures["main/amle/success"] == pytest.approx(0.25)
         assert "setup/cells/value" not in figures  # the same under every reading
@@ -279,7 +281,7 @@ def test_the_likelihood_is_students() -> None:
     off = {name: value - 0.1 for name, value in printed.items()}
     ranking = rank({"off": off, "on": printed}, {n: Expected(0.5, 0.02) for n in NAMES}, {})
     assert list(ranking.readings) == ["on", "off"]
-    z = 0.1 / np.sqrt(3 * 0.02**2 + 0.001**2 / 12)
+    z = 0.1 / np.sqrt(2 * 0.02**2 + 0.001**2 / 12)
     assert ranking.of("on") == pytest.approx(0.0)
     assert ranking.of("off") == pytest.approx(-4 * 2.5 * np.log1p(z**2 / 4))
     assert ranking.of("off", "medium") == pytest.approx(ranking.of("off") / 2)

@@ -2,9 +2,9 @@
 
 Let a reading c give the value m_ic for the figure i, s_i be the standard deviation between studies
 of the paper's size, and u_i a unit of the last digit printed. The paper's figure is one study, and
-a run of the design, with fewer goals, is worth about half of one, so
+the runs of a reading are worth about one, so
 
-    z_ic = (printed_i − m_ic) / √(3 s_i² + u_i² / 12),
+    z_ic = (printed_i − m_ic) / √(2 s_i² + u_i² / 12),
 
 and the log-likelihood of a reading is that of Student's t with four degrees of freedom,
 
@@ -155,7 +155,7 @@ def rank(
     >>> values = {"a": dict(zip(ids, [0.80, 0.83])), "b": dict(zip(ids, [0.85, 0.83]))}
     >>> ranking = rank(values, {name: Expected(0.8, 0.02) for name in ids}, {"a": "adopted"})
     >>> ranking.readings, round(ranking.of("b") - ranking.of("a"), 2)
-    (['b', 'a'], 1.01)
+    (['b', 'a'], 1.4)
     """
     names = [
         name
@@ -171,7 +171,7 @@ def rank(
     sd = np.array([expected[name].sd for name in names])
     given = np.array([[some[name] for name in names] for some in values.values()])
     given = given.reshape(len(values), len(names))
-    z = (printed - given) / np.sqrt(3.0 * sd**2 + rounding**2)
+    z = (printed - given) / np.sqrt(2.0 * sd**2 + rounding**2)
     order = np.argsort(np.log1p(z**2 / FREEDOM).sum(axis=1), kind="stable")
     readings = list(values)
     return Ranking([readings[k] for k in order], names, z[order], marked)
