@@ -45,7 +45,11 @@ CELLS: dict[str, Cell] = {
     "small_graphs": FittedWitness(1),
     "directed": WorldCell("one-way maze", 60, 0.1, 54),
 }
-OUTCOMES = [name for name in BY_NAME if name not in ("ordering", "mechanism", "pictures", *CELLS)]
+SAMPLED = ("design", "other_draws", "medium_maps")
+"""Those that look at sampled starts alone."""
+OUTCOMES = [
+    name for name in BY_NAME if name not in ("ordering", "mechanism", "pictures", *SAMPLED, *CELLS)
+]
 
 
 def fresh(name: str) -> list[Row]:
@@ -89,6 +93,13 @@ def test_every_start_ends_somewhere(name: str) -> None:
         assert (row["cycles"] == 0) == (row["reached_all"] == row["starts_all"])
         assert row["cost"] >= row["least_cost"]
         assert row["cost_all"] >= row["least_cost_all"]
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_every_sampled_start_ends_somewhere(name: str) -> None:
+    for row in rows_of(name):
+        ends = sum(row[end] for end in ("reached", "boundary", "interior", "dead_ends"))
+        assert ends == row["pairs"] == 512
 
 
 @pytest.mark.parametrize("name", OUTCOMES)

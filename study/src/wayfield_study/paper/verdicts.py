@@ -122,7 +122,7 @@ class Verdicts:
         rules = _render("rules.html.j2", kinds=kinds)
         return (
             *blocks,
-            Block("mismatch", "What does not match, and what was tried", mismatch),
+            Block("mismatch", "What does not match", mismatch),
             Block("claims-all", "Every figure", every),
             Block("rules", "The rules of the verdicts", rules),
         )
