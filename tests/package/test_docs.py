@@ -181,7 +181,7 @@ CLAIMS = {claim["id"]: claim for claim in json.loads(figures.CLAIMS.read_text(en
 RUN = json.loads(figures.RUN.read_text(encoding="utf-8"))
 """Those of the run that the pages quote."""
 PAGES = {page.name: page.read_text(encoding="utf-8") for page in figures.PAGES}
-FIGURE = re.compile(r"(?<![\w.])\d[\d,]*\.\d+|\d{1,3}(?:,\d{3})+")
+FIGURE = re.compile(r"(?<![\w.§])\d[\d,]*\.\d+|\d{1,3}(?:,\d{3})+")
 """Decimals, and numbers of four digits and more."""
 COMMAND = re.compile(r"`[^`]*`|\]\([^)]*\)")
 STATED = {

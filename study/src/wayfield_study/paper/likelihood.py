@@ -92,12 +92,15 @@ class Ranking(Generic[R]):
         Standardised differences.
     marked : mapping of readings to str
         Readings to be shown in any case, and what they are.
+    values : mapping of readings to mappings of str to float
+        What each gives, for figures that do not count too.
     """
 
     readings: Sequence[R]
     names: Sequence[str]
     z: FloatArray
     marked: Mapping[R, str]
+    values: Mapping[R, Mapping[str, float]]
 
     @cached_property
     def groups(self) -> dict[str, BoolArray]:
@@ -174,4 +177,4 @@ def rank(
     z = (printed - given) / np.sqrt(2.0 * sd**2 + rounding**2)
     order = np.argsort(np.log1p(z**2 / FREEDOM).sum(axis=1), kind="stable")
     readings = list(values)
-    return Ranking([readings[k] for k in order], names, z[order], marked)
+    return Ranking([readings[k] for k in order], names, z[order], marked, values)

@@ -23,6 +23,15 @@ from .rules import KINDS, WORDS, Evidence, Verdict
 
 _DRAWS_SHOWN = ("main", "by-lf-means", "lift", "by-r", "failures", "mechanism-main", "baselines")
 """Tables whose figures are shown with their mean over many draws; claims.json has all."""
+HEADLINE = tuple(
+    name
+    for method in ("harmonic", "amle")
+    for name in (
+        f"main/{method}/success",
+        *(f"by-lf-means/lf{lf}/{method}" for lf in ("0.02", "0.05", "0.08")),
+    )
+)
+"""The eight figures that sum the main rollouts up."""
 _QUOTED = 4
 """Most figures quoted in a paragraph."""
 _SHOWN = 8
@@ -149,6 +158,11 @@ def _as_data(ranking: Ranking[Any]) -> dict[str, Any]:
             "marked": ranking.marked.get(reading, ""),
             "log_likelihood": round(ranking.of(reading), 2),
             "by_group": {group: round(ranking.of(reading, group), 2) for group in ranking.groups},
+            "headline": {
+                name: round(ranking.values[reading][name], 4)
+                for name in HEADLINE
+                if name in ranking.values[reading]
+            },
         }
         for reading in ranking.readings
     ]
