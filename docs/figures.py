@@ -12,6 +12,7 @@ files.
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import sys
@@ -123,6 +124,10 @@ def main(report: Path) -> None:
     claims = json.loads((report / "claims.json").read_text(encoding="utf-8"))
     rankings = json.loads((report / "readings.json").read_text(encoding="utf-8"))
     run = summary(claims, rankings)
+    # mean τ by the formula that the paper prints, from the table of the ordering audit
+    with (report / "tables" / "ordering-tau-formulas.csv").open(encoding="utf-8") as lines:
+        for name, *_, printed, _ in list(csv.reader(lines))[1:]:
+            run[f"printed-tau/{name.replace(', ', '/')}"] = printed
     # what the report did not measure keeps the figures of the run before, and the pages say so
     before = {claim["id"]: claim for claim in json.loads(CLAIMS.read_text(encoding="utf-8"))}
     by_id = {
