@@ -81,8 +81,7 @@ def summary(claims: list[dict[str, Any]], rankings: dict[str, Any]) -> dict[str,
         for ranking in list(rankings.values())[:1]
         for each in ranking["readings"]
     }
-    found |= {"headline/most": str(max(met.values())), "headline/adopted": str(met["adopted"])}
-    found["headline/before"] = str(met["adopted before"])
+    found["headline/most"] = str(max(met.values()))
     for title, ranking in rankings.items():
         kind = title.split()[1]  # reading, start or map
         readings = {each["marked"]: each for each in ranking["readings"] if each["marked"]}
@@ -99,6 +98,9 @@ def summary(claims: list[dict[str, Any]], rankings: dict[str, Any]) -> dict[str,
         folds = ranking["left_out"]
         held = sum(fold["likelihood"] for fold in folds)
         variance = sum(fold["figures"] * fold["variance"] for fold in folds) / ranking["figures"]
+        adopted = readings["adopted"]["reading"]
+        found[f"{kind}/groups"] = str(len(folds))
+        found[f"{kind}/chosen"] = str(sum(fold["chosen"] == adopted for fold in folds))
         found[f"{kind}/held-out"] = f"{held:.1f}".replace("-", "−")
         found[f"{kind}/variance"] = f"{variance:.1f}"
         for each in ranking["readings"]:
