@@ -100,6 +100,13 @@ LEVELS: dict[str, tuple[Any, ...]] = {
     "apart": (0, 1, 2, 3),
 }
 """The factors of the design."""
+TITLES = {
+    "lattice": "{} lattice",
+    "solver": "harmonic {}",
+    "relaxation": "relaxation {:g}",
+    "apart": "starts at least {}r away",
+}
+"""How a level of each is called."""
 LABELS = ("shared", "fresh")
 """Kinds of labels, which change no expectation."""
 READINGS = tuple(Reading(*levels) for levels in product(*LEVELS.values()))
@@ -514,7 +521,7 @@ def by_level(rows: Records) -> Iterator[Table]:
         )
         if len(kept):
             adopted = " (adopted)" if level == getattr(ADOPTED, factor) else ""
-            groups[f"{factor}: {level}{adopted}"] = kept
+            groups[f"{TITLES[factor].format(level)}{adopted}"] = kept
     yield Table.of(
         "walks",
         "Walks by the levels of a factor, all else as adopted",
