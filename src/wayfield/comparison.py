@@ -16,9 +16,9 @@ smaller error. If there are none, nothing supports the labels. A mended graph is
 errors are smaller by more than one standard error.
 
 **One verdict.** Without a choice of methods, the verdict chooses from a few fields only: the AMLE,
-its correction of the graph distance, and, if the labels contradict the graph, the mended graph.
+the graph distance corrected by the AMLE, and, if the labels contradict the graph, the mended one.
 `recommend` computes just these. So `wayfield plan`, `wayfield compare`, the explorer and Python
-give the same verdict on the same data; the other rows inform.
+give the same verdict on the same data; the other rows are for information.
 
 A comparison may use the truth. No module that extends or plans imports it.
 """

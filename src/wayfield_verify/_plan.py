@@ -176,7 +176,7 @@ def _sentences(
         f"{proof.vertex(goal)}, do so. What each walk costs is as stated."
     ]
     if plan.lifted is not None:
-        found.append("The plan stands on lifted values, none of which is below the field's.")
+        found.append("The plan descends lifted values; none is below the field's.")
     lost = [x for x in range(n) if x != goal and not plan.hops[x]]
     found += _of_the_lost(proof, plan, lost)
     moves = ((values[x], values[plan.successor[x]]) for x in range(n) if plan.hops[x])

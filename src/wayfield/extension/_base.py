@@ -252,7 +252,7 @@ class Extension(KeepsReadOnly):
             The file; an older one is replaced.
         names : bool or sequence of str, default False
             Names of the vertices to store: True for ``graph.names``, or one for each vertex. The
-            checker shows them in what it says.
+            checker shows them in its messages.
 
         Raises
         ------

@@ -218,8 +218,8 @@ class Answer:
         """Write the field, the plan, its certified moves and their proof into one file.
 
         ``python -m wayfield_verify FILE`` proves them again in exact arithmetic, using nothing but
-        the file. With ``names=True`` it speaks of vertices by their names in the graph; a list of
-        names does the same. Returns the path.
+        the file. With ``names=True`` it calls vertices by their names in the graph; pass a list
+        for other names. Returns the path.
         """
         return self.certificate.write_proof(path, names)
 

@@ -35,8 +35,8 @@ if the gap exceeds 4 tol somewhere (hysteresis): without it a component may have
 slope is resolved, and the recursion would not progress. The rounding of a distance grows with the
 number of arcs, and exceeds ``tol`` on walks of some hundred thousand. Such a walk seems steeper in
 some places than in others, and where it seems steeper there is nothing to fix. Hence AGAIN and
-STEEPEST, which do not wait for the same thing twice; and a walk is fixed as a whole if any vertex
-on it is: gaps along it differ by rounding, so that one may be within ``tol`` and the next not.
+STEEPEST, which do not wait for the same thing twice. A walk is fixed as a whole if any vertex on it
+is: gaps along it differ by rounding, so that one may be within ``tol`` and the next not.
 """
 
 from __future__ import annotations

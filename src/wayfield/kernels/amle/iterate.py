@@ -293,10 +293,10 @@ def _gather(
     """Gather vertices and all that takes its value from them, or else just their neighbours.
 
     That goes `onward` by arcs as steep as a vertex has. Held vertices are left out, and no mark is
-    left behind. Returns how many are in the queue. The slopes in the record of chains are spent.
+    left behind. Returns how many are in the queue. Overwrites the slopes in the record of chains.
     """
     (indptr, indices, lengths), v = state.arcs, state.v
-    # the slope of a vertex is found once: a hub would be searched again for each of its neighbours
+    # compute each slope once: a hub would be searched again for each of its neighbours
     if onward:
         for x in range(v.size):
             record[x, SLOPE] = np.nan

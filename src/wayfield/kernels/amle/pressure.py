@@ -130,7 +130,7 @@ def make_workspace(
     """Allocate all that is worked on, with nothing fixed but the labels."""
     unit = bool((out.lengths == 1.0).all())
     n = labelled.size
-    # to Numba, arrays of one row have another layout: kernels would be compiled once more for them
+    # for Numba, arrays of one row have another layout, and kernels would be compiled again
     rows = max(n, 2)
     # both sides of a vertex lie side by side, and its winners in one line of the cache
     winners = np.empty((rows, 2, 2)).transpose(1, 0, 2)

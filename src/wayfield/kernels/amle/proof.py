@@ -43,7 +43,7 @@ from .retrace import Fixing, read_only, retraced
 SLACK = 2.0**-52
 """More than the low part of a value of magnitude at most 1."""
 BENDS = (1e-6, 0.499)
-"""Bounds on k (b − a), tried in turn: a tight bracket, and the 1/2 of the module short of rounding,
+"""Bounds on k (b − a), tried in turn. The first gives a tight bracket. The second is nearly 1/2,
 beyond which g is not increasing."""
 FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
 """Drops taken for flat, from where the rounding of the retracing ends upwards."""
@@ -138,7 +138,7 @@ def _proved_margin(
                 continue
             touched = np.zeros(piece.size, np.bool_)
             used = flattened(sides, piece, field, flat, touched)
-            # in place, for a field of ten million vertices is large: what it was is put back
+            # in place, because fields of ten million vertices are large; restored below
             before, unused = curvature[touched], np.empty(piece.size)
             _curvatures(sides, piece, used, touched, curvature, unused)
             unproved = _margins(sides, piece, count, field, used, curvature, bend, margin)

@@ -388,10 +388,10 @@ export function drawMarks(ctx, geometry, marks, view, look) {
   if (marks.pointed >= 0) ring(ctx, geometry, marks.pointed, view, "#ffffff", look.ink);
 }
 
-// Lines from a state to the labels that its value rests on, as broad as their weights.
+// Lines from a state to the labels that its value rests on; the larger the weight, the broader.
 function drawReasons(ctx, { x, y, n }, { state, labels }, view, look) {
   for (const [v, weight] of labels) {
-    if (v >= n || v === state || weight < 0.005) continue; // hundreds of hairs would hide the rest
+    if (v >= n || v === state || weight < 0.005) continue; // hundreds of thin lines would hide the rest
     for (const [more, shade] of [[2.5, "#ffffff"], [0, look.unreal]]) {
       ctx.beginPath();
       ctx.moveTo(...view.toPixels(x[state], y[state]));

@@ -107,7 +107,7 @@ def author(run: Callable[..., Any]) -> str:
     """Return the file of the function that computes an experiment's rows, with its folder.
 
     Empty for wayfield's own, which have one name each. Neither the code nor the rest of the path
-    counts: after fixing the function, earlier results are kept, unless its version is raised; and a
+    counts. Earlier results are kept after a fix of the function, unless its version is raised. A
     study may be moved.
 
     Examples

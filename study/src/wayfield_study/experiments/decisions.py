@@ -19,8 +19,8 @@ mean of the share instead.
 **Labels.** A few labels, drawn at random, as far apart as possible, or by `wf.next_labels`, one
 after the other.
 
-**Influence.** On how many labels a value rests, by its derivative (`field.influence`): with any
-weight, with more than a hundredth, and the effective number 1 / Σ w².
+**Influence.** The number of labels that a value rests on, by its derivative (`field.influence`):
+those with any weight, those above a hundredth, and the effective number 1 / Σ w².
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ DRAWS, SPLITS = 100, 10
 """Draws of audits and of routes for each cell, and draws of the labels that are held out."""
 AUDITS, RISK, CONFIDENCE = 30, 0.1, 0.9
 STATES, HEAVY = 30, 0.01
-"""States of a cell whose influence is traced, and the least weight that counts as heavy."""
+"""States of a cell whose influence is traced; weights above this count as heavy."""
 COUNTS = (5, 10, 20)
 """Numbers of labels, the goal's included."""
 AMLE = wf.AMLE(bracket=False)
@@ -501,7 +501,7 @@ def findings_influence(rows: Records) -> Iterator[Finding]:
     yield Finding(
         "new",
         "On how many labels does a value rest?",
-        f"On {few:.1f} of them on average if it is an AMLE's, on {many:.0f} if it is harmonic.",
+        f"On {few:.1f} on average for the AMLE, on {many:.0f} for the harmonic extension.",
     )
 
 
