@@ -444,7 +444,7 @@ def recommend(
     folds: int = FOLDS,
     time_limit: float | None = PATIENCE,
 ) -> Comparison:
-    """Compare only the fields that a verdict chooses from: the verdict of `compare`, sooner.
+    """Compare only the fields that a verdict chooses from: the same verdict as `compare`, faster.
 
     Examples
     --------
@@ -535,7 +535,7 @@ class _Contest(NamedTuple):
     limit: float | None
 
     def score(self, recipe: Recipe) -> MethodScore:
-        """Follow a recipe and score the result; the score may be that it ran out of time."""
+        """Follow a recipe and score the result, or record that it ran out of time."""
         _compile(recipe, self.graph)
         began = time.perf_counter()
         with stop_after(self.limit):

@@ -216,7 +216,7 @@ class Odds:
         return found
 
     def may_reach(self, k: int, there: Sequence[bool]) -> bool:
-        """Whether some odds of a choice lead there."""
+        """Whether a choice may lead there under some odds."""
         a, b = self._of[k], self._of[k + 1]
         left = self.total[k] > sum(self._low[a:b])
         rows = zip(there, self._low[a:b], self._high[a:b], strict=True)

@@ -227,7 +227,7 @@ class Improvement:
         self.rounds = 0
 
     def correct(self, values: Pair, policy: IntArray, gaps: FloatArray, accuracy: float) -> None:
-        """Improve values and policy in place, until the accuracy or as far as doubles go."""
+        """Improve values and policy in place, to the given accuracy or the limit of doubles."""
         change, latest = np.zeros(policy.size), np.inf
         while self.rounds < MOST_ROUNDS:
             # Only rounding can make a policy cycle for ever. There, use the moves of the previous

@@ -92,7 +92,7 @@ class Influence(NamedTuple):
 
 
 class Gradient(NamedTuple):
-    """The derivative of a number by the labels and by the lengths of the graph."""
+    """The derivative of a number with respect to the labels and the lengths of the graph."""
 
     labels: FloatArray
     """(k,) in the order of ``labels.vertices``."""
@@ -384,7 +384,7 @@ class Linearised:
         return Gradient(total[labels.vertices], _both_ways(graph, by_length))
 
     def _adjoint(self, right: FloatArray) -> FloatArray:
-        """Solve Aᵀ λ = c to a residual that does not matter."""
+        """Solve Aᵀ λ = c to a negligible residual."""
         found, left = np.zeros(right.size), right
         size = float(np.abs(right).sum())
         for _ in range(REFINEMENTS):

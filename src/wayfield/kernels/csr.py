@@ -252,7 +252,7 @@ def weak_components(arcs: Arcs, reverse: Arcs, directed: bool) -> tuple[IntArray
 
 @njit(cache=True, nogil=True)
 def _spread(arcs: Arcs, x: int, component: IntArray, queue: IntArray, tail: int) -> int:
-    """Queue the heads of `x` that have no component yet and give them that of `x`."""
+    """Queue the heads of `x` that have no component yet, and assign them that of `x`."""
     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
         y = arcs.indices[e]
         if component[y] < 0:

@@ -160,7 +160,7 @@ def sunk(arcs: Arcs, values: FloatArray, vertices: IntArray) -> BoolArray:
 def first_moves(
     arcs: Arcs, values: FloatArray, goal: int, rule: Rule
 ) -> tuple[IntArray, IntArray, int]:
-    """Return the first tied arc of each vertex, hops of the exits, and the number of stuck ones.
+    """Return the first tied arc and the hops of each vertex, and how many vertices are stuck.
 
     Slots are -1 at the goal and where there is no move. Hops are 0 at exits and `STUCK`
     elsewhere; they are left empty if exits do not break ties.

@@ -95,7 +95,7 @@ def walk(successor: IntArray, start: int) -> IntArray:
 
 @njit(cache=True, nogil=True)
 def path_cost(arcs: Arcs, path: IntArray) -> float:
-    """Sum of the lengths along a path of arcs, summed from its end as a plan's costs are."""
+    """Return the length of a path of arcs, summed from its end as a plan's costs are."""
     cost = 0.0
     for i in range(path.size - 2, -1, -1):
         begin, end = arcs.indptr[path[i]], arcs.indptr[path[i] + 1]

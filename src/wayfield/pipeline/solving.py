@@ -293,8 +293,8 @@ def solve(
     method : Method, optional
         How to extend the labels. Default: `AMLE()`, or no extension if the graph is mended.
     mend : bool or MendMethod, optional
-        Mend the graph by the labels first. True: plan with the best predictions,
-        ``wf.mend(graph, labels, goal).cost_to_go()``. A mend method: with the distances on the
+        Mend the graph with the labels first. True: plan on the best predictions,
+        ``wf.mend(graph, labels, goal).cost_to_go()``. A mend method: plan on the distances of the
         graph that it mends; with a `method` as well, these are the prior that the labels correct.
     prior : (n,) array, optional
         A field that the labels correct, such as ``cost_to_go(graph, goal)``; see `extend`.

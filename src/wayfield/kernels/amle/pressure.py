@@ -127,7 +127,7 @@ class Workspace(NamedTuple):
 def make_workspace(
     out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
 ) -> Workspace:
-    """Allocate all that is worked on, with nothing fixed but the labels."""
+    """Allocate the working arrays, with nothing fixed but the labels."""
     unit = bool((out.lengths == 1.0).all())
     n = labelled.size
     # for Numba, arrays of one row have another layout, and kernels would be compiled again

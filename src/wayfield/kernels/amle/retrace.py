@@ -259,7 +259,7 @@ def _retrace(log: Log, first: int, count: int) -> tuple[int, int, int, bool]:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _follow_lengths(log: Log, members: IntArray, ways: Ways, count: int) -> int:
-    """Settle what is left of the walks of a batch, found by their lengths."""
+    """Settle the remaining walks of a batch, found by their lengths."""
     for side in range(2):
         _search(log, members, side, ways)
     done, path, along, following = log.done, log.path, log.along, ways.following
@@ -326,7 +326,7 @@ def _walk(log: Log, arcs: Arcs, count: int, sign: float) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _interpolate(log: Log, count: int, fall: tuple[float, float], bottom: int, top: int) -> None:
-    """Constant slope from `bottom` to `top` along the path; `fall` is where the bottom lies."""
+    """Interpolate with constant slope from `bottom` to `top`; `fall` is where the bottom lies."""
     (high, low), path, along = log.field, log.path, log.along
     run = add(along.high[count], along.low[count], -fall[0], -fall[1])
     rise = add(high[top], low[top], -high[bottom], -low[bottom])
@@ -377,7 +377,7 @@ def _note(log: Log, size: int, below: int, fall: float, bottom: int, top: int, c
 
 @njit(cache=True, nogil=True, allocates=False)
 def _settle_copy(log: Log, x: int, origin: int, count: int) -> int:
-    """Take the value of another vertex, or note that; return the number of chains."""
+    """Copy the value of another vertex, or note the copy; return the number of chains."""
     log.done[x] = True
     if not log.noting:
         log.field.high[x] = log.field.high[origin]
@@ -431,7 +431,7 @@ def copy_level(log: Log, members: IntArray, tolerance: float, on: bool, count: i
 
 @njit(cache=True, nogil=True, allocates=False)
 def slot_of(out: Arcs, x: int, y: int) -> int:
-    """Slot of the arc x → y, by bisection; -1 if there is none."""
+    """Return the slot of the arc x → y, by bisection; -1 if there is none."""
     first, last = out.indptr[x], out.indptr[x + 1]
     while first < last:
         middle = (first + last) // 2
@@ -512,7 +512,7 @@ def _foot(ways: Ways, done: BoolArray, x: int) -> int:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _follow(log: Log, ways: Ways, side: int, count: int) -> tuple[int, int]:
-    """Append the vertices on the way from ``path[0]`` down or up to a done one.
+    """Append the vertices on the path from ``path[0]`` down or up to a done one.
 
     Their signed distances go to `along`, the whole distance behind the last; returns the new count
     and the done vertex.

@@ -400,7 +400,7 @@ class BufferCell(Settings):
         return f"{self.maze}-{self.style}-n{self.buffer}-s{self.seed}-{self.each}"
 
     def draw(self) -> tuple[Maze, dict[str, Any]]:
-        """Open the maze and let the ant wander."""
+        """Open the maze and record the wandering ant."""
         maze = make(f"antmaze-{self.maze}")
         return maze, wander(maze, self.buffer, self.style, seed=self.seed)
 
