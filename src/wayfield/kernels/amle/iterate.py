@@ -109,7 +109,7 @@ class Chains(NamedTuple):
 
 @njit(cache=True, nogil=True, allocates=False, inline="always", error_model="numpy")
 def _steepest(state: State, x: int) -> tuple[np.int64, np.int64, float]:
-    """Return the arcs up and down whose slopes balance, and the slope; arcs -1 if no value is known.
+    """Return the arcs up and down whose slopes balance, and the slope; arcs -1 if no value known.
 
     On lengths Newton's iteration begins with the arcs of the last time: mostly one pass.
     """
