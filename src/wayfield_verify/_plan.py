@@ -1,6 +1,6 @@
 """Proving a plan: its moves, where they lead from every start, and which of them are optimal.
 
-The plan stands on the field's values u or, where it was lifted, on lifted ones, which are no
+The plan descends the field's values u or, where it was lifted, the lifted ones, which are no
 less.
 
 - **Moves.** Every move is an arc to a vertex of finite value; there is none only where there is no

@@ -160,7 +160,7 @@ def _own_temporary_folder() -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()  # of a link, the mode is open to all
     if found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise PermissionError(f"{folder} is not ours alone")
+        raise PermissionError(f"{folder} is open to other users")
     return folder
 
 

@@ -104,7 +104,7 @@ def first_tied(arcs: Arcs, values: FloatArray, hops: IntArray, s: int, rule: Rul
 
     With a tolerance and exit ties, slopes are banded: steps within the tolerance count as level
     and all tie, and they never tie with a step that descends or climbs beyond it. An empty
-    `hops` stands for no preference.
+    `hops` means no preference.
     """
     kind, tolerance = rule.toll, rule.tolerance
     banded = rule.exits and tolerance > 0.0 and kind != Q

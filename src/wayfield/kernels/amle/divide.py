@@ -364,9 +364,9 @@ def _slope_through(record: Record, x: int) -> float:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _enter_ground(work: Workspace, frame: Frame) -> int:
-    """Keep at the front what has pressure at all, with slopes; where that ends.
+    """Move the vertices with any pressure to the front, with slopes; return where they end.
 
-    Undirected, if all values around are equal, so is the inside.
+    On undirected graphs, if all values around are equal, so are those inside.
     """
     members, record = work.members, work.record
     start, _, stop = frame

@@ -17,13 +17,13 @@
 Two things come first. Dead ends without a label are left out, and filled at the end. Where labels
 are true distances, all walks have one slope, and its cones give most values at once (`_start`).
 
-Sweeps find out fast who is steepest, and would take for ever to get the values right; the chains
-get the values right at once, if the pointers are. With labels that say nothing this takes a few
-rounds. With few labels it may take hundreds: then `iterate` gives up, and `divide` has to do it.
+Sweeps find the steepest neighbours fast, but would take for ever to get the values right. Chains
+get the values right at once, if the pointers are. With labels of pure noise this takes a few
+rounds. With few labels it may take hundreds: then `iterate` gives up, and `divide` takes over.
 
 **Why verification suffices.** A field that agrees with the labels and is in balance at every other
 vertex is *the* AMLE, by the comparison principle, if every component has a label. So nothing of
-1 to 3 is believed. In doubles balance holds to rounding only, which bounds no error by itself: an
+1 to 3 is trusted. In doubles balance holds to rounding only, which bounds no error by itself: an
 imbalance of ε on a path of h edges may be an error of h² ε. The bracket (`proof`) is what proves
 accuracy. It takes the chains for an order of fixing.
 

@@ -67,7 +67,7 @@ class Record(NamedTuple):
     """What is known of every vertex."""
 
     key: FloatArray
-    """(2, n) hi and minus lo; −inf outside the set at hand."""
+    """(2, n) hi and minus lo; −inf outside the current set."""
     source: FloatArray
     """(2, n) value of the winning fixed vertex."""
     distance: FloatArray

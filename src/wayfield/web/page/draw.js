@@ -122,7 +122,7 @@ function drawGraph(ctx, geometry, picture, view, shown, look) {
   if (shown.names && geometry.names) drawNames(ctx, geometry, view, seen, size, look);
 }
 
-// Names stand where they cover no disc, no other name and the fewest edges, inside the picture.
+// Names are placed where they cover no disc, no other name and the fewest edges, inside the picture.
 function drawNames(ctx, geometry, view, seen, size, look) {
   const { x, y, names, n, tails, heads } = geometry, visible = [];
   for (let v = 0; v < n && visible.length <= MOST_NAMES; v++) if (seen(v)) visible.push(v);
@@ -233,7 +233,7 @@ function edgeContours(ctx, geometry, values, step, view) {
 }
 
 // Which of the r vertices along a cell's side have an arrow: as many as there is room for, or a few
-// less if they stand evenly then.
+// less if they are evenly spaced then.
 function arrowPlaces(r, scale) {
   const most = Math.max(1, Math.min(r, Math.floor((r * scale) / ARROW_ROOM)));
   let even = most;
