@@ -73,9 +73,9 @@ def bits(tag: str, flags: BoolArray) -> Section:
 
 
 def names(given: Collection[object], count: int, what: str) -> list[Section]:
-    """Return the sections of `count` names, such as those of all vertices (`what`)."""
+    """Return the sections that hold `count` names; `what` says of what, such as vertices."""
     if len(given) != count:
-        raise InputError(f"names must be one for each of {count:,} {what}, got {len(given):,}")
+        raise InputError(f"there must be one name for each of {count:,} {what}, got {len(given):,}")
     words = [str(name).encode() for name in given]
     if len(set(words)) < count:
         raise InputError(f"names must differ: two {what} have the same name")

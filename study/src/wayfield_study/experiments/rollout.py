@@ -213,7 +213,7 @@ def tables(rows: Records) -> Iterator[Table]:
 
     yield Table.of(
         "arms",
-        "All methods, all cells at hand",
+        "All methods, all available cells",
         "method",
         {TITLES[str(arm)]: some for arm, some in rows.by("arm").items()},
         COUNTED | {"cost of walks that reach": cost},

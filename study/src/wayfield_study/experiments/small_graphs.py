@@ -283,7 +283,7 @@ EXPERIMENT: Experiment[SmallCell] = make_experiment(
     run,
     cells,
     "The seven nodes, graphs that fit the paper's witnesses, and witnesses of our own. "
-    "Values stand in the vertices; labels have a double ring, the goal is filled, and "
+    "Values are written in the vertices; labels have a double ring, the goal is filled, and "
     "starts that never reach it are tinted.",
     {"compared": COMPARED, "drawings": drawings, "findings": findings, "notes": (NOTE,)},
     effort=lambda cell: 3500.0 if isinstance(cell, Lattice) else 10.0,
