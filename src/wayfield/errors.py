@@ -202,4 +202,4 @@ class InputWarning(UserWarning):
 
 
 class TrustWarning(UserWarning):
-    """A planner failed its test on held-out data, and was asked for a probability all the same."""
+    """A planner failed its test on held-out data, but was asked for a probability."""

@@ -448,7 +448,7 @@ class Ordering(inputs.FrozenArrays):
         return _per_pair(self.half_gap, pairs)
 
     def scope(self, counts: NDArray[np.int64]) -> Scope:
-        """Return the figures of decisions that are met so often, (n,) counts."""
+        """Return the figures of decisions weighted by (n,) visit counts."""
         audit = self.half_gap
         judged = audit.decides & ~audit.blurred
         met = judged & (counts > 0)

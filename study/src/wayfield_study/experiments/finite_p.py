@@ -98,7 +98,7 @@ def measures(tables: Tables) -> dict[str, Measure]:
         }
     last, end = found["finite-p/p16/success"], found["finite-p/pinf/success"]
     if last.value is not None and end.value is not None:
-        # a lead of less than a quarter of the paper's is none: ties cost the AMLE single starts
+        # a lead below a quarter of the paper's does not count: ties cost the AMLE single starts
         least = 0.25 * (value("finite-p/p16/success") - value("finite-p/pinf/success"))
         exact = None
         if last.exact is not None and end.exact is not None:

@@ -106,7 +106,7 @@ TITLES = {
     "relaxation": "relaxation {:g}",
     "apart": "starts at least {}r away",
 }
-"""How a level of each is called."""
+"""Name of each level."""
 LABELS = ("shared", "fresh")
 """Kinds of labels, which change no expectation."""
 READINGS = tuple(Reading(*levels) for levels in product(*LEVELS.values()))
@@ -230,7 +230,7 @@ def run(cell: ReadingCell) -> list[Row]:
                 fields = [values for values, _ in stages]
                 compared = harmonic if budget == PAPER_SWEEPS else None
                 if compared is None and not audited:
-                    continue  # of use to the audit of sweeps alone
+                    continue  # used only by the audit of sweeps
                 add(
                     "sweeps",
                     outcomes(trial, fields, starts.values(), compared),
@@ -314,7 +314,7 @@ def outcomes(
 
 
 def averages(graph: wf.Graph, labels: wf.Labels, count: int = AVERAGES) -> FloatArray:
-    """Return the field after so many averages from the mean of the labels.
+    """Return the field after `count` averages from the mean of the labels.
 
     ``u ← mean of the neighbours`` at every unlabelled vertex, all at once.
     """
@@ -454,7 +454,7 @@ def _resampled(tables: Tables, number: int) -> Tables:
 def under_readings(
     experiments: Iterable[Experiment[Any]], tables: Tables
 ) -> dict[Reading, dict[str, float]]:
-    """Return what every reading gives for every figure, if the design was run whole."""
+    """Return what every reading gives for every figure, if the design was run completely."""
     every, found, rows = list(experiments), {}, tables.get("design", NO_ROWS)
     names = dict(zip(DESIGN_SEEDS, SEEDS, strict=True))  # they stand for the paper's
     if set(rows.values("seed")) != names.keys():

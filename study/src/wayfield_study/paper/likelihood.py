@@ -11,11 +11,11 @@ and the log-likelihood of a reading is that of Student's t with four degrees of 
     L_c = − Σ_i (5/2) log(1 + z_ic² / 4),
 
 over the independent figures that every reading gives. Its tails are heavy on purpose: a figure may
-hang on a choice that is no factor of the design, and no such figure should decide. The deviations
+depend on a choice that is not a factor, and no such figure should decide. The deviations
 are those of the adopted reading, the same for all, so that a reading gains nothing by its noise.
 
 Figures of one table share draws. L is a composite likelihood: it ranks readings, and its
-differences are no odds. What protects against a fit to chance is cross-validation: each group of
+differences are not odds. What protects against a fit to chance is cross-validation: each group of
 tables is left out in turn, the best reading on the others is taken, and judged on what was left
 out.
 """
@@ -93,7 +93,7 @@ class Ranking(Generic[R]):
     marked : mapping of readings to str
         Readings to be shown in any case, and what they are.
     values : mapping of readings to mappings of str to float
-        What each gives, for figures that do not count too.
+        What each gives, including figures that do not count.
     """
 
     readings: Sequence[R]
@@ -104,7 +104,7 @@ class Ranking(Generic[R]):
 
     @cached_property
     def groups(self) -> dict[str, BoolArray]:
-        """Which figures are of every group; groups without figures are left out."""
+        """Which figures belong to each group; groups without figures are left out."""
         tables = np.array([FIGURES[name].table for name in self.names])
         places = {group: np.isin(tables, some) for group, some in GROUPS.items()}
         return {group: where for group, where in places.items() if where.any()}

@@ -3,7 +3,7 @@
 A cell is a world and a seed. Its buffer is collected by persistent random actions, every planner
 reads it, and each task is walked many times (`_worlds` has the worlds' common part, `_planners` the
 planners). Constants of the planner are chosen on the worlds of `tuned`. The figures that count are
-those of `held_back`, worlds that were written apart and run once the constants were fixed.
+those of `held_back`, worlds that were written separately and run once the constants were fixed.
 
 For every task: walks that arrive, the predicted probability at the start, the interval around it,
 and the steps of those that arrive. An interval *holds* if the walked share is in it, and holds *up
@@ -69,7 +69,7 @@ class BufferCell(Settings):
 
 
 def cells(profile: Profile) -> list[BufferCell]:
-    """Return every world; two small ones if it is to be quick."""
+    """Return every world; two small ones for the quick profile."""
     if profile.name == "quick":
         few = (("tuned", "two rooms, few rows"), ("held back", "few rows"))
         return [BufferCell(which, world, 1, 8) for which, world in few]
@@ -117,7 +117,7 @@ def run(cell: BufferCell) -> list[Row]:
 def walk(
     world: World, guide: Guide, task: Task, walks: int, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Walk a task many times at once; return what was predicted and what became of the walks.
+    """Walk a task many times at once; return what was predicted and how the walks ended.
 
     A planner that refuses to plan, by an `InputError`, predicts 0; one that refuses on the way
     leaves the walks where they are.
@@ -332,7 +332,7 @@ def findings(rows: Records) -> Iterator[Finding]:
 
 
 def cover(study: Study, found: Tables) -> Cover:
-    """Return what stands before the sections."""
+    """Return what comes before the sections."""
     kept = found.get(EXPERIMENT.name, NO_ROWS).where(set="held back", arm="subgoals")
     tiles = []
     if len(kept):

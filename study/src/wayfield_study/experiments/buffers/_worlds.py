@@ -122,11 +122,11 @@ class Run(NamedTuple):
     died: BoolArray
     """Steps that ended in a fatal state."""
     alive: BoolArray
-    """Rows that happened at all."""
+    """Rows that were recorded."""
 
 
 def behave(world: World, seed: int, rows: int) -> Run:
-    """Let the behaviour run for about so many rows."""
+    """Run the behaviour for about this many rows."""
     rng = np.random.default_rng([seed, 30])
     count, kinds = max(1, rows // world.length), len(world.controls)
     states, actions = world.draw(rng, count), rng.integers(kinds, size=count)
@@ -174,7 +174,7 @@ def steer(world: World, states: FloatArray, aims: FloatArray) -> Actions:
 
 
 def crosses(p: FloatArray, q: FloatArray, walls: FloatArray) -> BoolArray:
-    """Whether the way from each p to each q crosses any wall (x0, y0, x1, y1)."""
+    """Whether the line from each p to each q crosses any wall (x0, y0, x1, y1)."""
     a, b, p, q = walls[None, :, :2], walls[None, :, 2:], p[:, None], q[:, None]
 
     def side(u: FloatArray, v: FloatArray) -> FloatArray:

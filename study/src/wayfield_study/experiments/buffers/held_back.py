@@ -1,6 +1,6 @@
 """Worlds that no constant of the planner was chosen on: the figures that count are theirs.
 
-Some have dynamics of their own, which `tuned` has not.
+Some have dynamics that do not occur in `tuned`.
 """
 
 from __future__ import annotations
