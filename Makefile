@@ -20,8 +20,8 @@ browser:
 	|| echo "no chromium on the PATH: the explorer's page is not tested"
 
 lint: .venv/ready
-	$(BIN)/ruff check src study tests benchmarks examples training conftest.py docs/hooks.py
-	$(BIN)/ruff format --check src study tests benchmarks examples training conftest.py docs/hooks.py
+	$(BIN)/ruff check src study tests benchmarks examples training conftest.py docs/*.py
+	$(BIN)/ruff format --check src study tests benchmarks examples training conftest.py docs/*.py
 
 types: .venv/ready
 	$(BIN)/mypy

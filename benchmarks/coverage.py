@@ -9,7 +9,7 @@ The rule in `wayfield.chance.doubt` was found in six rounds. Each was judged on 
 after the rule was fixed; where it failed, they joined those that the next one was tuned on.
 
 1. Tuned on five families, judged on nine: the queue (.80) and dice (.86) were covered too rarely.
-2. Judged on six more: the gambler with ten samples was (.62).
+2. Judged on six more: the gambler with ten samples was covered too rarely (.62).
 3. and 4. Judged on eight more: covered, but too wide with ten samples (.52 to .72).
 5. Judged on five more: tennis with ten samples was covered too rarely (.82).
 6. The present rule, tuned on all 35. The ten families held out were written after it was fixed, and
@@ -610,7 +610,7 @@ def assembly(rng: Rng) -> World:
 
 
 def darts(rng: Rng) -> World:
-    """Count down to exactly 0 by five targets; throws stray to neighbours, overshooting ends."""
+    """Count down to exactly 0 by five targets; throws stray, and overshooting ends the game."""
     n = int(rng.integers(12, 22))
     points = rng.permutation(np.arange(1, 6))
     rows = []
@@ -709,7 +709,7 @@ def lock(rng: Rng) -> World:
 
 
 def duel(rng: Rng) -> World:
-    """First to four hits, by five tactics a score that differ little; both may hit at once."""
+    """Be first to four hits, by five similar tactics per score; both may hit at once."""
     top = int(rng.integers(3, 5))
     size = (top + 1) ** 2
     rows = []

@@ -30,14 +30,14 @@ ENOUGH, MOST = 0.5, 15
 SMALL = 6_000
 """Size of the graphs on which kernels are compiled beforehand: large enough to be divided."""
 LARGE = 50_000
-"""Vertices from which the memory of a solve stands out."""
+"""Vertices from which the memory of a solve can be measured."""
 
 
 def sweep_seconds(graph: wf.Graph, labels: wf.Labels, about: float) -> float:
     """Time of one plain midrange sweep, by lengths if they are not all 1.
 
-    The mean of as many as take about so many seconds: on a busy machine a short measurement is
-    lucky, and a long one is not.
+    The mean over as many sweeps as take about `about` seconds: on a busy machine a short
+    measurement may be lucky, and a long one is not.
     """
     fixed = labels.mask(graph)
     values = np.where(fixed, 0.0, labels.values.mean())

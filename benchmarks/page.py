@@ -61,7 +61,7 @@ FIT_FROM = 9_000
 STATED = (1e-3, TARGET)
 """True errors, over the label range, to which times are given."""
 OURS = ("ours", "bare", "bare_wall")
-"""Times of ours: with the proof, without it, and without it in wall-clock time."""
+"""Our times: with the proof, without it, and without it in wall-clock time."""
 
 
 def chosen(figures: Figures, **settings: object) -> list[dict[str, Any]]:
@@ -263,9 +263,9 @@ def peer_table(theirs: Figures, missing: dict[str, str]) -> Table | None:
     note = (
         "Errors are true ones, as shares of the label range, measured against our bracketed "
         "fields, which are exact to about 1e-15 in the time given. Times are processor times, all "
-        "threads together; of ours with the bracket, and for extensions that can do without it, "
-        "without it, and then in wall-clock time too. Ratios are those to these. Unit lengths, "
-        "2 % labels. “Never”: no setting of the peer comes so far."
+        "threads together. Ours include the bracket; for extensions that can do without it, times "
+        "without it are given too, also in wall-clock time. Ratios are to our times. Unit "
+        "lengths, 2 % labels. “Never”: no setting of the peer gets that close."
     )
     return Table("peers", "Peers, on the same problems in the same run", heads, rows, note)
 

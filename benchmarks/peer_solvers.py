@@ -4,7 +4,7 @@
 defaults to as tight as it goes, and writes a line of JSON for each: the setting, the time, the true
 error as a share of the label range, and what the peer itself says of its accuracy. It stops once
 the error is below the target, and is ended when the time is up, which begins after imports. Times
-are processor times, all threads together: whoever else uses the machine has no part in them.
+are processor times, all threads together: other programs on the machine do not count.
 Problems are undirected and have unit lengths; the exact field comes with them.
 """
 

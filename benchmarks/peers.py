@@ -84,7 +84,7 @@ class Problem:
 
 
 def measure(kind: str, labels: str, size: int, name: str, limit: float) -> dict[str, Any]:
-    """Run a peer up its ladder for so many seconds, and ourselves on the same problem."""
+    """Run a peer up its ladder for `limit` seconds, and our solver on the same problem."""
     graph = make_graph(kind, size)
     task = PEERS[name][0]
     problem = Problem(task, graph, make_labels(graph, labels, 0.02))

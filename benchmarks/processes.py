@@ -127,7 +127,7 @@ def anywhere(n: int, seed: int = 0, actions: int = 3, outcomes: int = 4, local: 
 
 
 def chain(n: int, stay: float, back: float) -> Model:
-    """A corridor: the cheap action hardly ever moves, the dear one often steps back."""
+    """A corridor: the cheap action hardly ever moves, the costly one often steps back."""
     s = np.arange(1, n)
     rows = [(s, 0, s, stay), (s, 0, s - 1, 1 - stay)]
     rows += [(s, 1, s - 1, 1 - back), (s, 1, np.minimum(s + 1, n - 1), back)]
@@ -278,12 +278,12 @@ def measure(name: str, size: int, limit: float, python: Path) -> dict[str, Any]:
 
 
 def measure_known(python: Path) -> dict[str, Any]:
-    """Ask Storm, and ourselves, about models with answers in closed form."""
+    """Ask Storm and our solver about models with answers in closed form."""
     storm, died = run_storm(python, "known")
     ours = {}
     for name, model, question, state, _ in storm_solver.known():
         rows = (model[of] for of in ("state", "action", "following", "odds", "cost"))
-        # the dearer it is to give up, the more does a plan care for arrival
+        # the more it costs to give up, the more a plan prefers to arrive
         price = 1e6 if question == storm_solver.REACH else None
         try:
             moves = wf.Transitions.from_probabilities(*rows, num_states=int(model["states"]))

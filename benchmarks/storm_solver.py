@@ -117,7 +117,7 @@ def report(path: str, limit: float) -> None:
             if bounds is not None:
                 low, high = (np.array(bound)[inner] for bound in bounds)
                 line["width"] = float(((high - low) / exact).max())
-                # rounding of its own is not held against it
+                # its own rounding does not count as an error
                 slack = 1e-13 * exact
                 line["holds"] = bool(
                     ((low <= upper[inner] + slack) & (high >= exact - slack)).all()

@@ -91,7 +91,7 @@ LABELS = ("true", "noisy", "random")
 
 
 def make_graph(kind: str, n: int) -> wf.Graph:
-    """Return the graph of a kind with about so many vertices."""
+    """Return the graph of a kind with about this many vertices."""
     made = KINDS[kind](n)
     return made if isinstance(made, wf.Graph) else _connected(made)
 

@@ -41,16 +41,17 @@ SEED = 0
 def main(path: Path = Path("teleport.png")) -> None:
     """Collect, plan twice, walk twice, draw."""
     buffer = collect_buffer("teleport-stitch", seed=0, share=0.1)
-    planner = wf.Planner({"observations": buffer.observations, "terminals": buffer.terminals})
+    planner = wf.Planner(buffer._asdict())
     print(planner)
 
-    scene = Scene(MAZE, buffer, planner.replay, seed=0)
-    route = graph_distance(Problem(scene, planner.replay.graph, GOAL))
+    replay = wf.Replay.from_dataset(buffer._asdict(), landmarks=500)
+    scene = Scene(MAZE, buffer, replay, seed=0)
+    route = graph_distance(Problem(scene, replay.graph, GOAL))
     targets, odds = route.targets(scene), arrival(scene, route)
     plans: dict[str, tuple[Callable[[Any], Any], float]] = {
         "shortest path": (
-            lambda here: targets[planner.replay.nearest(here)],
-            float(odds[planner.replay.nearest(START)]),
+            lambda here: targets[replay.nearest(here)],
+            float(odds[replay.nearest(START)]),
         ),
         "Planner": (lambda here: planner.subgoal(here, GOAL), float(planner.reach(START, GOAL))),
     }

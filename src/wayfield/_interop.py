@@ -54,7 +54,7 @@ def _node_names(nodes: list[Any]) -> list[str | int] | None:
 
 
 def _node_positions(places: list[Any]) -> ArrayLike | None:
-    """Return positions if every node has one; warn if some have none, or one is not numbers."""
+    """Return positions if every node has one; warn if some have none, or one is not numeric."""
     missing = sum(place is None for place in places)
     if missing == len(places):
         return None

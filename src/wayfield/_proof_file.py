@@ -73,12 +73,12 @@ def bits(tag: str, flags: BoolArray) -> Section:
 
 
 def names(given: Collection[object], count: int, what: str) -> list[Section]:
-    """Return the sections of `count` names, such as those of all vertices (`what`)."""
+    """Return the sections that hold `count` names; `what` says of what, such as vertices."""
     # a set has no order, and a text is one name
     if isinstance(given, str | Set) or not isinstance(given, Collection):
         raise InputError(f"names must be a list, got {type(given).__name__}")
     if len(given) != count:
-        raise InputError(f"names must be one for each of {count:,} {what}, got {len(given):,}")
+        raise InputError(f"there must be one name for each of {count:,} {what}, got {len(given):,}")
     try:
         words = [str(name).encode() for name in given]
     except UnicodeEncodeError as error:

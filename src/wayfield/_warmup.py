@@ -46,7 +46,7 @@ def warm_up(methods: Sequence[Method] = COMMON, directed: bool = False) -> None:
 
 
 def warm_up_mend(method: MendMethod, directed: bool = False) -> None:
-    """Mend a small maze by labels that contradict it, and plan on the result."""
+    """Mend a small maze with labels that contradict it, and plan on the result."""
     graph = grid_graph(load_layout("teleport" if directed else "umaze"), 2)
     truth = sample_labels(graph, 0, count=12)
     slow = Labels(truth.vertices, truth.values * np.where(truth.vertices % 2, 1.0, 3.0))

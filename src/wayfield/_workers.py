@@ -569,7 +569,7 @@ def dask_client(address: str) -> Iterator[Any]:
     distributed = need("distributed", "dask")
 
     async def greet() -> str:
-        """Check that someone answers; clean up if nobody does."""
+        """Return the type of the server at the address; raise if none answers in time."""
         core = need("distributed.core", "dask")
         async with asyncio.timeout(CONNECT), core.rpc(address, timeout=CONNECT) as server:
             return str((await server.identity())["type"])

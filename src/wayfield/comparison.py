@@ -16,9 +16,9 @@ smaller error. If there are none, nothing supports the labels. A mended graph is
 errors are smaller by more than one standard error.
 
 **One verdict.** Without a choice of methods, the verdict chooses from a few fields only: the AMLE,
-its correction of the graph distance, and, if the labels contradict the graph, the mended graph.
+the graph distance corrected by the AMLE, and, if the labels contradict the graph, the mended one.
 `recommend` computes just these. So `wayfield plan`, `wayfield compare`, the explorer and Python
-give the same verdict on the same data; the other rows inform.
+give the same verdict on the same data; the other rows are for information.
 
 A comparison may use the truth. No module that extends or plans imports it.
 """
@@ -444,7 +444,7 @@ def recommend(
     folds: int = FOLDS,
     time_limit: float | None = PATIENCE,
 ) -> Comparison:
-    """Compare only the fields that a verdict chooses from: the verdict of `compare`, sooner.
+    """Compare only the fields that a verdict chooses from: the same verdict as `compare`, faster.
 
     Examples
     --------
@@ -535,7 +535,7 @@ class _Contest(NamedTuple):
     limit: float | None
 
     def score(self, recipe: Recipe) -> MethodScore:
-        """Follow a recipe and score the result; the score may be that it ran out of time."""
+        """Follow a recipe and score the result, or record that it ran out of time."""
         _compile(recipe, self.graph)
         began = time.perf_counter()
         with stop_after(self.limit):

@@ -199,3 +199,7 @@ class InputWarning(UserWarning):
     >>> str(caught[0].message)
     '1 self-loop dropped'
     """
+
+
+class TrustWarning(UserWarning):
+    """A planner failed its test on held-out data, but was asked for a probability."""

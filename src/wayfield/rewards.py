@@ -13,8 +13,8 @@ The usual two cases: -1 a move and 0 at the goal (r = -1, V_g = 0), and a reward
 (r = 0; V_g = 1 if being at the goal is worth 1, 1/γ if the last move brings the reward).
 
 **Limits.** All moves must have one reward; with costs that differ from arc to arc only undiscounted
-values are costs. An error ε of V becomes ε / (|log γ| (V - V_∞)) moves, which grows like γ^(-n):
-beyond a few times 1 / (1 - γ) moves a value says little about distance. A value at or below V_∞
+values are costs. An error ε of V becomes ε / (|log γ| (V - V_∞)) moves, which grows like γ^(-n).
+Beyond a few times 1 / (1 - γ) moves, a value says little about distance. A value at or below V_∞
 means "never", +inf. A value above V_g, an overestimate, gives a negative cost; nothing is clipped.
 """
 

@@ -216,7 +216,7 @@ class Odds:
         return found
 
     def may_reach(self, k: int, there: Sequence[bool]) -> bool:
-        """Whether some odds of a choice lead there."""
+        """Whether a choice may lead there under some odds."""
         a, b = self._of[k], self._of[k + 1]
         left = self.total[k] > sum(self._low[a:b])
         rows = zip(there, self._low[a:b], self._high[a:b], strict=True)
@@ -397,16 +397,21 @@ def _require_arrival(
         claims = not best or it.reach_lower[x] > 0.0 or it.reach_upper[x] < 1.0
         below.append(number - slack if claims else 0)
         above.append(number + slack if claims else one)
-    # nature makes arrival as unlikely as it gets, or as likely
+    # nature makes arrival as unlikely as possible, or as likely
     side = 1 if best else -1
     for x in range(len(reach)):
         lost = layer_of[x] >= 0
         if is_end[x]:
             if not below[x] <= one <= above[x]:
-                raise NotProved(f"arrival is certain at {it.name(x)}, which ends walks")
+                raise NotProved(
+                    f"arrival is certain at {it.name(x)}, where walks end, but its bounds exclude 1"
+                )
         elif not it.plan[x]:
             if not below[x] <= 0 <= above[x]:
-                raise NotProved(f"arrival is impossible at {it.name(x)}, where the plan stops")
+                raise NotProved(
+                    f"arrival is impossible at {it.name(x)}, where the plan stops, "
+                    "but its bounds exclude 0"
+                )
         else:
             k = it.first[x] + it.plan[x] - 1
             heads, total = it.heads[it.outcomes[k] : it.outcomes[k + 1]], odds.total[k]

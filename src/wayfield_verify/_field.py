@@ -198,7 +198,7 @@ def _fill(
     into: Arcs,
     values: Sequence[Number],
 ) -> list[Number | float]:
-    """Continue the fixed values over the other vertices by the rule; inf where nothing leads.
+    """Continue the fixed values over the other vertices by the fill rule; inf if there is no path.
 
     The rate is what a unit of length adds if the rule is "cost".
     """

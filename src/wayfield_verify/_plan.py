@@ -1,6 +1,6 @@
 """Proving a plan: its moves, where they lead from every start, and which of them are optimal.
 
-The plan stands on the field's values u or, where it was lifted, on lifted ones, which are no
+The plan descends the field's values u or, where it was lifted, the lifted ones, which are no
 less.
 
 - **Moves.** Every move is an arc to a vertex of finite value; there is none only where there is no
@@ -176,7 +176,7 @@ def _sentences(
         f"{proof.vertex(goal)}, do so. What each walk costs is as stated."
     ]
     if plan.lifted is not None:
-        found.append("The plan stands on lifted values, none of which is below the field's.")
+        found.append("The plan descends lifted values; none is below the field's.")
     lost = [x for x in range(n) if x != goal and not plan.hops[x]]
     found += _of_the_lost(proof, plan, lost)
     moves = ((values[x], values[plan.successor[x]]) for x in range(n) if plan.hops[x])

@@ -27,7 +27,7 @@ from operator import itemgetter
 
 FEWEST_BITS, MOST_BITS = 128, 256
 LONGEST = 1 << 20
-"""Bits of all powers, or denominators, of a sum beyond which it is not computed exactly."""
+"""A sum is computed exactly if its powers, and its denominators, have no more bits in all."""
 
 Enclosure = tuple[int, int, int]
 """(lo, hi, e): a number between lo · 2^e and hi · 2^e."""

@@ -415,7 +415,7 @@ def test_names_that_cannot_be_stored_are_refused(tmp_path: Path) -> None:
     field = wf.extend(path, wf.Labels([0, 2], [0.0, 2.0]), wf.AMLE())
     with pytest.raises(wf.InputError, match="the graph has no names"):
         field.write_proof(tmp_path / "a.proof", names=True)
-    with pytest.raises(wf.InputError, match="one for each of 3 vertices, got 2"):
+    with pytest.raises(wf.InputError, match="one name for each of 3 vertices, got 2"):
         field.write_proof(tmp_path / "a.proof", names=["a", "b"])
     with pytest.raises(wf.InputError, match="two vertices have the same name"):
         field.write_proof(tmp_path / "a.proof", names=["a", "b", "a"])

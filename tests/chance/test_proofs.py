@@ -166,7 +166,7 @@ def test_names_and_actions_are_written_and_named(tmp_path: Path) -> None:
     file.change("valu", 1, 0.5)
     with pytest.raises(NotProved, match=r"state 0 \('Stra\\xdfe'\)"):
         verify(file.write(path))
-    with pytest.raises(wf.InputError, match="one for each of 3 states, got 2"):
+    with pytest.raises(wf.InputError, match="one name for each of 3 states, got 2"):
         field.write_proof(path, names=["a", "b"])
     with pytest.raises(wf.InputError, match="two states have the same name"):
         field.write_proof(path, names=["a", "b", "a"])

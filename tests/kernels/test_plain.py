@@ -41,6 +41,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "chance/chance": "tried or biased or teleporter or rare or distance or labels or lucky",
         "replay/replay_counts": "twin or order_of_time or either_sign or whatever or jumps",
         "replay/replay_odds": "suspect or around",
+        "kernels/outcomes": "",
     },
     "study": {
         "audit/half_gap": "",

@@ -18,7 +18,7 @@ import pytest
 import wayfield as wf
 from shell import wayfield
 from wayfield.sklearn import GraphValueRegressor
-from wayfield_study.paper.figures import FIGURES, number
+from wayfield_study.paper.figures import FIGURES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -37,14 +37,19 @@ def public_names() -> Iterator[tuple[str, Any]]:
     yield "sklearn.GraphValueRegressor", GraphValueRegressor
 
 
-@pytest.fixture(scope="module")
-def hooks() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("site_hooks", DOCS / "hooks.py")
+def script(name: str) -> ModuleType:
+    """A module of the documentation's folder."""
+    spec = importlib.util.spec_from_file_location(f"site_{name}", DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def hooks() -> ModuleType:
+    return script("hooks")
 
 
 @pytest.fixture(scope="module")
@@ -169,34 +174,52 @@ def test_the_package_says_that_it_is_typed() -> None:
     assert Path(wf.__file__).with_name("py.typed").exists()
 
 
-# -------------------------------------------------------------------- figures of the note
+# -------------------------------------------------------------------- figures of the paper
 
-NOTE = (DOCS / "note.md").read_text(encoding="utf-8")
-LISTED = re.compile(r"^\| (\d+) \| `([^`]+)` \| (paper|ours|exact|expected) \| (\S+) \|$", re.M)
-QUOTED = re.compile(r"(\S+)<sup>(\d+)</sup>")
-CLAIMS = {
-    claim["id"]: claim
-    for claim in json.loads((DOCS / "assets" / "note-claims.json").read_text(encoding="utf-8"))
-}
-"""Those of the run that the note quotes."""
-
-
-def test_the_note_quotes_the_figures_that_it_lists() -> None:
-    listed = {place: text for place, _, _, text in LISTED.findall(NOTE)}
-    quoted = QUOTED.findall(NOTE)
-    assert {place for _, place in quoted} == listed.keys()
-    for text, place in quoted:
-        assert text.lstrip("(") == listed[place]
+figures = script("figures")
+CLAIMS = {claim["id"]: claim for claim in json.loads(figures.CLAIMS.read_text(encoding="utf-8"))}
+RUN = json.loads(figures.RUN.read_text(encoding="utf-8"))
+"""Those of the run that the pages quote."""
+PAGES = {page.name: page.read_text(encoding="utf-8") for page in figures.PAGES}
+FIGURE = re.compile(r"(?<![\w.§])\d[\d,]*\.\d+|\d{1,3}(?:,\d{3})+")
+"""Decimals, and numbers of four digits and more."""
+COMMAND = re.compile(r"`[^`]*`|\]\([^)]*\)")
+STATED = {
+    "0.02", "0.05", "0.08", "0.12",  # label fractions
+    "1.000", "5,000", "1,000", "15,000",  # budgets, and what a sentence asks for
+    "0.4",  # of a formula in the same sentence
+}  # fmt: skip
+"""Numbers on these pages that are no figures of a run."""
 
 
-@pytest.mark.parametrize(("name", "column", "text"), [line[1:] for line in LISTED.findall(NOTE)])
-def test_figures_of_the_note_are_those_of_the_claims(name: str, column: str, text: str) -> None:
-    claim = CLAIMS[name]
-    assert claim["paper"] == FIGURES[name].value
-    exact = claim["ours"] if claim["ours_exact"] is None else claim["ours_exact"]
-    value = exact if column == "exact" else claim[column]
-    assert number(value, FIGURES[name]) == text
+@pytest.mark.parametrize("page", PAGES)
+def test_figures_of_the_paper_are_those_of_a_run(page: str) -> None:
+    quoted = figures.QUOTED.findall(PAGES[page])
+    assert len(quoted) > 30
+    for text, name, column in quoted:
+        assert figures.text_of(name, column, CLAIMS, RUN) == text, (name, column)
 
 
-def test_the_note_has_all_it_was_given() -> None:
-    assert {name for _, name, _, _ in LISTED.findall(NOTE)} == CLAIMS.keys()
+@pytest.mark.parametrize("name", CLAIMS)
+def test_stored_claims_have_the_papers_figures(name: str) -> None:
+    assert CLAIMS[name]["paper"] == FIGURES[name].value
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_figure_says_where_it_comes_from(page: str) -> None:
+    """A number without a comment is a setting, or marked as found earlier."""
+    for line in PAGES[page].splitlines():
+        for sentence in re.split(r"(?<=[.:?])\s", COMMAND.sub("", figures.QUOTED.sub("", line))):
+            bare = set(FIGURE.findall(sentence)) - STATED
+            assert not bare or "*Earlier" in line, (sentence, bare)
+
+
+def test_nothing_is_stored_that_is_not_quoted() -> None:
+    quoted = {
+        (name, column)
+        for text in PAGES.values()
+        for _, name, column in figures.QUOTED.findall(text)
+    }
+    names = {name for name, _ in quoted} - {"run"}
+    assert names | set(figures.DRAWN) == CLAIMS.keys()
+    assert {column for name, column in quoted if name == "run"} == RUN.keys()

@@ -39,10 +39,11 @@ other. Of k + 1 such vertices, two have the same nearest label among any k, so o
 away from it. ∎ The paper's bound on the error, 2 h, holds for the best k labels; a rule that knows
 nothing beforehand loses at most a factor of 2, and is exact as soon as all ends are labelled.
 
-**Directed graphs.** Where paths back are long, d(z → x) is, and W is low next to a label. Such wide
-intervals say nothing about the moves. So the width at x counts as at most the distance from x to
-the labels. (Chosen on 20 one-way mazes, 20 terrains and 20 replay graphs. On 40 others of each
-kind the mean cost of plans is no higher than by the width alone, and lower on one-way mazes.)
+**Directed graphs.** Where paths back are long, d(z → x) is large, and W is low next to a label.
+Such wide intervals say nothing about the moves. So the width at x counts as at most the distance
+from x to the labels. (Chosen on 20 one-way mazes, 20 terrains and 20 replay graphs. On 40 others
+of each kind the mean cost of plans is no higher than by the width alone, and lower on one-way
+mazes.)
 
 **Refutation.** If W > M somewhere, the premise is false: labels contradict each other or the graph
 (`wayfield.contradictions` says which). Then nothing is proved. The converse does not hold: labels

@@ -165,7 +165,7 @@ def least_cost(
     """Minimise the expected cost of ending on the boundary or giving up.
 
     `from_above` begins with giving up everywhere, where that is allowed. Then no policy on the way
-    costs more than `give_up`, so no walk is too long for doubles. It is mostly slower.
+    costs more than `give_up`, so no walk is too long for doubles. It is usually slower.
     """
     fixed, give_up = boundary.fixed, boundary.give_up
     allowed = process.fee < np.inf
@@ -227,7 +227,7 @@ class Improvement:
         self.rounds = 0
 
     def correct(self, values: Pair, policy: IntArray, gaps: FloatArray, accuracy: float) -> None:
-        """Improve values and policy in place, until the accuracy or as far as doubles go."""
+        """Improve values and policy in place, to the given accuracy or the limit of doubles."""
         change, latest = np.zeros(policy.size), np.inf
         while self.rounds < MOST_ROUNDS:
             # Only rounding can make a policy cycle for ever. There, use the moves of the previous
@@ -295,7 +295,7 @@ def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: Floa
 
 def free_choices(process: Process) -> BoolArray:
     """Whether no outcome of a choice costs anything."""
-    if process.costs.all():  # mostly so, and much quicker to see
+    if process.costs.all():  # the usual case, and much quicker to check
         return np.zeros(process.owner.size, dtype=bool)
     return ~np.logical_or.reduceat(process.costs > 0.0, process.ptr[:-1])
 

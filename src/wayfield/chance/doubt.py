@@ -22,8 +22,8 @@ away. None of it is used if the possible outcomes are given (`support`).
 they are alike (the optimiser's curse). Let the j best choices of a state have the means Q_k and the
 sample sizes n_k, the common mean m, the variance u of one sample, and χ² = Σ n_k (Q_k - m)² / u.
 Were they alike, χ² would be near j - 1. So the share min(1, (j - 1) / χ²) of their differences is
-noise (empirical Bayes [1]_). The plan's choice should then cost b more, this share of m - Q, for
-the j at which this is most. Its odds are tilted until it does: p_y grows by the factor
+noise (empirical Bayes [1]_). Let b be this share of m - Q, for the j at which it is largest. The
+plan's choice should then cost b more. Its odds are tilted until it does: p_y grows by the factor
 1 + b (f_y - Q) / u, f_y being the cost to go after the outcome y. To first order this is the least
 change of the odds, in relative entropy, with that effect. The plan is evaluated again under the
 tilted odds.
@@ -195,7 +195,7 @@ def standard_deviations(
         return found
     order = states[np.argsort(rank[states], kind="stable")]
     system = PolicySystem(policy_rows(moves._process, policy, order))
-    # the matrix leaves out what stays where it is: noise of a move becomes noise until it is left
+    # the matrix leaves out moves that stay, so count the noise of all moves until the state is left
     at = moves._outcome_choices
     kept = np.bincount(at, moves.probabilities * (moves.states[at] == moves.next_states))
     noise = np.sqrt(variance[order]) / (1.0 - kept[policy[order]])

@@ -304,8 +304,8 @@ class ExpectedCost(KeepsReadOnly):
         moves = self.transitions
         moves._check_counted("doubt")
 
-        # The plan with outcomes that were not seen; and with seen ones alone, where its odds are
-        # worse by the luck in its choices.
+        # Evaluate the plan twice: with unseen outcomes; and with seen ones alone, under odds that
+        # are worse by the luck in its choices.
         plan, begin = np.append(self.plan, -1), np.append(self.values, np.inf)
         sink, unseen = self.give_up is not None, support is None
         full = self._evaluated(posterior(moves, support, unseen=unseen, sink=sink), plan, begin)

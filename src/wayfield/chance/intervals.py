@@ -117,7 +117,7 @@ def _iterate(
     sign: float,
     given: IntArray | None,
 ) -> tuple[FloatArray, IntArray, float, float, int]:
-    """Alternate nature and planner; return values, policy, the ratios of Theorem W, rounds."""
+    """Improve nature's odds and the policy in turn; return both, Theorem W's ratios, and rounds."""
     process, shape, costs = _arrays(game, unit)
     zero = np.zeros(game.num_states)
     odds = game.counts.copy()

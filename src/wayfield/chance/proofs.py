@@ -286,7 +286,7 @@ def _fitting(
     *,
     worst: bool,
 ) -> tuple[FloatArray, FloatArray]:
-    """Widen bounds on odds by a few roundings where sums count as 1, and exactly are not.
+    """Widen bounds on odds by a few roundings where their sum is 1 only up to rounding.
 
     The solver allows for rounding (`reach_one`), the checker does not.
     """
@@ -330,7 +330,7 @@ def _alike(tag: str, numbers: FloatArray) -> Section:
 
 
 def _low_parts(rest: FloatArray, exponent: int, error: Callable[[FloatArray], float]) -> FloatArray:
-    """Round low parts to single precision, in units of 2^exponent, if that does little harm."""
+    """Round low parts to single precision, in units of 2^exponent, if that loses little."""
     with np.errstate(over="ignore", under="ignore"):
         single = np.ldexp(rest, exponent).astype(np.float32).astype(np.float64)
     if not np.isfinite(single).all():

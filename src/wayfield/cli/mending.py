@@ -264,8 +264,8 @@ def mend(
 def _edge_columns(found: Mended, table: EdgeTable) -> dict[str, Any]:
     """Return the rows of the edge list with their mended lengths, in a form that plan reads.
 
-    A row that leads both ways stands twice if the two ways differ now. Of parallel rows, the graph
-    holds the least; the others change by the same factor.
+    A row that leads both ways appears twice if its two directions now differ. Of parallel rows,
+    the graph holds the least; the others change by the same factor.
     """
     import numpy as np
 

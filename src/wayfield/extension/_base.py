@@ -252,7 +252,7 @@ class Extension(KeepsReadOnly):
             The file; an older one is replaced.
         names : bool or sequence of str, default False
             Names of the vertices to store: True for ``graph.names``, or one for each vertex. The
-            checker shows them in what it says.
+            checker shows them in its messages.
 
         Raises
         ------
@@ -610,7 +610,7 @@ def with_prior(solution: Solution, problem: Problem, prior: FloatArray) -> Solut
 
 
 def bound_plus_prior(labels: Labels, prior: FloatArray, bound: FloatArray, sign: int) -> FloatArray:
-    """Bound on the exact sum, given one on the extension of the rounded corrections.
+    """Return a bound on the exact sum, given one on the extension of the rounded corrections.
 
     `sign` is -1 for a lower bound and +1 for an upper one.
     """

@@ -93,7 +93,7 @@ class TimeLeft:
 
     @contextmanager
     def limit(self) -> Iterator[None]:
-        """Limit the solves inside, unless an outer limit passes earlier."""
+        """Limit the time of the solves inside; an earlier outer limit still holds."""
         deadline = Deadline(time.perf_counter() + self.left, self.seconds)
         token = _deadline.set(min(deadline, _deadline.get()))
         try:

@@ -14,11 +14,11 @@ Aᵀ λ = c on the free vertices,
 
 *Stopping rule and guarantee.* A residual r = c − Aᵀ λ moves the gradient by the labels by at most
 Σ |r|, since the weights of each vertex sum to 1. λ is refined until this is 1e-12 of Σ |c|; above
-1e-6 an error is raised (unit corridors of a million steps). An error ε of the values moves w by a
-share of (p − 2) ε / max |Δ|. Labels that differ little beside their size are shifted first, so that
-ε is small beside their range. If the share exceeds 1e-4 at a vertex with a part in the gradient, an
-error is raised. Where all slopes vanish around a set of vertices with two or more
-neighbours outside, the equation is degenerate and u has a kink.
+1e-6 an error is raised (unit corridors of a million steps). An error ε of the values changes w by a
+share of (p − 2) ε / max |Δ|. Labels that differ little compared with their size are shifted first,
+so that ε is small compared with their range. If the share exceeds 1e-4 at a vertex that has a part
+in the gradient, an error is raised. Where all slopes vanish around a set of vertices with two or
+more neighbours outside, the equation is degenerate and u has a kink.
 
 **AMLE: chains.** The order of fixing writes u as a tape of interpolations (`kernels.amle.chains`).
 Going through it backwards gives the gradient, in time linear in the vertices.
@@ -92,7 +92,7 @@ class Influence(NamedTuple):
 
 
 class Gradient(NamedTuple):
-    """The derivative of a number by the labels and by the lengths of the graph."""
+    """The derivative of a number with respect to the labels and the lengths of the graph."""
 
     labels: FloatArray
     """(k,) in the order of ``labels.vertices``."""
@@ -388,8 +388,8 @@ class Linearised:
         if blurred.any():
             raise WayfieldError(
                 f"the derivative is inaccurate at vertex {self._interior.vertices[blurred][0]}: "
-                "the values around it differ by too little beside the largest label for this p; "
-                "use a smaller p, or labels of one size"
+                "compared with the largest label, the values around it differ too little for this "
+                "p; use a smaller p, or labels of similar size"
             )
         total = np.bincount(heads, share, graph.num_vertices) + cotangent
         by_length = np.zeros(graph.num_arcs)
@@ -397,7 +397,7 @@ class Linearised:
         return Gradient(total[labels.vertices], _both_ways(graph, by_length))
 
     def _adjoint(self, right: FloatArray) -> FloatArray:
-        """Solve Aᵀ λ = c to a residual that does not matter."""
+        """Solve Aᵀ λ = c to a negligible residual."""
         found, left = np.zeros(right.size), right
         size = float(np.abs(right).sum())
         for _ in range(REFINEMENTS):

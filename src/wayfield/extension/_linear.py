@@ -204,7 +204,7 @@ class Direct:
     symmetric : bool
         Whether its entries are symmetric too.
     ordered : bool
-        Whether its rows already stand in a good order of elimination.
+        Whether its rows are already in a good order of elimination.
     """
 
     def __init__(

@@ -224,7 +224,7 @@ def newton(
 
 
 def polish(equation: Equation, now: Iterate, cap: int) -> Iterate:
-    """Continue until every vertex is balanced to the last place, as long as steps are cheap.
+    """Continue until every vertex is balanced to the last digit, while steps are cheap.
 
     Full steps, judged by the residual relative to its size alone; first with the given
     factorisation, then with a fresh one each.

@@ -194,7 +194,7 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
     if proof.width <= LOOSE * scaled.span:
         kept = Retraced(proof.field, proof.piece, proof.width)
         return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, kept)
-    # retracing itself may have spoilt the proof: the plain field is safer
+    # retracing itself may have caused the failure: the plain field is safer
     plain = _unproved(scaled, fixing, Status.UNVERIFIED)
     return plain._replace(values=np.clip(plain.values, lower, upper), lower=lower, upper=upper)
 

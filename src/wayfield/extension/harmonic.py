@@ -309,7 +309,7 @@ class SharedSystem:
     block: ClassVar[int] = BLOCK
 
     def prepare(self) -> None:
-        """Factor, and find the hitting times."""
+        """Factor the matrix, and compute the hitting times."""
         self.system.prepare(self.bracket)
 
     def solve(self, problems: Sequence[Problem]) -> list[Solution]:

@@ -214,7 +214,7 @@ class SharedOrder:
     block: ClassVar[int] = 1
 
     def prepare(self) -> None:
-        """Factor."""
+        """Factor the matrix."""
         self.system.prepare(bracket=False)
 
     def solve(self, problems: Sequence[Problem]) -> list[Solution]:

@@ -138,7 +138,7 @@ def begins_as_number(cell: str) -> bool:
 
 
 def _guess_delimiter(lines: list[str]) -> str:
-    """Choose the candidate that splits the most lines alike, then into the most columns."""
+    """Choose the candidate that splits the most lines into equally many columns, then into most."""
     best, merit = BLANKS, (0.0, 1, 0)
     for mark in _CANDIDATES:
         rows = _split(lines, mark)

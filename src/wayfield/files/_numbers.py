@@ -63,7 +63,7 @@ class Notation:
     decimal : str or None
         A point or a comma.
     thousands : str or None
-        What stands between thousands. None where the decimal mark is given: nothing.
+        Mark between thousands. None where the decimal mark is given: there is none.
     """
 
     decimal: str | None

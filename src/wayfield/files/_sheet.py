@@ -143,7 +143,7 @@ class TextSheet(Sheet):
         self._first_within = source.first_within
 
     def _refuse_title(self) -> None:
-        """Raise `InputError` if the first line stands alone above the table."""
+        """Raise `InputError` if the first line is a title above the table."""
         usual = Counter(map(len, self.rows)).most_common(1)[0][0]
         if self.width == 1 < usual:
             source = Rows(self.text, self.delimiter)

@@ -9,8 +9,8 @@ Four things are different here:
   a named tuple that has been renamed since. Numba would raise an error.
 - A kernel is recompiled if a module that its own module imports has changed. Numba checks only the
   file that holds the kernel. It would run old code of the kernels that it calls.
-- A kernel that calls another with a constant, or with an entry of a 32-bit array, does not compile
-  it once more for that constant or width.
+- A kernel that calls another with a constant, or with an entry of a 32-bit array, uses its 64-bit
+  version. Numba would compile it again for that constant or width.
 
 A rule for kernels that Python calls: they return arrays, numbers and plain tuples of these, never a
 named tuple. To make a named tuple, Numba looks up its class and calls it, both in Python, without
@@ -87,7 +87,7 @@ class _Kernel(CPUDispatcher):
             raise
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Choose the signature for a call by another kernel: no literals, integers of 64 bits."""
+        """Choose the signature for a call by another kernel: no literals, 64-bit integers."""
 
         def general(each: Any) -> Any:
             return types.int64 if each is types.int32 else types.unliteral(each)
@@ -160,7 +160,7 @@ def _own_temporary_folder() -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()  # of a link, the mode is open to all
     if found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise PermissionError(f"{folder} is not ours alone")
+        raise PermissionError(f"{folder} is open to other users")
     return folder
 
 

@@ -22,7 +22,7 @@ from .heap import Heap, drop_least, push
 
 ROUNDING = 2.0**-53
 SLACK = 2.0**-50
-"""More than what a few operations in doubles lose, as a share of the result."""
+"""More than the relative rounding error of a few operations in doubles."""
 UNDERFLOW = 2.0**-1000
 """More than all that a row can lose where products underflow."""
 CLEAR = 2.0**-30
@@ -160,7 +160,7 @@ def approach(process: Process, usable: BoolArray, targets: BoolArray) -> tuple[I
 
 @njit(cache=True, nogil=True)
 def infinite_layers(process: Process, ends: BoolArray, allowed: BoolArray) -> IntArray:
-    """Return the layers of states from which no allowed choices surely end; -1 elsewhere.
+    """Return the layers of states from which no policy of allowed choices surely ends; else -1.
 
     Every allowed choice of such a state has an outcome in a lower layer, or all its outcomes in the
     state's own layer. The other states can reach an end by choices that never leave them. Choices
@@ -239,8 +239,8 @@ def first_policy(
             values[s] = give_up
     mass = np.zeros(process.owner.size)
     onward = np.zeros(process.owner.size)
-    # one entry of the heap counts for each state, that with this key; it is at most the least
-    # estimate of the state's choices
+    # for each state one entry of the heap is valid, that with this key; the key is at most the
+    # least estimate of the state's choices
     least = np.full(n, np.inf)
     capacity = process.into.size + 1
     heap = Heap(np.empty(capacity, np.float64), np.empty(capacity, np.int64))

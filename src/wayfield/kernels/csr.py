@@ -142,7 +142,7 @@ def keep_shortest(rows: Arcs) -> tuple[int, int]:
             head = indices[e]
             shortest = lengths[e]
             first = e
-            # parallel arcs stand side by side in a sorted row
+            # parallel arcs are side by side in a sorted row
             while e < stop and indices[e] == head:
                 shortest = min(shortest, lengths[e])
                 e += 1
@@ -213,7 +213,7 @@ def first_asymmetry(arcs: Arcs) -> int:
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
             slot = cursor[y]
-            # the cursor of y stands at its least head not matched yet: beyond x, the reverse of
+            # the cursor of y is at its least head not matched yet: beyond x, the reverse of
             # this arc is missing; before x, the arc at the cursor is the one without a reverse
             if slot == indptr[y + 1] or indices[slot] > x or lengths[slot] != lengths[e]:
                 return e
@@ -252,7 +252,7 @@ def weak_components(arcs: Arcs, reverse: Arcs, directed: bool) -> tuple[IntArray
 
 @njit(cache=True, nogil=True)
 def _spread(arcs: Arcs, x: int, component: IntArray, queue: IntArray, tail: int) -> int:
-    """Queue the heads of `x` that have no component yet and give them that of `x`."""
+    """Queue the heads of `x` that have no component yet, and assign them that of `x`."""
     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
         y = arcs.indices[e]
         if component[y] < 0:

@@ -60,7 +60,7 @@ def dead_ends(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray]:
 def eliminate(
     matrix: Matrix, order: IntArray, mouth: IntArray, least: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Eliminate dead ends: the diagonal it leaves, and the entries (mouth, x) and (x, mouth).
+    """Eliminate dead ends; return the diagonal left, and the entries (mouth, x) and (x, mouth).
 
     The diagonal of an M-matrix stays positive. If rounding makes it smaller, the share `least` of
     the original entry is used.

@@ -136,7 +136,7 @@ def held_by(
 def beyond(base: FloatArray, barrier: Pair, scale: float, offset: float, side: int) -> FloatArray:
     """Return the doubles next beyond offset + scale · (base + barrier), below (side -1) or above.
 
-    If that is a double, it is returned unchanged. Nothing may underflow.
+    A number that is a double is returned unchanged. Nothing may underflow.
     """
     bound = np.empty(base.size)
     for x in range(base.size):

@@ -6,7 +6,7 @@ has an arc x → y with v(y) < v(x) is, in floating point, the one solution of
     v(x) = max(u(x), next(min over arcs x → y of v(y))),
 
 where next is the next larger double. It is settled from the goal outwards in order of v. The
-candidate a vertex gets from its first settled neighbour is its least and therefore final: every
+candidate that a vertex gets from its first settled neighbour is its least, so it is final: every
 vertex enters the queue once. A vertex that is lifted gets exactly next(v(y)); those keys never
 decrease, so they wait in a plain queue and only the others need the heap (Barnes, Lehman & Mulla
 2014, "Priority-flood").

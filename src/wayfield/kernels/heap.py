@@ -37,7 +37,7 @@ def push(heap: Heap, size: int, key: float, vertex: int) -> int:
 
 @njit(cache=True, nogil=True, allocates=False)
 def drop_least(heap: Heap, size: int) -> int:
-    """Remove the least entry, which stands in slot 0; returns the new size."""
+    """Remove the least entry, which is in slot 0; return the new size."""
     size -= 1
     # the last entry fills the hole at the top, which first sinks to where it fits
     key = heap.keys[size]
@@ -62,7 +62,7 @@ def drop_least(heap: Heap, size: int) -> int:
 
 @njit(cache=True, nogil=True, allocates=False)
 def sort_entries(heap: Heap, size: int, buckets: NDArray[np.int32]) -> None:
-    """Sort the first `size` entries by their keys, in place: a queue that nothing is added to.
+    """Sort the first `size` entries by their keys, in place: a queue that does not grow.
 
     By buckets of equal width, and within a bucket by insertion or, where many keys crowd into it,
     as a heap: linear where keys are spread out, n log n at worst. `buckets` is room, of two rows.

@@ -45,7 +45,7 @@ def conjugate_gradients(
     goal: float,
     steps: int,
 ) -> float:
-    """Improve x, with its residual r, for a symmetric matrix: some steps, or until the goal.
+    """Improve x, with its residual r, for a symmetric matrix, until the goal or the step limit.
 
     Returns r · D⁻¹ r, which `size` is at the start; then the direction is D⁻¹ r.
     """
@@ -81,7 +81,7 @@ def conjugate_gradients(
 def biconjugate_gradients(
     matrix: Matrix, moves: bool, x: FloatArray, r: FloatArray, goal: float, steps: int
 ) -> float:
-    """Improve x, with its residual r: some steps, or until no entry of r exceeds the goal.
+    """Improve x, with its residual r, until no entry of r exceeds the goal, or the step limit.
 
     The matrix has its diagonal first, and r is D⁻¹ times the residual. With `moves`, the matrix is
     I - P for the odds P of moves, preconditioned by a sweep. Returns the largest entry of r; NaN

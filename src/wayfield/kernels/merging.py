@@ -236,7 +236,7 @@ def _first_near(
 
 @njit(cache=True, nogil=True)
 def _insert(tree: Tree, new: int, first: Rows, second: Rows, tolerance: float) -> None:
-    """Hang a new state below the last node on the way down with a radius that covers it."""
+    """Insert a new state below the last node on the path down whose radius covers it."""
     tree.radius[new] = tolerance
     if new == 0:
         return

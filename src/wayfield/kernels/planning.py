@@ -104,7 +104,7 @@ def first_tied(arcs: Arcs, values: FloatArray, hops: IntArray, s: int, rule: Rul
 
     With a tolerance and exit ties, slopes are banded: steps within the tolerance count as level
     and all tie, and they never tie with a step that descends or climbs beyond it. An empty
-    `hops` stands for no preference.
+    `hops` means no preference.
     """
     kind, tolerance = rule.toll, rule.tolerance
     banded = rule.exits and tolerance > 0.0 and kind != Q
@@ -160,7 +160,7 @@ def sunk(arcs: Arcs, values: FloatArray, vertices: IntArray) -> BoolArray:
 def first_moves(
     arcs: Arcs, values: FloatArray, goal: int, rule: Rule
 ) -> tuple[IntArray, IntArray, int]:
-    """Return the first tied arc of each vertex, hops of the exits, and the number of stuck ones.
+    """Return the first tied arc and the hops of each vertex, and how many vertices are stuck.
 
     Slots are -1 at the goal and where there is no move. Hops are 0 at exits and `STUCK`
     elsewhere; they are left empty if exits do not break ties.

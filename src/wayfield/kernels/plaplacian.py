@@ -199,7 +199,7 @@ def defect(arcs: Arcs, x: int, field: Pair, shift: float, q: float) -> tuple[flo
 
 @njit(cache=True, nogil=True)
 def local_shift(arcs: Arcs, x: int, field: Pair, q: float, close: float) -> float:
-    """Shift of v_x that solves F_x = 0 with its neighbours held fixed: Newton inside a bisection.
+    """Return the shift of v_x that solves F_x = 0, its neighbours fixed: Newton inside bisection.
 
     Stops at a step of at most `close`.
     """

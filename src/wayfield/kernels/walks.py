@@ -7,7 +7,7 @@ would repeat a state. Each question about all starts takes O(n) for them togethe
 **LRTA*** learns the field as it goes. At s ≠ goal: let q = min over arcs s → y of ℓ + u(y),
 attained at y*. Raise u(s) to q if it is smaller, go to y*. After the raise u(s) ≥ ℓ + u(y*), so
 
-    (sum of all values) - (value where the walk stands)
+    (sum of all values) - (value where the walk is)
 
 grows by at least ℓ at every step. It is bounded, because u ≤ V* + max (u₀ - V*) is kept, V* being
 the true cost-to-go; hence the walk ends, at the goal, having cost no more than
@@ -95,7 +95,7 @@ def walk(successor: IntArray, start: int) -> IntArray:
 
 @njit(cache=True, nogil=True)
 def path_cost(arcs: Arcs, path: IntArray) -> float:
-    """Sum of the lengths along a path of arcs, summed from its end as a plan's costs are."""
+    """Return the length of a path of arcs, summed from its end as a plan's costs are."""
     cost = 0.0
     for i in range(path.size - 2, -1, -1):
         begin, end = arcs.indptr[path[i]], arcs.indptr[path[i] + 1]

@@ -7,9 +7,9 @@ shortest path under these lengths. The measured cost y_i of the trip is
     y_i / b_i - 1 = μ + κ p_i + g_i + σ ε_i,      g ~ N(0, a² C),
 
 with a common factor 1 + μ, a wait of κ median lengths at each crossing (p_i crossings of the ray
-per median length; crossings of three streets or of four, as the costs say), a slowness that varies
-smoothly from place to place (`_slowness`; C is its
-covariance along the rays), and independent errors in proportion to the costs.
+per median length), a slowness that varies smoothly from place to place (`_slowness`; C is its
+covariance along the rays), and independent errors in proportion to the costs. The costs decide
+whether waits are at crossings of three streets or more, or only of four or more.
 
 **Likelihood.** Restricted: μ and κ are integrated out, ρ = a² / σ² and σ are chosen best [1]_,
 

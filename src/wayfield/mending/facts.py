@@ -75,7 +75,7 @@ class Edges(NamedTuple):
 
 
 def edges_once(mended: Mended) -> Edges:
-    """Arcs of a directed graph; of an undirected one those from the lower vertex to the higher."""
+    """Return the arcs of a directed graph; else those from the lower vertex to the higher."""
     graph = mended.believed
     tails = graph.tails
     arcs = np.flatnonzero(np.full(graph.num_arcs, graph.directed) | (tails < graph.indices))

@@ -17,9 +17,9 @@ at a probability of at least `NAMED`, and *suspected* below. The model is that o
 5. **Gate.** Places are named only if slowness differs from place to place at all: an exact Monte
    Carlo test of the best ball, free of the scale of the errors, or a parametric bootstrap of
    ρ > 0, at `LEVEL`.
-6. **Factor and wait**: F-tests by leaving out, at `LEVEL`; the factor also needs most trips on its
-   side (sign test). Waits are at crossings of three streets or more, or of four or more, whichever
-   explains the costs better; the p-value counts both choices.
+6. **Factor and wait**: F-tests of leaving each out, at `LEVEL`. For the factor, most trips must
+   also be on its side (sign test). Waits are at crossings of three streets or more, or of four or
+   more, whichever explains the costs better; the p-value counts both choices.
 7. **Abstention.** No places beside a wait, or beside suspected edges without positions. Without
    positions, edges are only suspected beside a wait (the world's paths avoid crossings, the graph's
    do not), or if slowness varies beyond what is named.

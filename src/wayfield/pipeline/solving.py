@@ -218,8 +218,8 @@ class Answer:
         """Write the field, the plan, its certified moves and their proof into one file.
 
         ``python -m wayfield_verify FILE`` proves them again in exact arithmetic, using nothing but
-        the file. With ``names=True`` it speaks of vertices by their names in the graph; a list of
-        names does the same. Returns the path.
+        the file. With ``names=True`` it calls vertices by their names in the graph; pass a list
+        for other names. Returns the path.
         """
         return self.certificate.write_proof(path, names)
 
@@ -293,8 +293,8 @@ def solve(
     method : Method, optional
         How to extend the labels. Default: `AMLE()`, or no extension if the graph is mended.
     mend : bool or MendMethod, optional
-        Mend the graph by the labels first. True: plan with the best predictions,
-        ``wf.mend(graph, labels, goal).cost_to_go()``. A mend method: with the distances on the
+        Mend the graph with the labels first. True: plan on the best predictions,
+        ``wf.mend(graph, labels, goal).cost_to_go()``. A mend method: plan on the distances of the
         graph that it mends; with a `method` as well, these are the prior that the labels correct.
     prior : (n,) array, optional
         A field that the labels correct, such as ``cost_to_go(graph, goal)``; see `extend`.

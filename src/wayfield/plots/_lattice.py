@@ -1,7 +1,7 @@
 """Graphs on a raster: the positions of vertices, and which borders between them can be crossed.
 
 Rows are counted from the bottom. Borders have whole coordinates, measured from the lower left
-corner of the raster: border c stands left of column c, or below row c.
+corner of the raster: border c is left of column c, or below row c.
 """
 
 from __future__ import annotations

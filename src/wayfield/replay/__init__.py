@@ -6,13 +6,16 @@ that were never observed are attached to their neighbours temporarily (`Replay.a
 on any graph).
 """
 
+from ._check import Check
 from ._counts import ActionCounts, Jumps
 from ._replay import Replay, attach, replay_graph, scan_tolerances
-from ._reports import PlannerReport, ReachReport, Suspects, ToleranceScan
+from ._reports import Diagnosis, PlannerReport, ReachReport, Suspects, ToleranceScan
 from .planner import Planner
 
 __all__ = [
     "ActionCounts",
+    "Check",
+    "Diagnosis",
     "Jumps",
     "Planner",
     "PlannerReport",

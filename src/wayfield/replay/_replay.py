@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, cast, get_args
 
@@ -44,7 +44,7 @@ from ._counts import (
     nearest,
     speed_of,
 )
-from ._dataset import Buffer, as_rows, chosen_lengths, read_dataset, read_rows
+from ._dataset import Buffer, Ends, as_rows, chosen_lengths, read_dataset, read_rows
 from ._process import BY, By, transitions_of
 from ._reports import ReachReport, Suspects, ToleranceScan
 from ._stitching import find_stitched, find_suspects
@@ -71,6 +71,8 @@ class Replay(KeepsReadOnly):
         Vertex where each transition started, and where it ended.
     ends : (e,) int64 array
         Vertices where an episode ended, ascending; empty if there were no terminals.
+    deaths : (k,) int64 array
+        Vertices where a step began that ended in an absorbing state, ascending.
     stayed : int
         Transitions that ended in the state they started in; they are not arcs.
     tolerance : float
@@ -125,21 +127,36 @@ class Replay(KeepsReadOnly):
     exact: bool
     actions: ActionCounts | None = None
     attached: int = 0
+    deaths: NDArray[np.int64] = field(default_factory=lambda: frozen(np.empty(0, np.int64)))
 
     @classmethod
-    def from_dataset(cls, dataset: Any, *, entry: str = "observation", **options: Any) -> Replay:
-        """Build the graph of a dataset in the format of OGBench, D4RL or Minari.
+    def from_dataset(
+        cls,
+        dataset: Any,
+        *,
+        entry: str = "observation",
+        ends: Ends | None = None,
+        **options: Any,
+    ) -> Replay:
+        """Build the graph of a dataset in the format of OGBench, D4RL, Minari or Stable-Baselines3.
 
         Parameters
         ----------
         dataset : mapping, path, sequence or object
             A dictionary with "observations" and, optionally, "next_observations", "actions",
-            "terminals", "timeouts", "terminations", "truncations"; an ``.npz`` file with such
-            arrays; a list of episodes, each a dictionary or an object with these names; or anything
-            with ``iterate_episodes()``, such as a Minari dataset. OGBench's compact format, with
-            "valids", is recognised. An episode may have one observation more than actions.
+            "terminals", "timeouts", "terminations", "truncations", "dones"; an ``.npz`` file with
+            such arrays; a list of episodes, each a dictionary or an object with these names; an
+            (n, T, d) array of n episodes; a replay buffer of Stable-Baselines3; or anything with
+            ``iterate_episodes()``, such as a Minari dataset. OGBench's compact format, with
+            "valids", is recognised. An episode may have one observation more than actions. Episodes
+            of a single observation are skipped with a warning.
         entry : str
             Which part to use if observations are dictionaries, as in goal-conditioned environments.
+        ends : {"absorbing", "truncated"}, optional
+            What the end of an episode means: a state that is never left (a death, or a goal that
+            ends the episode), or an interruption. By default timeouts and truncations, where given,
+            tell the two apart. Otherwise ends of equal length are interruptions and irregular ones
+            absorbing; a warning says so if some are of equal length.
         **options
             As for `replay_graph`: ``tolerance``, ``landmarks``, ``lengths``, ``jump``, ``seed``.
 
@@ -154,7 +171,7 @@ class Replay(KeepsReadOnly):
         >>> Replay.from_dataset(compact)
         Replay(3 transitions, Graph(5 vertices, 3 arcs, directed, unit lengths))
         """
-        return replay_graph(**read_dataset(dataset, entry), **options)
+        return replay_graph(**read_dataset(dataset, entry, ends), **options)
 
     def nearest(self, observation: ArrayLike) -> int:
         """Return the vertex with the state nearest to an observation, by Euclidean distance."""
@@ -444,6 +461,7 @@ def replay_graph(
     terminals: ArrayLike | None = None,
     actions: ArrayLike | None = None,
     *,
+    deaths: ArrayLike | None = None,
     lengths: ArrayLike | None = None,
     tolerance: float = 0.0,
     landmarks: int | ArrayLike | None = None,
@@ -470,6 +488,8 @@ def replay_graph(
         ``ends`` lists the vertices where episodes ended.
     actions : (t,) integer array or (t, a) float array, optional
         The actions taken. They distinguish choice from chance; see `Replay.transitions`.
+    deaths : (t,) bool array, optional
+        Rows whose step ended in an absorbing state; see `Replay.deaths`.
     lengths : (t,) float array, optional
         Cost of each transition, in place of time. Without `next_observations` either one for each
         move that is a transition, or one per row, those at an episode's end unused. Of several
@@ -498,7 +518,7 @@ def replay_graph(
     >>> replay_graph(walk, landmarks=[[0.0], [2.0]]).tail
     array([0, 0, 1, 0])
     """
-    buffer = read_rows(observations, next_observations, terminals)
+    buffer = read_rows(observations, next_observations, terminals, deaths)
     tolerance = as_real(tolerance, "tolerance", least=0.0)
     farthest = None if jump is None else as_real(jump, "jump", least=0.0, most=np.inf)
     exact = landmarks is None and tolerance == 0.0
@@ -550,6 +570,7 @@ def assemble(
         tail=frozen(here[buffer.valid].astype(np.int64)),
         head=frozen(there[buffer.valid].astype(np.int64)),
         ends=frozen(np.unique(ended[buffer.final]).astype(np.int64)),
+        deaths=frozen(np.unique(here[buffer.died]).astype(np.int64)),
         stayed=buffer.num_transitions - moves.row.size,
         tolerance=tolerance,
         counts=frozen(arcs.counts),

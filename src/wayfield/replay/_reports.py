@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,84 +191,111 @@ class PlannerReport(KeepsReadOnly):
     goal_states : (g,) int64 array
         States that count as the goal.
     away : float
-        Distance of the goal from the nearest state.
-    last : float
-        Probability of getting from the states that count as the goal to the goal itself: 1 if
-        somebody was near it.
-    observed : (n,) bool array
-        States from which observed moves, jumps included, lead to the goal.
-    dead_ends : (e,) int64 array
-        States from which no observed moves lead to the goal.
+        Distance of the goal from the nearest state, in steps.
+    leads : (n,) bool array
+        States from which the plan leads to the goal.
     reach : (n,) float array
-        Predicted probability of arrival from every state, under the plan.
-    visits : (n,) int64 array
-        Number of visits to each state.
-    suspects : Suspects
-        Stitched arcs that the plan relies on at some state, the most doubtful first.
-    walls : (w,) int64 array
-        For each thin wall or one-way door that runs through cells of landmarks: how often
-        somebody approached it without crossing. Its two sides are separate states.
-
-    Examples
-    --------
-    >>> import wayfield as wf
-    >>> planner = wf.Planner([{"observations": [[0.0], [1.0], [2.0], [3.0]]}] * 10)
-    >>> report = planner.report([2.0])
-    >>> report
-    PlannerReport(arrival 75 %, 1 dead end of 4 states, relies on 0 stitched arcs)
-    >>> report.dead_ends, report.reach
-    (array([3]), array([1., 1., 1., 0.]))
+        Predicted probability of arrival from every state.
+    low, high : (n,) float arrays
+        The same as judged by episodes that did not choose the plan, and by those that did.
+    risky : (n,) bool array
+        States where an action other than the plan's would spoil it.
     """
 
     goal: FloatArray
     goal_states: NDArray[np.int64]
     away: float
-    last: float
-    observed: BoolArray
-    dead_ends: NDArray[np.int64]
+    leads: BoolArray
     reach: FloatArray
-    visits: NDArray[np.int64]
-    suspects: Suspects
-    walls: NDArray[np.int64]
+    low: FloatArray
+    high: FloatArray
+    risky: BoolArray
 
     @property
     def coverage(self) -> float:
-        """Share of the states from which observed moves lead to the goal."""
-        return float(self.observed.mean())
+        """Share of the states from which the plan leads to the goal."""
+        return float(self.leads.mean())
 
     @property
     def arrival(self) -> float:
-        """Predicted probability of arrival, averaged over the visits of the behaviour."""
-        return float(np.average(self.reach, weights=self.visits))
+        """Predicted probability of arrival, averaged over the states."""
+        return float(self.reach.mean())
 
     def __repr__(self) -> str:
-        n, dead = self.reach.size, self.dead_ends.size
-        ends = f"{number_of(dead, 'dead ends')} of {number_of(n, 'states')}"
-        arcs = number_of(len(self.suspects), "stitched arcs")
-        return f"PlannerReport(arrival {percent(self.arrival)}, {ends}, relies on {arcs})"
+        covered = f"leads there from {percent(self.coverage)} of {self.leads.size:,} states"
+        return f"PlannerReport(arrival {percent(self.arrival)}, {covered})"
 
     def __str__(self) -> str:
         n, likely = self.reach.size, int((self.reach >= _LIKELY).sum())
-        lines = [
-            f"The goal is {number_of(self.goal_states.size, 'states')}, "
-            f"the nearest {self.away:.3g} away.",
-            f"Predicted arrival: {percent(self.arrival)} of walks from where the behaviour was; "
-            f"95 % or more from\n{likely:,} of {number_of(n, 'states')}.",
-            f"Observed moves lead to the goal from {percent(self.coverage)} of the states; "
-            f"there are {number_of(self.dead_ends.size, 'dead ends')}.",
-        ]
-        if self.last < 1.0:
-            lines.insert(1, f"Nobody came nearer: the last {self.away:.3g} are unobserved.")
-        if self.walls.size:
-            things = "thin walls or one-way doors", "thin wall or one-way door"
-            lines.append(
-                f"{number_of(self.walls.size, *things)}, "
-                f"each approached at least {self.walls.min():,} times and never crossed."
-            )
-        if len(self.suspects):
-            lines += [
-                f"The plan relies on {number_of(len(self.suspects), 'stitched arcs')}, "
-                "moves that nobody was seen to make:",
-                str(self.suspects),
+        share = percent(self.goal_states.size / n)
+        return "\n".join(
+            [
+                f"The goal is {number_of(self.goal_states.size, 'states')} ({share}), the nearest "
+                f"{self.away:.3g} steps away.",
+                f"The plan leads there from {percent(self.coverage)} of {number_of(n, 'states')}.",
+                f"Predicted arrival: {percent(self.arrival)} on average; 95 % or more from "
+                f"{likely:,} states.",
+                f"Held-out episodes say {percent(float(self.low.mean()))}, those that chose the "
+                f"plan {percent(float(self.high.mean()))}.",
+                f"Another action would spoil the plan at {percent(float(self.risky.mean()))} of "
+                "the states.",
             ]
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosis(KeepsReadOnly):
+    """Why a plan does what it does at one observation.
+
+    Attributes
+    ----------
+    observation, subgoal : (d,) float arrays
+        Where the agent is, and where it is sent.
+    away : float
+        Distance of the observation from the nearest state, in steps.
+    at_goal, risky : bool
+        Whether it counts as the goal; whether another action would spoil the plan.
+    action : number, array or None
+        The plan's action.
+    scores : (a,) float array
+        Discounted probability of arrival for each action taken first.
+    path : (k, d) float array
+        States that the plan passes in a typical case.
+    arrives : bool
+        Whether this path ends at the goal.
+    reach, low, high : float
+        Predicted probability of arrival, and its interval at level 0.9.
+    """
+
+    observation: FloatArray
+    subgoal: FloatArray
+    away: float
+    at_goal: bool
+    risky: bool
+    action: Any
+    scores: FloatArray
+    path: FloatArray
+    arrives: bool
+    reach: float
+    low: float
+    high: float
+
+    def __repr__(self) -> str:
+        return f"Diagnosis(reach {self.reach:.2f}, {len(self.path)} states ahead)"
+
+    def __str__(self) -> str:
+        where = "at the goal" if self.at_goal else f"{self.away:.2g} steps from the nearest state"
+        aim = np.array2string(self.subgoal, precision=3)
+        ahead = "arrives" if self.arrives else "does not arrive"
+        lines = [
+            f"The observation is {where}; the sub-goal is {aim}.",
+            f"Predicted arrival: {self.reach:.2f}, between {self.low:.2f} and {self.high:.2f}.",
+            f"A typical path passes {number_of(len(self.path), 'states')} and {ahead}.",
+        ]
+        if self.action is not None:
+            lines.append(f"The plan's action is {self.action}.")
+        if self.risky:
+            lines.append("Another action would spoil the plan here.")
+        if self.away > 3.0:
+            lines.append("No observation of the buffer is near: nothing is known here.")
         return "\n".join(lines)

@@ -1,15 +1,18 @@
-"""A planner for goal-conditioned agents: sub-goals from a buffer, and the odds of arrival.
+"""A planner for goal-conditioned agents, from a replay buffer, with the odds of arrival.
 
-A `Planner` holds landmarks of a buffer, the counts between them, and stitched arcs
-(`replay._policy` has the mathematics). A goal is the set of landmarks within a radius. Its plan is
+A `Planner` holds a metric (`replay._metric`), a model of what actions do (`replay._model`), and the
+results of a test on held-out episodes (`replay._check`). The plan for a goal (`replay._plans`) is
 made when first needed, and then cached.
 """
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import fields, replace
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -20,95 +23,77 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _npz
 from .._arrays import as_real, as_real_array, as_whole, frozen
 from .._text import number_of
-from ..errors import InputError
-from ..graph import Graph
-from ..kernels._types import FloatArray
+from ..errors import InputError, TrustWarning
+from ..kernels._types import FloatArray, IntArray
 from ..kernels.merging import Rows
-from ..kernels.shortest import breadth_first
-from ._counts import ActionCounts, Jumps
-from ._dataset import as_rows
-from ._landmarks import Distance, Embedding, Landmarks, Metric, UserDistance, embedded, landmarks_of
-from ._policy import Policy, make_model, make_policy
-from ._replay import Replay
-from ._reports import PlannerReport, Suspects
-from ._stitching import Stitched, adjacency, find_stitched
-from ._walls import Walls
+from ._check import Check, Test, calibrated, interval, make_check, run_test
+from ._dataset import Ends, as_rows, read_dataset, read_rows
+from ._metric import Distance, Embedding, Given, Landmarks, Metric, time_metric
+from ._model import (
+    STATES,
+    Model,
+    Steps,
+    explained_locally,
+    kinds_of,
+    make_model,
+    read_steps,
+    weights,
+    where_steps_led,
+)
+from ._plans import Plan, find_horizon, make_plan
+from ._reports import Diagnosis, PlannerReport
 
-STITCH = 10
-"""Nearest states that each state is stitched to."""
-_NEAR = 2.0
-"""States are near a goal within this many median steps between states."""
-_FAR, _FAR_EXACT = 5.0, 0.5
-"""Beyond this many median steps between states nothing is near; the latter if all observations are
-states."""
-_AHEAD = 2.0
-"""Sub-goals are this many median arcs ahead."""
-_UNSEEN = 0.5
-"""Probability that an observation just far from all states gets to the nearest one."""
-
-_KIND = "wayfield planner 1"
-_PLAIN = ("tail", "head", "ends", "counts", "dwell", "fastest", "jump_counts", "visits")
-_NUMBERS = ("stayed", "tolerance", "speed", "exact")
-_JUMPS = ("tail", "head", "count", "launch")
-_ACTIONS = ("state", "action", "next_state", "count", "cost", "kinds")
-_SETTINGS = ("radius", "ahead", "give_up", "plans")
+_AROUND = 8
+"""States around an observation that are looked at; the three nearest with a plan are averaged."""
+_EXPLAINED = 0.1
+"""Least share of the local variance of steps that actions must explain to be used."""
+_UNSEEN = 3.0
+"""Observations farther than this many steps from all states are off the distribution."""
+_KIND = "wayfield planner 2"
 
 
 class Planner:
-    """Sub-goals for an agent, from a replay buffer.
+    """Sub-goals and actions for an agent, from a replay buffer, and how likely they arrive.
 
     Parameters
     ----------
-    dataset : Replay, mapping, path, sequence or array
-        The data: a `Replay`, or anything that `Replay.from_dataset` takes, such as a dictionary
-        with "observations" and "terminals", an ``.npz`` file of it, or a list of episodes.
-    landmarks : int or (k, d) array, optional
-        Number of states to plan with, or the states. By default 10 times the cube root of the
-        number of observations, a thousand for a million; if observations recur, as in a grid world,
-        each of them is a state. Not for a `Replay`, which has its states.
-    stitch : int or Graph
-        Stitched arcs, for where observed arcs do not lead on: to this many nearest states, or a
-        graph on the landmarks, its lengths in steps. 0 for none.
-    distance : callable, optional
-        ``distance(a, b)`` of shape ``(len(a), len(b))``, for arrays of observations: how far it is
-        from each to each, in steps; a learned temporal distance, say. Euclidean if not given.
+    dataset : mapping, path, sequence or object
+        Anything that `Replay.from_dataset` takes: a dictionary with "observations" and "terminals",
+        better with "actions" and "timeouts" as well, an ``.npz`` file of it, a list of episodes, a
+        Minari dataset, or a replay buffer of Stable-Baselines3.
+    entry, ends : optional
+        As for `Replay.from_dataset`.
     embed : callable, optional
-        ``embed(a)`` of shape ``(len(a), e)``: features with Euclidean distances.
-    radius : float, optional
-        States within this distance of a goal count as the goal, if observed steps join them to the
-        nearest of them. By default twice the median step between states, and 0 if all observations
-        are states. If no state is that near, the nearest is the goal.
-    ahead : float, optional
-        Distance of sub-goals along the plan, in steps. By default two median arcs, and a single
-        one if all observations are states.
-    give_up : float, optional
-        Cost of never arriving, in steps. The larger, the rarer the risks that are taken. By default
-        ten times the longest path to the goal, or more where moves fail so often that walks take
-        longer than that.
-    jump : float, optional
-        Steps longer than this count as jumps, in the space of observations or features. By default
-        five times the 90th percentile of nonzero step lengths.
+        ``embed(rows)`` of shape ``(len(rows), e)``: features with Euclidean distances, in place of
+        those that the planner finds by itself.
+    distance : callable, optional
+        ``distance(a, b)`` of shape ``(len(a), len(b))``, a temporal distance, say. Observations are
+        then described by their distances to 32 of them.
+    states : int
+        Number of observations to plan with, at most.
     plans : int
         Number of goals that plans are kept for.
     seed : int
-        Landmarks are chosen among 60,000 observations drawn with it.
+        Seed of the states, of the halves of the episodes, and of the test.
 
     Examples
     --------
-    A corridor of 40 steps, walked up and down:
+    A corridor, walked up and down in steps of one half:
 
     >>> import numpy as np
     >>> import wayfield as wf
     >>> there = np.linspace(0.0, 40.0, 81)[:, np.newaxis]
-    >>> planner = wf.Planner([there, there[::-1]] * 5)
+    >>> up = {"observations": there, "actions": np.ones(80, int)}
+    >>> down = {"observations": there[::-1], "actions": np.zeros(80, int)}
+    >>> planner = wf.Planner([up, down] * 10)
     >>> planner
-    Planner(... states of 1 coordinate, ... observed arcs and ... stitched arcs)
-    >>> planner.subgoal([10.0], goal=[30.0]) > 10.0
-    array([ True])
+    Planner(1,620 states of 1 coordinate, 2 actions, tested: trust)
+    >>> planner.subgoal([10.0], goal=[30.0]) > 10.0, planner.action([10.0], goal=[30.0])
+    (array([ True]), np.int64(1))
     >>> planner.subgoal([29.5], goal=[30.0])
     array([30.])
-    >>> float(planner.reach([10.0], goal=[30.0]))
-    1.0
+    >>> bool(planner.reach([10.0], goal=[30.0]) > 0.9)
+    True
     >>> planner.subgoal([[10.0], [35.0]], goal=[30.0]).shape
     (2, 1)
     """
@@ -116,91 +101,96 @@ class Planner:
     def __init__(
         self,
         dataset: Any,
-        landmarks: int | ArrayLike | None = None,
         *,
-        stitch: int | Graph = STITCH,
-        distance: Distance | None = None,
+        entry: str = "observation",
+        ends: Ends | None = None,
         embed: Embedding | None = None,
-        radius: float | None = None,
-        ahead: float | None = None,
-        give_up: float | None = None,
-        jump: float | None = None,
-        plans: int = 256,
+        distance: Distance | None = None,
+        states: int = STATES,
+        plans: int = 64,
         seed: int = 0,
     ) -> None:
         if distance is not None and embed is not None:
             raise InputError("pass distance or embed, got both")
-        found = landmarks_of(dataset, landmarks, distance, embed, _optional(jump, "jump"), seed)
-        metric, replay = found.metric(distance, embed), found.replay
-        if isinstance(stitch, Graph):
-            arcs = find_stitched(replay, stitch, pooled=True)
+        states, plans = as_whole(states, "states", least=10), as_whole(plans, "plans", least=1)
+        seed = as_whole(seed, "seed", 0, 2**32 - 1)
+        columns = read_dataset(dataset, entry, ends)
+        actions = columns.pop("actions", None)
+        rows, onward, absorbing, source = read_steps(read_rows(**columns))
+        going = np.flatnonzero(onward)
+        if not going.size:
+            raise InputError("the dataset has no transition")
+
+        # halves of the episodes; one long episode is cut into pieces
+        begins = np.append(True, ~onward[:-1])
+        episode = np.cumsum(begins) - 1
+        if episode[-1] < 9:
+            episode = np.maximum.accumulate(np.arange(len(rows)) * 20 // len(rows) + 20 * episode)
+        half = (np.random.default_rng(seed).permutation(episode[-1] + 1) % 2)[episode]
+
+        # kinds of actions; without any, or if they say nothing, directions of steps
+        kind, values = np.zeros(len(rows), np.int64), np.zeros(0)
+        if actions is not None:
+            taken = np.asarray(actions)
+            if len(taken) != source.max() + 1:
+                raise InputError(f"{source.max() + 1} rows but {len(taken)} actions")
+            kind[source >= 0], values = kinds_of(taken, seed)
+        metric: Metric | Given | Landmarks
+        if embed is not None:
+            metric = Given.fitted(embed, rows, going)
+        elif distance is not None:
+            metric = Landmarks.fitted(distance, rows, going, seed)
         else:
-            k, arcs = as_whole(stitch, "stitch", least=0), Stitched.none()
-            if k > 0 and not replay.exact and replay.stepped.any():
-                if isinstance(metric, UserDistance):
-                    arcs = find_stitched(replay, metric.graph(k), pooled=True)
-                elif replay.speed > 0.0:
-                    arcs = find_stitched(replay, k, pooled=True)
-        if found.walls is not None:
-            arcs = found.walls.refute(arcs, replay.states)
-        settings = (_optional(radius, "radius"), _optional(ahead, "ahead"))
-        self._hold(found, metric, arcs, *settings, _optional(give_up, "give_up"), plans)
+            metric = time_metric(rows, going, kind)
+        features = metric(rows)
+        vectors = np.zeros((0, 0))
+        if values.ndim > 1:
+            vectors = np.zeros((len(rows), values.reshape(len(values), -1).shape[1]))
+            vectors[source >= 0] = np.reshape(actions, (len(taken), -1))
+        steps = Steps(rows, features, onward, absorbing, kind, vectors, episode, half)
+        if actions is None or (values.ndim > 1 and explained_locally(steps, seed) < _EXPLAINED):
+            vectors, values = where_steps_led(features, going), np.zeros(0)
+            steps = replace(steps, kind=kinds_of(vectors, seed)[0], vectors=vectors)
+        model, moves = make_model(steps, states, seed)
+        if values.size and moves.values is not None:
+            values = moves.values.reshape(-1, *values.shape[1:])
+        test = run_test(model, steps, moves, metric.dropped, seed)
+        self._hold(metric, model, values, test, find_horizon(model, seed), plans)
 
     def _hold(
         self,
-        found: Landmarks,
-        metric: Metric,
-        stitched: Stitched,
-        radius: float | None,
-        ahead: float | None,
-        give_up: float | None,
+        metric: Metric | Given | Landmarks,
+        model: Model,
+        values: NDArray[Any],
+        test: Test,
+        horizon: float,
         plans: int,
     ) -> None:
-        replay, steps = found.replay, found.replay.stepped
-        graph, exact, actions = replay.graph, replay.exact, replay.actions
-        self._found, self._metric = found, metric
-        by_action = exact and actions is not None and actions.kinds.ndim == 1
-        self._model = make_model(replay, stitched, found.states, by_action)
-        usual, self._span = 1.0, 0.0
-        if steps.any():
-            usual = float(np.median(graph.lengths[steps]))
-            spans = metric.spans(graph.tails[steps], graph.indices[steps])
-            self._span = float(np.median(spans))
-        self._radius = (0.0 if exact else _NEAR * self._span) if radius is None else radius
-        far = (_FAR_EXACT if exact else _FAR) * max(self._span, self._radius)
-        self._far = max(far, self._radius)
-        self._ahead = (0.0 if exact else _AHEAD * usual) if ahead is None else ahead
-        self._give_up, self._plans = give_up, as_whole(plans, "plans", least=1)
-        # several goals may be the same states, and share a policy
-        self._by_states: Cache[Policy] = Cache(self._policy_for_states, self._plans)
-        self._by_point: Cache[Policy] = Cache(self._policy_for_point, 4 * self._plans)
+        self._metric, self._model, self._values, self._test = metric, model, values, test
+        self._horizon = horizon
+        self._plans: Cache[Plan] = Cache(self._make, plans)
+        self._warned = False
 
     # ---------------------------------------------------------------- what there is
 
     @property
-    def replay(self) -> Replay:
-        """The buffer between landmarks; with `embed`, its states are features."""
-        return self._found.replay
-
-    @property
     def states(self) -> Rows:
-        """(n, d) observations that sub-goals are taken from."""
-        return self._found.states
+        """(n, d) observations of the buffer that are planned with."""
+        return self._model.rows[: self._model.num_living]
 
     @property
-    def radius(self) -> float:
-        """States within this distance of a goal count as the goal."""
-        return self._radius
-
-    @property
-    def ahead(self) -> float:
-        """Distance of sub-goals along the plan, in steps."""
-        return self._ahead
+    def actions(self) -> NDArray[Any]:
+        """(a,) or (a, k) actions that `action` chooses from; empty if it has none."""
+        return self._values
 
     # ---------------------------------------------------------------- questions
 
     def subgoal(self, observation: ArrayLike, goal: ArrayLike) -> FloatArray:
-        """Return the sub-goal: a state along the plan, or the goal itself when it is near.
+        """Return the sub-goal: an observation along the plan, or the goal itself when it is near.
+
+        It lies as far ahead as the plan is straight, no wall is in between, and no discrete
+        coordinate changes. Where another action would spoil the plan it is a single move ahead.
+        Coordinates that the planner ignores are those of the observation.
 
         Parameters
         ----------
@@ -215,152 +205,185 @@ class Planner:
             Observations to head for.
         """
         rows, goals, single = self._asked(observation, goal)
-        at, _ = self._metric.nearest(rows)
         aims = np.empty(rows.shape)
-        for policy, one, which in self._by_goal(goals, len(rows)):
-            here = at[which]
-            aims[which] = np.where(policy.direct[here, None], one, policy.aims[here])
+        for one, which in _groups(goals, len(rows)):
+            plan, here = self._plans[one.tobytes()], rows[which]
+            near, share = self._around(here, plan)
+            action = self._chosen(plan, near, share)
+            # of the states around, the nearest at which the plan takes this action
+            agree = plan.scores[near].argmax(axis=2) == action[:, None]
+            at = near[np.arange(len(near)), np.where(agree.any(axis=1), agree.argmax(axis=1), 0)]
+            ahead = plan.ahead[at]
+            aim = self._model.rows[np.maximum(ahead, 0)]
+            single_move = ahead == at
+            if single_move.any():
+                moved = self._metric.moved(here, self._model.drift[at, action])
+                aim = np.where((single_move & (action >= 0))[:, None], moved, aim)
+            aim = np.where(self._metric.dropped, here, aim)
+            arrived = (ahead < 0) | plan.goal[near[:, 0]]
+            aims[which] = np.where(arrived[:, None], one, aim)
         return aims[0] if single else aims
 
     def action(self, observation: ArrayLike, goal: ArrayLike) -> Any:
-        """Return the action that the plan takes, as the buffer has it.
+        """Return the action that the plan takes, one of `actions`.
 
-        For buffers with recurring observations and whole-numbered actions. Where moves often fail,
-        a sub-goal does not determine the action: on ice the best action may mostly lead elsewhere.
-        Shapes are those of `subgoal`: a number for one observation.
+        At the goal it is the action that stays nearest to it. Shapes are those of `subgoal`: a
+        number, or one vector, for one observation.
 
         Examples
         --------
         >>> import wayfield as wf
         >>> walk = {"observations": [[0], [1], [2], [1], [0]], "actions": [7, 7, 5, 5]}
-        >>> planner = wf.Planner([walk] * 10)
-        >>> planner.action([0], goal=[2])
+        >>> wf.Planner([walk] * 10).action([0], goal=[2])
         np.int64(7)
-        >>> planner.action([2], goal=[2])
-        Traceback (most recent call last):
-        wayfield.errors.InputError: there is no action at the observation [2.]: it is at the goal
         """
-        if not self._model.by_action:
+        if not self._values.size:
             raise InputError(
-                "the plan is made of sub-goals: actions need a buffer with recurring observations "
-                "and whole-numbered actions"
+                "the plan has no actions: the buffer has none, or they do not say where steps lead"
             )
         rows, goals, single = self._asked(observation, goal)
-        at, _ = self._metric.nearest(rows)
         taken = np.empty(len(rows), np.int64)
-        for policy, _, which in self._by_goal(goals, len(rows)):
-            taken[which] = policy.field.plan[at[which]]
-            if (taken[which] < 0).any():
-                first = np.arange(len(rows))[which][np.argmax(taken[which] < 0)]
-                arrived = np.isin(at[first], policy.goal)
-                why = "it is at the goal" if arrived else "nothing observed leads to the goal"
-                place = np.array2string(rows[first], precision=4)
-                raise InputError(f"there is no action at the observation {place}: {why}")
-        assert self.replay.actions is not None
-        actions = self.replay.actions.kinds[taken]
+        for one, which in _groups(goals, len(rows)):
+            plan = self._plans[one.tobytes()]
+            near, share = self._around(rows[which], plan)
+            at_goal = plan.goal[near[:, 0]]
+            taken[which] = np.where(at_goal, plan.stay[near[:, 0]], self._chosen(plan, near, share))
+        actions = self._values[np.maximum(taken, 0)]
         return actions[0] if single else actions
 
     def value(self, observation: ArrayLike, goal: ArrayLike) -> Any:
-        """Return the expected cost of getting to the goal, in steps.
+        """Return the cost of getting to the goal, in steps; +inf where nothing leads there.
 
-        Never arriving counts as giving up. +inf where nothing leads to the goal. Shapes are those
-        of `subgoal`: a number for one observation.
+        It is the length of a sure path that the plan values as highly. So risk counts: one chance
+        in two of never arriving costs at least 200 steps, and more in large worlds. Shapes are
+        those of `subgoal`: a number for one observation.
         """
         rows, goals, single = self._asked(observation, goal)
-        at, _ = self._metric.nearest(rows)
         values = np.empty(len(rows))
-        for policy, _, which in self._by_goal(goals, len(rows)):
-            values[which] = policy.values[at[which]]
-        return values[0] if single else values
+        for one, which in _groups(goals, len(rows)):
+            plan = self._plans[one.tobytes()]
+            near, share = self._around(rows[which], plan)
+            worth = (share * plan.values[near]).sum(axis=1)
+            with np.errstate(divide="ignore"):
+                values[which] = np.log(worth) / np.log1p(-1.0 / self._horizon)
+        return values[0] if single else np.abs(values)
 
     def reach(self, observation: ArrayLike, goal: ArrayLike) -> Any:
-        """Return the predicted probability of arriving under the plan.
+        """Return the probability of arriving under the plan, calibrated on held-out episodes.
 
-        Stitched arcs count with their odds. The farther an off-distribution observation is from all
-        states, the less likely it gets to the nearest one. The same holds for a goal that no
-        observation is near. Shapes are those of `subgoal`.
+        `TrustWarning` is issued, once, if the planner failed its test: see `check`. Shapes are
+        those of `value`.
         """
         rows, goals, single = self._asked(observation, goal)
-        at, away = self._metric.nearest(rows)
-        reach = np.empty(len(rows))
-        for policy, one, which in self._by_goal(goals, len(rows)):
-            reach[which] = policy.reach[at[which]] * self._last_steps(one)
-        off = away > self._far
-        reach[off] *= _UNSEEN ** (away[off] / self._far)
+        low, high = self._bounds(rows, goals)
+        reach = calibrated(low, high, self._test.blind)
         return reach[0] if single else reach
 
-    def report(self, goal: ArrayLike) -> PlannerReport:
-        """Return a report on the plan for a goal: coverage, stitched arcs, predicted arrival.
+    def reach_interval(
+        self, observation: ArrayLike, goal: ArrayLike, level: float = 0.9
+    ) -> tuple[Any, Any]:
+        """Return an interval for the probability of arriving: its lower and its upper end.
+
+        Parameters
+        ----------
+        observation, goal : arrays
+            As for `subgoal`.
+        level : float
+            Share of tasks, over worlds like those that it was calibrated on, whose probability lies
+            within.
+        """
+        level = as_real(level, "level")
+        if not 0.0 < level < 1.0:
+            raise InputError(f"level must be between 0 and 1, got {level:g}")
+        rows, goals, single = self._asked(observation, goal)
+        low, high = interval(*self._bounds(rows, goals), self._test.blind, level)
+        return (low[0], high[0]) if single else (low, high)
+
+    def check(self) -> Check:
+        """Return how the model was tested on held-out episodes, and whether to trust it.
 
         Examples
         --------
         >>> import numpy as np
         >>> import wayfield as wf
         >>> there = np.linspace(0.0, 40.0, 81)[:, np.newaxis]
-        >>> planner = wf.Planner([there, there[::-1]] * 5, landmarks=40)
-        >>> print(planner.report([30.0]))
-        The goal is 3 states, the nearest 0 away.
-        Predicted arrival: 100 % of walks from where the behaviour was; 95 % or more from
-        40 of 40 states.
-        Observed moves lead to the goal from 100 % of the states; there are 0 dead ends.
+        >>> up = {"observations": there, "actions": np.ones(80, int)}
+        >>> down = {"observations": there[::-1], "actions": np.zeros(80, int)}
+        >>> wf.Planner([up, down] * 10).check().verdict
+        'trust'
         """
-        point = np.atleast_2d(self._rows(goal, "goal"))
-        if len(point) != 1:
-            raise InputError(f"goal must be one observation, got {len(point)}")
-        policy, last = self._by_point[point.tobytes()], self._last_steps(point[0])
-        hops, _ = breadth_first(self.replay.graph.reverse_arcs, policy.goal)
-        observed = np.isfinite(hops)
-        n, stitched, walls = observed.size, self._model.stitched, self._found.walls
-        moving = np.flatnonzero(policy.planned & (policy.successor != np.arange(n)))
-        relied = moving * n + policy.successor[moving]
-        which = np.flatnonzero(np.isin(stitched.tail * n + stitched.head, relied))
-        which = which[np.argsort(stitched.odds[which], kind="stable")]
-        tail, head, length, odds = (of[which] for of in stitched)
-        suspects = Suspects(
-            tail=frozen(tail),
-            head=frozen(head),
-            length=frozen(length),
-            count=frozen(self.replay.departures[tail]),
-            odds=frozen(odds),
-            num_arcs=stitched.tail.size,
-        )
+        return self._checked
+
+    @cached_property
+    def _checked(self) -> Check:
+        model, rng = self._model, np.random.default_rng(0)
+        drawn = rng.permutation(model.num_living)[:4]
+        plans = [make_plan(model, self._horizon, model.features[i]) for i in drawn]
+        return make_check(model, self._metric, self._test, plans, self._values.size > 0)
+
+    def report(self, goal: ArrayLike) -> PlannerReport:
+        """Return a report on the plan for a goal: its states, coverage and predicted arrival."""
+        point = self._one(goal, "goal")
+        plan, living = self._plans[point.tobytes()], self._model.num_living
+        reach = calibrated(plan.low, plan.high, self._test.blind)
         return PlannerReport(
-            goal=frozen(point[0]),
-            goal_states=policy.goal,
-            away=float(self._metric.from_states(point).min()),
-            last=last,
-            observed=frozen(observed),
-            dead_ends=frozen(np.flatnonzero(~observed)),
-            reach=frozen(last * policy.reach),
-            visits=self.replay.visits,
-            suspects=suspects,
-            walls=frozen(np.array([] if walls is None else walls.down, dtype=np.int64)),
+            goal=frozen(point),
+            goal_states=frozen(np.flatnonzero(plan.goal)),
+            away=plan.away,
+            leads=frozen(plan.values[:living] > 0.0),
+            reach=frozen(reach[:living]),
+            low=frozen(plan.low[:living]),
+            high=frozen(plan.high[:living]),
+            risky=frozen(plan.risky[:living]),
+        )
+
+    def diagnose(self, observation: ArrayLike, goal: ArrayLike) -> Diagnosis:
+        """Return why the plan does what it does at an observation: a few lines when printed."""
+        here, point = self._one(observation, "observation"), self._one(goal, "goal")
+        plan, model = self._plans[point.tobytes()], self._model
+        near, share = self._around(here[None], plan)
+        away = np.linalg.norm(model.features[near[0]] - self._metric(here[None]), axis=1)
+        action = int(self._chosen(plan, near, share)[0])
+        has_action = self._values.size and action >= 0
+        path: list[int] = []
+        at = int(near[0, 0])
+        while at not in path and len(path) < 1000:
+            path.append(at)
+            if plan.goal[at] or plan.following[at] == at:
+                break
+            at = int(plan.following[at])
+        low, high = self.reach_interval(here, point)
+        return Diagnosis(
+            observation=frozen(here),
+            away=float(away[0]),
+            at_goal=bool(plan.goal[near[0, 0]]),
+            risky=bool(plan.risky[near[0, 0]]),
+            action=self._values[action] if has_action else None,
+            scores=frozen(np.asarray((share[0, :, None] * plan.scores[near[0]]).sum(axis=0))),
+            subgoal=self.subgoal(here, point),
+            path=frozen(model.rows[path]),
+            arrives=bool(plan.goal[path[-1]]),
+            reach=float(self.reach(here, point)),
+            low=float(low),
+            high=float(high),
         )
 
     # ---------------------------------------------------------------- files
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the planner to an ``.npz`` file atomically. Plans are not saved.
-
-        Functions are not saved either: pass the distance or the embedding to `load` again.
-        """
-        replay, graph, walls = self.replay, self.replay.graph, self._found.walls
-        give_up = np.nan if self._give_up is None else self._give_up
-        settings = (self._radius, self._ahead, give_up, self._plans)
-        arrays: dict[str, Any] = {name: getattr(replay, name) for name in _PLAIN}
-        arrays |= {"features": replay.states, "states": self.states}
-        arrays |= {"needs": np.array(self._metric.function)}
-        arrays |= {name: np.array(getattr(replay, name)) for name in _NUMBERS}
-        arrays |= {"indptr": graph.indptr, "indices": graph.indices, "lengths": graph.lengths}
-        arrays |= {f"jump_{name}": getattr(replay.jumps, name) for name in _JUMPS}
-        stitched = self._model.stitched._asdict()
-        arrays |= {f"stitched_{name}": array for name, array in stitched.items()}
-        for name, value in zip(_SETTINGS, settings, strict=True):
-            arrays[f"set_{name}"] = np.array(float(value))
-        if replay.actions is not None:
-            arrays |= {f"action_{name}": getattr(replay.actions, name) for name in _ACTIONS}
-        if walls is not None:
-            arrays |= {f"wall_{name}": array for name, array in walls._asdict().items()}
+        """Write the planner to an ``.npz`` file; functions are not saved. Return its path."""
+        arrays: dict[str, NDArray[Any]] = {
+            "values": self._values,
+            "plans": np.array(self._plans.most),
+            "horizon": np.array(self._horizon),
+            "metric": np.array(type(self._metric).__name__),
+        }
+        for part, thing in (("m", self._model), ("f", self._metric), ("t", self._test)):
+            arrays |= {
+                f"{part}_{field.name}": np.asarray(getattr(thing, field.name))
+                for field in fields(thing)
+                if field.name != "function"
+            }
         return _npz.write(path, _KIND, arrays)
 
     @classmethod
@@ -368,8 +391,8 @@ class Planner:
         cls,
         path: str | os.PathLike[str],
         *,
-        distance: Distance | None = None,
         embed: Embedding | None = None,
+        distance: Distance | None = None,
     ) -> Planner:
         """Read a saved planner; raise `InputError` for any other file.
 
@@ -377,39 +400,54 @@ class Planner:
         ----------
         path : path
             The file.
-        distance, embed : callable, optional
-            The functions that the planner was made with, since they are not saved.
+        embed, distance : callable, optional
+            The function that the planner was made with, since it is not saved.
         """
         arrays = _npz.read(path, _KIND)
+        kinds: dict[str, Any] = {"Metric": Metric, "Given": Given, "Landmarks": Landmarks}
+        needs = {"Metric": "", "Given": "embed", "Landmarks": "distance"}
+        given = "distance" if distance is not None else "embed" if embed is not None else ""
+        name = str(arrays.get("metric"))
+        if name not in needs:
+            raise InputError(f"{path} is not a {_KIND}: it has no metric")
+        if needs[name] != given:
+            need = needs[name]
+            why = f"pass {need}=, which is not saved" if need else f"it was made without {given}"
+            raise InputError(f"{path}: {why}")
         try:
-            found, stitched, settings, needs = _from_arrays(arrays)
+            model: Model = _read(Model, "m", arrays)
+            metric: Any = _read(kinds[name], "f", arrays, embed if embed is not None else distance)
+            test: Test = _read(Test, "t", arrays)
+            model.validate(metric(model.rows[:1]).shape[1])
+            values, plans = arrays["values"], int(arrays["plans"])
+            horizon = float(arrays["horizon"])
         except KeyError as missing:
             raise InputError(f"{path} is not a {_KIND}: it has no {missing.args[0]}") from missing
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, IndexError) as error:
             raise InputError(f"{path} is not a {_KIND}, or is damaged: {error}") from error
-        given = "distance" if distance is not None else "embed" if embed is not None else ""
-        if needs != given:
-            why = f"pass {needs}=, which is not saved" if needs else f"it was made without {given}"
-            raise InputError(f"{path}: {why}")
-        if embed is not None:
-            saved, made = found.replay.states, embedded(embed, found.states)
-            scale = float(np.abs(saved).max())  # rounding may differ
-            if made.shape != saved.shape or not np.allclose(made, saved, 1e-3, 1e-3 * scale):
-                raise InputError(f"{path}: embed is not what the planner was made with")
+        if given:
+            made, scale = metric(model.rows), float(np.abs(model.features).max())
+            if not np.allclose(made, model.features, 1e-3, 1e-3 * scale):  # rounding may differ
+                raise InputError(f"{path}: {given} is not what the planner was made with")
         planner = cls.__new__(cls)
-        give_up = None if np.isnan(settings["give_up"]) else settings["give_up"]
-        limits = settings["radius"], settings["ahead"], give_up, int(settings["plans"])
-        planner._hold(found, found.metric(distance, embed), stitched, *limits)
+        planner._hold(metric, model, values, test, horizon, plans)
         return planner
 
     def __repr__(self) -> str:
         n, d = self.states.shape
-        observed = number_of(self.replay.graph.num_arcs, "observed arcs")
-        stitched = number_of(self._model.stitched.tail.size, "stitched arcs")
         states = f"{number_of(n, 'states')} of {number_of(d, 'coordinates')}"
-        return f"Planner({states}, {observed} and {stitched})"
+        actions = number_of(len(self._values), "actions") if self._values.size else "no actions"
+        return f"Planner({states}, {actions}, tested: {self._test.verdict})"
 
     # ---------------------------------------------------------------- inside
+
+    def _make(self, goal: bytes) -> Plan:
+        point = np.frombuffer(goal)
+        try:
+            return make_plan(self._model, self._horizon, self._metric(point[None])[0])
+        except InputError as error:
+            text = np.array2string(point, precision=4)
+            raise InputError(str(error).replace("the goal", f"the goal {text}")) from None
 
     def _asked(self, observation: ArrayLike, goal: ArrayLike) -> tuple[Rows, Rows, bool]:
         """Return observations and goals as rows, and whether a single one was asked about."""
@@ -431,64 +469,77 @@ class Planner:
             )
         return rows[0] if array.ndim == 1 else rows
 
-    def _by_goal(
-        self, goals: Rows, count: int
-    ) -> list[tuple[Policy, Rows, NDArray[np.int64] | slice]]:
-        """Return the policy for each distinct goal, with the rows that ask for it."""
-        if len(goals) == 1:
-            return [(self._by_point[goals.tobytes()], goals[0], slice(None))]
-        distinct, which = np.unique(goals, axis=0, return_inverse=True)
-        which = which.ravel()
-        return [
-            (self._by_point[one.tobytes()], one, np.flatnonzero(which == i))
-            for i, one in enumerate(distinct)
-        ]
+    def _one(self, data: ArrayLike, name: str) -> FloatArray:
+        rows = np.atleast_2d(self._rows(data, name))
+        if len(rows) != 1:
+            raise InputError(f"{name} must be one observation, got {len(rows)}")
+        return np.asarray(rows[0])
 
-    def _last_steps(self, goal: FloatArray) -> float:
-        """Return the probability of getting from the states of a goal to the goal itself."""
-        if self.replay.exact:  # a goal is a state, but for rounding
-            return 1.0
-        away = float(self._metric.from_states(goal[np.newaxis]).min())
-        beyond = max(away - self._radius, 0.0) / max(self._far - self._radius, 1e-300)
-        return float(_UNSEEN**beyond)
+    def _around(self, rows: Rows, plan: Plan) -> tuple[IntArray, FloatArray]:
+        """Return the three nearest states with a plan, if there are any near, and their weights."""
+        points = self._metric(rows)
+        away, near = self._model.nearest(points, _AROUND)
+        if near.shape[1] > 3:
+            lost = plan.values[near] <= 0.0
+            lost &= ~lost.all(axis=1, keepdims=True)
+            order = np.argsort(away + 1e4 * lost, axis=1, kind="stable")[:, :3]
+            away, near = np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
+        return near, weights(away)
 
-    def _policy_for_point(self, goal: bytes) -> Policy:
-        """Find the states that count as a goal: those near it, joined to the nearest of them."""
-        point = np.frombuffer(goal).reshape(1, -1)
-        away = self._metric.from_states(point)
-        nearest, walls = int(np.argmin(away)), self._found.walls
-        if away[nearest] > self._far:
-            raise InputError(
-                f"no state is near the goal {np.array2string(point[0], precision=4)}: the nearest "
-                f"is {away[nearest]:.4g} away, and steps between states span {self._span:.4g}"
+    def _chosen(self, plan: Plan, near: IntArray, share: FloatArray) -> IntArray:
+        """Return the kind of action by the mean score of the states around; -1 if all are 0."""
+        scores = (share[:, :, None] * plan.scores[near]).sum(axis=1)
+        return np.where(scores.max(axis=1) > 0.0, scores.argmax(axis=1), -1)
+
+    def _bounds(self, rows: Rows, goals: Rows) -> tuple[FloatArray, FloatArray]:
+        """Return too low and too high a probability of arrival; warn if the test failed."""
+        if self._test.verdict == "do not use" and not self._warned:
+            self._warned = True
+            warnings.warn(
+                "the planner failed its test on held-out episodes, so reach means little: "
+                "planner.check() says why",
+                TrustWarning,
+                stacklevel=3,
             )
-        if walls is not None:  # the nearest state may be on the other side of one
-            nearest = int(self._metric.nearest(point)[0][0])
-            away[nearest] = 0.0
-        near = np.flatnonzero(away <= self._radius)
-        if near.size == 0:
-            return self._by_states[nearest,]
-        # A wall or a one-way door may part them: an agent behind it has not arrived. So the goal is
-        # the group that observed steps join to the nearest state with such steps.
-        joined = adjacency(self.replay)[near][:, near].tocoo()
-        if walls is not None:
-            places = self.replay.states[near].astype(np.float64)
-            joined.data[walls.between(places[joined.row], places[joined.col])[0]] = 0.0
-        entered = np.asarray(joined.sum(axis=1)) > 1.0  # by others than itself
-        order = np.argsort(away[near], kind="stable")
-        first = order[np.argmax(entered[order])] if entered.any() else order[0]
-        group, larger = None, np.arange(near.size) == first
-        while group is None or (larger != group).any():
-            group, larger = larger, np.asarray(joined @ larger) > 0
-        return self._by_states[tuple(near[group].tolist())]
-
-    def _policy_for_states(self, goal: tuple[int, ...]) -> Policy:
-        states = np.array(goal, dtype=np.int64)
-        return make_policy(self._model, self.states, states, self._ahead, self._give_up)
+        low, high = np.empty(len(rows)), np.empty(len(rows))
+        for one, which in _groups(goals, len(rows)):
+            plan = self._plans[one.tobytes()]
+            points = self._metric(rows[which])
+            away, near = self._model.nearest(points, 3)
+            share = weights(away)
+            low[which] = (share * plan.low[near]).sum(axis=1)
+            high[which] = (share * plan.high[near]).sum(axis=1)
+            # off the distribution nothing is known: half the odds for every three steps
+            far = np.maximum(away[:, 0] % 1e3 / _UNSEEN - 1.0, 0.0) + max(
+                plan.away / _UNSEEN - 1.0, 0.0
+            )
+            low[which] *= 0.25**far
+            high[which] *= 0.5**far
+        return low, high
 
 
-def _optional(value: float | None, name: str) -> float | None:
-    return None if value is None else as_real(value, name, least=0.0)
+def _read(kind: Any, part: str, arrays: dict[str, NDArray[Any]], function: Any = None) -> Any:
+    """Return a part of a saved planner; raise `ValueError` for entries that are no numbers."""
+    some: dict[str, Any] = {}
+    for field in fields(kind):
+        if field.name == "function":
+            some["function"] = function
+            continue
+        array = arrays[f"{part}_{field.name}"]
+        finite = array.dtype.kind in "biuf" and (field.name == "planes" or np.isfinite(array).all())
+        if not finite:
+            raise ValueError(f"{field.name} has entries that are no finite numbers")
+        some[field.name] = frozen(array) if array.ndim else array.item()
+    return kind(**some)
+
+
+def _groups(goals: Rows, count: int) -> list[tuple[FloatArray, NDArray[np.int64] | slice]]:
+    """Return each distinct goal, with the rows that ask for it."""
+    if len(goals) == 1:
+        return [(goals[0], slice(None))]
+    distinct, which = np.unique(goals, axis=0, return_inverse=True)
+    which = which.ravel()
+    return [(one, np.flatnonzero(which == i)) for i, one in enumerate(distinct)]
 
 
 Value = TypeVar("Value")
@@ -507,7 +558,7 @@ class Cache(Generic[Value]):
     """
 
     def __init__(self, make: Callable[..., Value], most: int) -> None:
-        self._make, self._most = make, most
+        self._make, self.most = make, most
         self._values: OrderedDict[Hashable, Value] = OrderedDict()
         self._looking, self._making = Lock(), Lock()
 
@@ -522,7 +573,7 @@ class Cache(Generic[Value]):
                 found = self._make(key)
                 with self._looking:
                     self._values[key] = found
-                    while len(self._values) > self._most:
+                    while len(self._values) > self.most:
                         self._values.popitem(last=False)
         return found
 
@@ -531,7 +582,7 @@ class Cache(Generic[Value]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle an empty cache: locks cannot be pickled, and values can be made again."""
-        return Cache, (self._make, self._most)
+        return Cache, (self._make, self.most)
 
     def _found(self, key: Hashable) -> Value | None:
         with self._looking:
@@ -539,80 +590,3 @@ class Cache(Generic[Value]):
                 self._values.move_to_end(key)
                 return self._values[key]
         return None
-
-
-# -------------------------------------------------------------------- files
-
-
-def _from_arrays(
-    arrays: dict[str, NDArray[Any]],
-) -> tuple[Landmarks, Stitched, dict[str, float], str]:
-    """Return what `Planner.save` wrote; raise `ValueError` if something does not fit."""
-    # Every array holds numbers, of the right dimensions, finite, and not negative where it cannot.
-    rows = {"features", "states", "jump_launch", "wall_sites", "wall_normal"}
-    signed = rows | {"action_kinds", "wall_plane", "wall_offset"}
-    for name in arrays.keys() - {"format", "needs"}:
-        array = arrays[name]
-        if array.dtype.kind not in "biuf":
-            raise ValueError(f"{name} is of the kind {array.dtype}")
-        deep = 0 if name in _NUMBERS or name.startswith("set_") else 1 + (name in rows)
-        if array.ndim != deep and name != "action_kinds":
-            raise ValueError(f"{name} has {array.ndim} dimensions, not {deep}")
-        # an arc that nobody crossed has no dwell, and the price of giving up need not be given
-        unknown = name in ("dwell", "fastest", "set_give_up")
-        if not (np.isfinite(array) | (unknown & np.isnan(array))).all():
-            raise ValueError(f"{name} is not finite")
-        if name not in signed and (array < 0).any():
-            raise ValueError(f"{name} is negative")
-
-    features = arrays["features"]
-    places = features if features.shape[1] in (2, 3) else None
-    graph = Graph(arrays["indptr"], arrays["indices"], arrays["lengths"], True, places)
-    stitched = Stitched(*(arrays[f"stitched_{name}"] for name in Stitched._fields))
-    jumps = Jumps(*(frozen(arrays[f"jump_{name}"]) for name in _JUMPS))
-    done = walls = None
-    if "action_state" in arrays:
-        done = ActionCounts(*(frozen(arrays[f"action_{name}"]) for name in _ACTIONS))
-    if "wall_plane" in arrays:
-        walls = Walls(*(frozen(arrays[f"wall_{name}"]) for name in Walls._fields))
-
-    # Lengths agree, and indices are in range.
-    n, m = graph.num_vertices, graph.num_arcs
-    sizes = {"features": n, "states": n, "visits": n}
-    sizes |= dict.fromkeys(("counts", "dwell", "fastest", "jump_counts"), m)
-    sizes |= {f"stitched_{name}": stitched.tail.size for name in Stitched._fields}
-    sizes |= {f"jump_{name}": jumps.tail.size for name in _JUMPS}
-    indices = [("stitched_tail", 0, n), ("stitched_head", 0, n), ("jump_tail", 0, n)]
-    indices += [("jump_head", 0, n)]
-    if walls is not None:
-        cells, count = len(walls.sites), walls.offset.size
-        sizes |= dict.fromkeys(("wall_plane", "wall_above", "wall_shut"), cells)
-        sizes |= dict.fromkeys(("wall_normal", "wall_down", "wall_up"), count)
-        indices += [("wall_plane", -1, count), ("wall_above", -1, n)]
-        if not walls.sites.shape[1] == walls.normal.shape[1] == features.shape[1]:
-            raise ValueError(f"walls are not in the space of the {features.shape[1]} features")
-    for name, size in sizes.items():
-        if len(arrays[name]) != size:
-            raise ValueError(f"{name} has {len(arrays[name])} entries, not {size}")
-    for name, least, end in indices:
-        ends = arrays[name]
-        if ends.size and not (ends.min() >= least and ends.max() < end):
-            raise ValueError(f"{name} is not below {end}")
-    if not ((stitched.odds > 0.0) & (stitched.odds <= 1.0)).all():
-        raise ValueError("stitched_odds are no probabilities")
-
-    plain: dict[str, Any] = {name: frozen(arrays[name]) for name in _PLAIN}
-    replay = Replay(
-        graph=graph,
-        states=frozen(features),
-        **plain,
-        stayed=int(arrays["stayed"]),
-        tolerance=float(arrays["tolerance"]),
-        speed=float(arrays["speed"]),
-        exact=bool(arrays["exact"]),
-        jumps=jumps,
-        actions=done,
-    )
-    settings = {name: float(arrays[f"set_{name}"]) for name in _SETTINGS}
-    found = Landmarks(replay, frozen(arrays["states"]), walls)
-    return found, stitched, settings, str(arrays["needs"])

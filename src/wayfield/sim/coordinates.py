@@ -1,7 +1,7 @@
 """Positions of a graph's vertices in an environment, and the vertex of an (x, y).
 
-A cell of a maze is a square of side `unit` metres. Both suites put x along the columns; OGBench
-counts y along the rows, downwards in the layout's text, and Gymnasium-Robotics against them:
+A cell of a maze is a square of side `unit` metres. Both suites put x along the columns. OGBench
+counts y along the rows, downwards in the layout's text; Gymnasium-Robotics counts it upwards:
 
 - OGBench: cell (i, j) is centred at (unit · (j - 1), unit · (i - 1));
 - Gymnasium-Robotics: at (unit · (j + ½ - columns / 2), unit · (rows / 2 - i - ½)).

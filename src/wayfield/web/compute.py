@@ -45,7 +45,7 @@ _KEPT = 12
 _NEAREST = 4
 """Number of labels listed around a state."""
 _MOST_REASONS = 50
-"""Largest number of labels to which lines are drawn, the heaviest first."""
+"""Largest number of labels to which lines are drawn; those with the largest weights."""
 _MOST_MARKED = 2_000
 """Largest number of edges marked in the picture, most suspect first."""
 _PATIENCE = 5.0

@@ -292,7 +292,7 @@ def scene_of(
 def maze_of(graph: Graph) -> Maze | None:
     r"""Return the maze that a graph was made from, with walls around it; None if there is none.
 
-    Its vertices stand at whole numbers, as `grid_graph` puts them. Every wall begins and ends at a
+    Its vertices have whole coordinates, as in `grid_graph`. Every wall begins and ends at a
     multiple of the refinement, so that the greatest common divisor of all such places is one that
     makes the same graph; where that leaves only a few large cells, a smaller divisor is taken.
     Mazes with terrain or one-way cells are not looked for.
@@ -342,7 +342,10 @@ def _read_network(part: Fields) -> Network:
     positions = part.array("positions", np.float64, 2 * n) if part.has("positions") else None
     if positions is not None:
         if positions.size != 2 * n:
-            raise InputError(f"scene.graph.positions must be {2 * n:,} numbers, x and y in turn")
+            raise InputError(
+                f"scene.graph.positions must be {2 * n:,} numbers, x and y in turn, "
+                f"got {positions.size:,}"
+            )
         if not np.isfinite(positions).all():
             raise InputError("scene.graph.positions has a number that is not finite")
         positions = positions.reshape(n, 2)

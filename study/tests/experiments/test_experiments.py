@@ -26,7 +26,7 @@ from wayfield_study.experiments import (
 )
 from wayfield_study.experiments._trial import HARMONIC, SWEEPS
 from wayfield_study.experiments.iteration_audit import BUDGETS
-from wayfield_study.experiments.readings import ADOPTED, under
+from wayfield_study.experiments.readings import ReadingCell
 from wayfield_study.experiments.small_graphs import FittedWitness
 from wayfield_study.experiments.witnesses import Lattice, SearchCell, SevenNodes
 from wayfield_study.paper.grid import PAPER_RELAXATION
@@ -38,17 +38,18 @@ BY_NAME = {  # those on wrong graphs have tests of their own
     for experiment in STUDIES[study].experiments
 }
 TINY = MazeCell("umaze", 3, 0.1, 54, goals=4)
-(TINY_READ,) = under(ADOPTED, [TINY])
 CELLS: dict[str, Cell] = {
-    "other_draws": TINY_READ,
-    "readings": TINY_READ,
-    "reading_sweeps": TINY_READ,
+    "design": ReadingCell(**vars(TINY)),
     "other_searches": SearchCell("thinned", 101, candidates=10),
     "witnesses": SevenNodes(),
     "small_graphs": FittedWitness(1),
     "directed": WorldCell("one-way maze", 60, 0.1, 54),
 }
-OUTCOMES = [name for name in BY_NAME if name not in ("ordering", "mechanism", "pictures", *CELLS)]
+SAMPLED = ("design", "other_draws", "medium_maps")
+"""Those that look at sampled starts alone."""
+OUTCOMES = [
+    name for name in BY_NAME if name not in ("ordering", "mechanism", "pictures", *SAMPLED, *CELLS)
+]
 
 
 def fresh(name: str) -> list[Row]:
@@ -92,6 +93,13 @@ def test_every_start_ends_somewhere(name: str) -> None:
         assert (row["cycles"] == 0) == (row["reached_all"] == row["starts_all"])
         assert row["cost"] >= row["least_cost"]
         assert row["cost_all"] >= row["least_cost_all"]
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_every_sampled_start_ends_somewhere(name: str) -> None:
+    for row in rows_of(name):
+        ends = sum(row[end] for end in ("reached", "boundary", "interior", "dead_ends"))
+        assert ends == row["pairs"] == 512
 
 
 @pytest.mark.parametrize("name", OUTCOMES)

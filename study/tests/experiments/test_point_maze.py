@@ -12,7 +12,6 @@ from wayfield_study.experiments.pointmaze._common import (
     ARMS,
     OURS,
     REFERENCE,
-    follow_planner,
     row,
 )
 from wayfield_study.experiments.pointmaze._maze import (
@@ -339,18 +338,11 @@ def success(scene: Scene, graph: str) -> float:
     return row(scene, make_graph(scene, graph), 100, ours)["reached"] / 100
 
 
-def test_who_gives_up_goes_on_all_the_same() -> None:
-    """Along what was seen, not straight to the nearest state that has a plan, through a wall."""
-    scene = room()
-    place = places([(3, 1)])[0]
-    hopeless = wf.Planner(scene.replay, give_up=1.0)
-    policy = follow_planner(Problem(scene, scene.replay.graph, place), hopeless)
-    drawn = draw_episodes(scene.maze, 0, 10, 0)
-    assert (drawn.walk(scene, policy.targets) > 0).all()
-
-
-def test_zigzags_of_few_data_send_nobody_back() -> None:
-    assert success(make_scene("giant-stitch", 0.03, 300, 1), "xy-5") > 0.95
+def test_with_few_data_nothing_is_promised_that_is_not_kept() -> None:
+    scene = make_scene("giant-stitch", 0.03, 300, 1)
+    (ours,) = (arm for arm in ARMS if arm.name == OURS)
+    walked = row(scene, make_graph(scene, "xy-5"), 100, ours)
+    assert walked["predicted"] < walked["reached"] / 100 + 0.2
 
 
 def test_false_shortcuts_do_not_make_a_gamble_cheap() -> None:

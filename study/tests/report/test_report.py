@@ -37,12 +37,13 @@ from wayfield_study.engine import (
     what_is_there,
 )
 from wayfield_study.experiments import STUDIES, MazeCell, paper_study, rollout
-from wayfield_study.experiments.readings import ADOPTED, under
+from wayfield_study.experiments.readings import ReadingCell
 from wayfield_study.experiments.small_graphs import FittedWitness
 from wayfield_study.experiments.witnesses import WAYS, Lattice, SearchCell, SevenNodes
 from wayfield_study.paper.claims import Claim, make_claims
 from wayfield_study.paper.figures import FIGURES, TABLES, value
 from wayfield_study.paper.grid import GRID, SEEDS
+from wayfield_study.paper.likelihood import rank
 from wayfield_study.paper.rules import KINDS, Evidence, Expected, judge
 from wayfield_study.paper.verdicts import Verdicts, inconsistencies, mismatches
 from wayfield_study.report import (
@@ -79,11 +80,8 @@ PAPER = STUDIES["paper"]
 EXPERIMENTS = {experiment.name: experiment for experiment in PAPER.experiments}
 TINY = MazeCell("medium", 2, 0.08, 54, goals=2)
 """Of the paper's grid's kind."""
-READ = under(ADOPTED, [TINY])
 SMALL: dict[str, list[Any]] = {
-    "other_draws": READ,
-    "readings": READ,
-    "reading_sweeps": READ,
+    "design": [ReadingCell(**vars(TINY))],
     "other_searches": [SearchCell(way, 101, candidates=10) for way in WAYS],
     "witnesses": [SevenNodes(), Lattice(3, 3, candidates=40)],
     "small_graphs": [SevenNodes(), *map(FittedWitness, range(1, 6))],
@@ -373,43 +371,26 @@ def test_the_exact_solve_is_judged_by_the_same_rule() -> None:
     assert judge(figure, measure, Expected(0.85, 0.004), Expected(0.98, 0.002)).mark == "differs"
 
 
-def test_readings_are_counted_on_the_figures_they_have() -> None:
-    """One reading on two figures of which it meets one, another on a single one that it misses."""
-    tried = {
-        "main/harmonic/sd": {"glass": 0.2302, "ice": 0.9},
-        "main/harmonic/success": {"glass": 0.1},  # follows from the large tables: not counted
-        "ordering/all/tau_mean/amle": {"glass": 0.1},
-    }
-    verdicts = Verdicts(PAPER.experiments, {}, Evidence(tried=tried))
-    (block,) = (block for block in verdicts.details if block.id == "readings")
-    cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", block.html)
-    glass, ice = cells.index("glass"), cells.index("ice")
-    assert cells[glass + 1] == "1 (0) of 2"
-    assert cells[ice + 1] == "0 (0) of 1"
-    assert set(cells[ice + 2 :]) == {"–"}
+def test_a_ranking_is_shown_with_what_was_left_out() -> None:
+    names = [f"grid-{maze}/r4/lf0.02/harmonic" for maze in ("medium", "large")]
+    values = {"glass": dict.fromkeys(names, 0.84), "ice": dict.fromkeys(names, 0.5)}
+    known = Evidence({name: Expected(0.8, 0.02) for name in names})
+    ranking = rank(values, known.expected, {"ice": "adopted"})
+    verdicts = Verdicts(PAPER.experiments, {}, known, {"Which fits": ranking})
+    (block,) = (block for block in verdicts.details if block.title == "Which fits")
+    rows = re.findall(r"<tr>(.*?)</tr>", block.html, re.DOTALL)
+    assert "glass" in rows[1]
+    assert "ice <b>(adopted)</b>" in rows[2]
+    assert [("medium" in row, "glass" in row) for row in rows[4:6]] == [(True, True), (False, True)]
+    data = json.loads(verdicts.files["readings.json"])["Which fits"]
+    assert [each["reading"] for each in data["readings"]] == ["glass", "ice"]
+    assert data["figures"] == 2
 
 
-@pytest.mark.parametrize(
-    ("tried", "met_by", "said"),
-    [
-        ({"a": 0.6, "b": 0.584}, ("b",), "met by b, an assumption the text does not make"),
-        ({"a": 0.584, "b": 0.5842}, ("a", "b"), "met by a or by b, assumptions the text does not"),
-        ({"a": 0.7, "b": 0.8}, (), "2 other readings tried, none meets it"),
-        ({"a": 0.7}, (), "1 other reading tried, none meets it"),
-    ],
-)
-def test_a_difference_carries_all_that_was_tried(
-    tried: dict[str, float], met_by: tuple[str, ...], said: str
-) -> None:
-    verdict = judge(FIGURES["main/harmonic/success"], Measure(0.7), tried=tried)
-    assert verdict.met_by == met_by
-    assert verdict.text.startswith(f"differs: +0.116; {said}")
-
-
-def test_another_reading_is_one_study_of_the_same_spread() -> None:
-    expected, tried = Expected(0.7, 0.01, 30, 6.0), {"near": 0.584 + 0.028, "far": 0.584 + 0.029}
-    verdict = judge(FIGURES["main/harmonic/success"], Measure(0.7), expected, tried=tried)
-    assert verdict.met_by == ("near",)
+def test_an_empty_ranking_is_left_out() -> None:
+    verdicts = Verdicts(PAPER.experiments, {}, Evidence(), {"Which fits": rank({}, {}, {})})
+    assert verdicts.rankings == {}
+    assert "readings.json" not in verdicts.files
 
 
 def test_every_claim_says_how_it_was_read() -> None:
@@ -417,9 +398,7 @@ def test_every_claim_says_how_it_was_read() -> None:
 
 
 def test_claims_hold_what_they_rest_on() -> None:
-    evidence = Evidence(
-        {"main/harmonic/success": NEAR}, tried={"main/harmonic/success": {"a": 0.6}}
-    )
+    evidence = Evidence({"main/harmonic/success": NEAR})
     claims = {
         c.figure.id: c for c in make_claims({"main/harmonic/success": Measure(0.6)}, evidence)
     }
@@ -427,10 +406,9 @@ def test_claims_hold_what_they_rest_on() -> None:
     assert (record["mean"], record["sd"], record["draws"]) == (0.60, 0.01, 30)
     assert record["z"] == pytest.approx(-0.016 / (0.01 * np.sqrt(7 / 6)))
     assert record["same_as"] == "grid-medium grid-large"
-    assert record["tried"] == {"a": 0.6}
     assert "500 relaxed" in record["reading"]
     other = claims["main/amle/success"].record()
-    assert (other["mean"], other["z"], other["tried"]) == (None, None, {})
+    assert (other["mean"], other["z"]) == (None, None)
 
 
 # ------------------------------------------------------------------- sentences
@@ -586,7 +564,7 @@ def test_differences_in_one_direction_are_told(higher: int, told: bool) -> None:
         assert "0.591 to 0.623 excludes it" in first.text
 
 
-def test_mismatches_are_grouped_by_what_meets_them() -> None:
+def test_mismatches_go_by_table() -> None:
     ours = {name: Measure(figure.value) for name, figure in FIGURES.items()}
     assert mismatches(make_claims(ours))[0].title == "Everything is reproduced"
     ours |= {
@@ -595,18 +573,13 @@ def test_mismatches_are_grouped_by_what_meets_them() -> None:
         "main/harmonic/success": Measure(0.9),  # follows from others
         "setup/medium/r4/rows/value": Measure(32.0),
     }
-    tried = {
-        "failures/harmonic/strict_minima": {"glass": 116.0, "far pairs": 116.0},
-        "baselines-by-r/r4/nearest": {"glass": 0.06, "far pairs": 0.05},
-    }
-    found = mismatches(make_claims(ours, Evidence(tried=tried)))
+    found = mismatches(make_claims(ours))
     assert [item.title for item in found] == [
-        "Met by glass: 1 figure.",
-        "Met by far pairs: 1 figure.",
-        "Met by no reading that was tried: 1 figure.",
-        "Nothing else was tried: 1 figure.",
+        "Size of the experiment and of its graphs: 1 of 14.",
+        "Failures by the kind of loop, per cent: 1 of 4.",
+        "Reference baselines by resolution: 1 of 9.",
     ]
-    assert "116 in the paper, 3 here" in found[0].figures
+    assert "116 in the paper, 3 here" in found[1].figures
 
 
 def test_inconsistencies_quote_the_paper() -> None:

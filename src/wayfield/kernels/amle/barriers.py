@@ -137,7 +137,7 @@ class _Side:
         grain: float,
         base: FloatArray,
     ) -> float:
-        """Bend the pieces that have no barrier yet, as far as that can be done.
+        """Bend the pieces that have no barrier yet, where possible.
 
         Returns the grain from which on none will have too many digits; 0 if none has.
         """
@@ -156,7 +156,7 @@ def _grid(grain: float) -> float:
 def _flatten_and_bend(
     sides: Sides, piece: IntArray, field: Pair, base: FloatArray, side: _Side
 ) -> bool:
-    """Bend what is left with as much flattening, and as coarse a grain, as needed; whether it did.
+    """Bend the rest with as much flattening and as coarse a grid as needed; return whether it did.
 
     What the sub- and the supersolution want rounded and flattened are opposites.
     """
@@ -187,7 +187,7 @@ def _negated(field: Pair) -> Pair:
 
 @njit(cache=True, nogil=True)
 def _floored(piece: IntArray, field: Pair, grid: float) -> tuple[FloatArray, FloatArray]:
-    """Parts of the field rounded down to multiples of `grid`; the labels as they are."""
+    """Return the field rounded down to multiples of `grid`, in two parts; labels are unchanged."""
     high, low = field.high.copy(), field.low.copy()
     per_unit = 1.0 / grid  # powers of two, so nothing is rounded
     for x in range(piece.size):
@@ -210,7 +210,7 @@ def _floored(piece: IntArray, field: Pair, grid: float) -> tuple[FloatArray, Flo
 def _curvatures(
     sides: Sides, piece: IntArray, count: int, field: Pair, grain: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Least k in every piece for the lower barrier, and for the upper; inf if there is none."""
+    """Return the least k of each piece for the lower and the upper barrier; inf for none."""
     more = 2.51 * grain  # 4η, where η is half a grain and an eighth
     below, above = np.zeros(count), np.zeros(count)
     for x in range(piece.size):

@@ -63,7 +63,7 @@ def trace(out: Arcs, into: Arcs, fixing: Fixing) -> Chains:
 def copies(
     back: Arcs, known: BoolArray, values: FloatArray, rate: float
 ) -> tuple[IntArray, IntArray]:
-    """Vertices that take u(y) + rate · ℓ from a neighbour y, breadth first, and that neighbour.
+    """Return the vertices with value u(y) + rate · ℓ, breadth first, and their neighbours y.
 
     Spreads from the known vertices against the arcs `back`, wherever the sum is the value, bit by
     bit. What was found is known afterwards, in place.
@@ -116,7 +116,7 @@ def _slots(out: Arcs, tails: IntArray, heads: IntArray) -> IntArray:
 
 @njit(cache=True, nogil=True, allocates=False)
 def push(chains: Chains, field: FloatArray, stretch: FloatArray) -> None:
-    """Carry changes of the labels, held in `field`, and of the lengths to all vertices, in place.
+    """Propagate changes of labels, held in `field`, and of lengths to all vertices, in place.
 
     With the labels and the lengths themselves this is the field: a chain does not change when all
     lengths grow in proportion.
@@ -139,7 +139,7 @@ def push(chains: Chains, field: FloatArray, stretch: FloatArray) -> None:
 
 @njit(cache=True, nogil=True, allocates=False)
 def pull(chains: Chains, cotangent: FloatArray, by_length: FloatArray) -> None:
-    """Turn a cotangent into the gradient by labels, in place, and add that by lengths, by slot."""
+    """Turn a cotangent into the gradient by labels, in place; add that by lengths, per slot."""
     vertices, share, ptr, ends, slopes, arcs = chains
     for c in range(ptr.size - 2, -1, -1):
         low = high = 0.0

@@ -35,8 +35,8 @@ if the gap exceeds 4 tol somewhere (hysteresis): without it a component may have
 slope is resolved, and the recursion would not progress. The rounding of a distance grows with the
 number of arcs, and exceeds ``tol`` on walks of some hundred thousand. Such a walk seems steeper in
 some places than in others, and where it seems steeper there is nothing to fix. Hence AGAIN and
-STEEPEST, which do not wait for the same thing twice; and a walk is fixed as a whole if any vertex
-on it is: gaps along it differ by rounding, so that one may be within ``tol`` and the next not.
+STEEPEST, which do not wait for the same thing twice. A walk is fixed as a whole if any vertex on it
+is: gaps along it differ by rounding, so that one may be within ``tol`` and the next not.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def _push_steep(work: Workspace, start: int, stop: int, floor: float) -> None:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _drop_fixed(work: Workspace, start: int, stop: int) -> int:
-    """Move the unfixed vertices of a segment to its front, under one tag; where they end."""
+    """Move the unfixed vertices of a segment to its front, under one tag; return where they end."""
     tag = work.counts[TAGS]
     work.counts[TAGS] += 1
     members, tags = work.members, work.record.tag
@@ -357,16 +357,16 @@ def _sift(work: Workspace, start: int, stop: int, alpha: float) -> int:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _slope_through(record: Record, x: int) -> float:
-    """Slope of the walk from the winner above x down to the one below."""
+    """Return the slope of the walk from the winner above x down to the one below."""
     drop = record.source[LO, x] - record.source[HI, x]
     return drop / (record.distance[LO, x] + record.distance[HI, x])
 
 
 @njit(cache=True, nogil=True, allocates=False)
 def _enter_ground(work: Workspace, frame: Frame) -> int:
-    """Keep at the front what has pressure at all, with slopes; where that ends.
+    """Move the vertices with any pressure to the front, with slopes; return where they end.
 
-    Undirected, if all values around are equal, so is the inside.
+    On undirected graphs, if all values around are equal, so are those inside.
     """
     members, record = work.members, work.record
     start, _, stop = frame
@@ -387,7 +387,7 @@ def _enter_ground(work: Workspace, frame: Frame) -> int:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _slopes_across_cells(work: Workspace, frame: Frame) -> float:
-    """Slopes of walks between the nearest fixed vertices of neighbours; returns the largest.
+    """Find slopes of walks between the nearest fixed vertices of neighbours; return the largest.
 
     Where two Voronoi cells touch, or a cell a fixed vertex, on an undirected graph.
     """
@@ -424,7 +424,7 @@ def _slopes_across_cells(work: Workspace, frame: Frame) -> float:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float:
-    """Pivot: the largest known slope of a small segment, a high quantile of a large one."""
+    """Return a pivot: the largest known slope of a small segment, else a high quantile."""
     members, slopes, sample = work.members, work.record.value, work.sample
     size = stop - start
     found = 0
@@ -460,7 +460,7 @@ def _insert(sample: FloatArray, size: int, slope: float) -> None:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _propagate_steepest(work: Workspace, frame: Frame) -> float:
-    """Slope of the steepest walk through a frame, as it is computed; leaves it propagated so.
+    """Return the computed slope of the steepest walk through a frame; leave it propagated so.
 
     Dinkelbach's iteration: the winners at one slope give a steeper one, until none does.
     """
@@ -540,7 +540,7 @@ def _fix_whole_walks(work: Workspace, first: int) -> None:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _fix_vertex(work: Workspace, x: int, value: float) -> None:
-    """Give a vertex its value, in the batch at hand, and take it out of its set."""
+    """Set the value of a vertex, in the current batch, and take the vertex out of its set."""
     record, counts = work.record, work.counts
     record.value[x] = value
     record.tag[x] = FIXED
@@ -553,7 +553,7 @@ def _fix_vertex(work: Workspace, x: int, value: float) -> None:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _end_batch(work: Workspace, slope: float, first: int) -> None:
-    """Close the batch at hand: the vertices fixed since `first` lie on walks of this slope."""
+    """Close the current batch: the vertices fixed since `first` lie on walks of this slope."""
     tell_neighbours(work, work.order[first : work.counts[FIXES]])
     work.slopes[work.counts[BATCHES]] = slope
     work.counts[BATCHES] += 1

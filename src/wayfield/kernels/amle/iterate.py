@@ -17,13 +17,13 @@
 Two things come first. Dead ends without a label are left out, and filled at the end. Where labels
 are true distances, all walks have one slope, and its cones give most values at once (`_start`).
 
-Sweeps find out fast who is steepest, and would take for ever to get the values right; the chains
-get the values right at once, if the pointers are. With labels that say nothing this takes a few
-rounds. With few labels it may take hundreds: then `iterate` gives up, and `divide` has to do it.
+Sweeps find the steepest neighbours fast, but would take for ever to get the values right. Chains
+get the values right at once, if the pointers are. With labels of pure noise this takes a few
+rounds. With few labels it may take hundreds: then `iterate` gives up, and `divide` takes over.
 
 **Why verification suffices.** A field that agrees with the labels and is in balance at every other
 vertex is *the* AMLE, by the comparison principle, if every component has a label. So nothing of
-1 to 3 is believed. In doubles balance holds to rounding only, which bounds no error by itself: an
+1 to 3 is trusted. In doubles balance holds to rounding only, which bounds no error by itself: an
 imbalance of ε on a path of h edges may be an error of h² ε. The bracket (`proof`) is what proves
 accuracy. It takes the chains for an order of fixing.
 
@@ -109,7 +109,7 @@ class Chains(NamedTuple):
 
 @njit(cache=True, nogil=True, allocates=False, inline="always", error_model="numpy")
 def _steepest(state: State, x: int) -> tuple[np.int64, np.int64, float]:
-    """Arcs up and down at which slopes balance, and the slope; arcs -1 if no neighbour has a value.
+    """Return the arcs up and down whose slopes balance, and the slope; arcs -1 if no value known.
 
     On lengths Newton's iteration begins with the arcs of the last time: mostly one pass.
     """
@@ -168,7 +168,7 @@ def _balanced(state: State, x: int) -> float:
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
 def _sweep(state: State, where: IntArray, first: int, last: int) -> int:
-    """Sweeps number `first` to `last` over some vertices; how many still have no value."""
+    """Do sweeps `first` to `last` over some vertices; return how many still have no value."""
     v = state.v
     unknown = 0
     for k in range(first, last):
@@ -183,7 +183,7 @@ def _sweep(state: State, where: IntArray, first: int, last: int) -> int:
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
 def _freeze(state: State, where: IntArray, chains: Chains) -> None:
-    """Note who is steepest up and down at some vertices, after a last sweep on the way."""
+    """Note the steepest arcs up and down at some vertices, during one last sweep."""
     arcs, v, record, links = state.arcs, state.v, chains.record, chains.links
     for i in range(where.size):
         x = where[i]
@@ -197,7 +197,7 @@ def _freeze(state: State, where: IntArray, chains: Chains) -> None:
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
 def _follow(where: IntArray, v: FloatArray, tie: float, chains: Chains) -> int:
-    """Interpolate along frozen chains, those first that others end on; how many chains.
+    """Interpolate along frozen chains, first those that others end on; return how many there are.
 
     A chain ends at known vertices, or where values do not rise any more, which takes the value
     there as it is. Slopes closer than `tie`, relatively, belong to one chain.
@@ -270,7 +270,7 @@ def _follow(where: IntArray, v: FloatArray, tie: float, chains: Chains) -> int:
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
 def _verify(state: State, where: IntArray, bad: IntArray) -> int:
-    """Gather the vertices that a sweep would move; how many."""
+    """Gather the vertices that a sweep would change; return how many there are."""
     found = 0
     for i in range(where.size):
         x = where[i]
@@ -290,13 +290,13 @@ def _gather(
     queue: IntArray,
     record: FloatArray,
 ) -> int:
-    """Gather vertices and all that takes its value from them, or else just their neighbours.
+    """Gather vertices and all that take their value from them, or only their neighbours.
 
     That goes `onward` by arcs as steep as a vertex has. Held vertices are left out, and no mark is
-    left behind. Returns how many are in the queue. The slopes in the record of chains are spent.
+    left behind. Returns how many are in the queue. Overwrites the slopes in the record of chains.
     """
     (indptr, indices, lengths), v = state.arcs, state.v
-    # the slope of a vertex is found once: a hub would be searched again for each of its neighbours
+    # compute each slope once: a hub would be searched again for each of its neighbours
     if onward:
         for x in range(v.size):
             record[x, SLOPE] = np.nan

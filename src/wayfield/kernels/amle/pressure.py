@@ -67,7 +67,7 @@ class Record(NamedTuple):
     """What is known of every vertex."""
 
     key: FloatArray
-    """(2, n) hi and minus lo; −inf outside the set at hand."""
+    """(2, n) hi and minus lo; −inf outside the current set."""
     source: FloatArray
     """(2, n) value of the winning fixed vertex."""
     distance: FloatArray
@@ -127,10 +127,10 @@ class Workspace(NamedTuple):
 def make_workspace(
     out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
 ) -> Workspace:
-    """Allocate all that is worked on, with nothing fixed but the labels."""
+    """Allocate the working arrays, with nothing fixed but the labels."""
     unit = bool((out.lengths == 1.0).all())
     n = labelled.size
-    # to Numba, arrays of one row have another layout: kernels would be compiled once more for them
+    # for Numba, arrays of one row have another layout, and kernels would be compiled again
     rows = max(n, 2)
     # both sides of a vertex lie side by side, and its winners in one line of the cache
     winners = np.empty((rows, 2, 2)).transpose(1, 0, 2)

@@ -43,7 +43,7 @@ from .retrace import Fixing, read_only, retraced
 SLACK = 2.0**-52
 """More than the low part of a value of magnitude at most 1."""
 BENDS = (1e-6, 0.499)
-"""Bounds on k (b − a), tried in turn: a tight bracket, and the 1/2 of the module short of rounding,
+"""Bounds on k (b − a), tried in turn. The first gives a tight bracket. The second is nearly 1/2,
 beyond which g is not increasing."""
 FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
 """Drops taken for flat, from where the rounding of the retracing ends upwards."""
@@ -138,7 +138,7 @@ def _proved_margin(
                 continue
             touched = np.zeros(piece.size, np.bool_)
             used = flattened(sides, piece, field, flat, touched)
-            # in place, for a field of ten million vertices is large: what it was is put back
+            # in place, because fields of ten million vertices are large; restored below
             before, unused = curvature[touched], np.empty(piece.size)
             _curvatures(sides, piece, used, touched, curvature, unused)
             unproved = _margins(sides, piece, count, field, used, curvature, bend, margin)
@@ -155,7 +155,7 @@ def _curvatures(
     below: FloatArray,
     above: FloatArray,
 ) -> None:
-    """Least k at every vertex for the lower bound, and for the upper; inf if there is none.
+    """Return the least k of each vertex for the lower and the upper bound; inf if there is none.
 
     Only the entries that `where` asks for are written.
     """
@@ -175,7 +175,7 @@ def _curvatures(
 
 @njit(cache=True, nogil=True, allocates=False, inline="always")
 def steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
-    """Steepest slope up (sign 1) or down (-1) from x; neighbours without a value are NaN.
+    """Return the steepest slope up (sign 1) or down (-1) from x; NaN marks a missing value.
 
     Only arcs close to the steepest in doubles are examined in double-double.
     """
@@ -276,7 +276,7 @@ def _least_flat(
 
 @njit(cache=True, nogil=True)
 def pieces(sides: Sides, free: BoolArray) -> tuple[IntArray, int]:
-    """Components of the free vertices, numbered by their first one; -1 elsewhere."""
+    """Return the components of the free vertices, numbered by their first one; -1 elsewhere."""
     piece = np.empty(free.size, np.int32)
     undirected = len(sides.around) == 1
     # first a parent for each, with a lower number, up to the first vertex, which is its own
@@ -309,7 +309,7 @@ def pieces(sides: Sides, free: BoolArray) -> tuple[IntArray, int]:
 
 @njit(cache=True, nogil=True, inline="always")
 def _root(parent: IntArray, x: int) -> int:
-    """Follow parents from x to one that is its own, and halve the way for the next time."""
+    """Return the root of x, and halve the path to it for later searches (union-find)."""
     while parent[x] != x:
         parent[x] = parent[parent[x]]
         x = parent[x]
@@ -320,7 +320,7 @@ def _root(parent: IntArray, x: int) -> int:
 def ranges(
     sides: Sides, piece: IntArray, count: int, high: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Least and largest value of every piece, its rim of labels included."""
+    """Return the least and largest value of each piece, including the labels around it."""
     least, most = np.full(count, np.inf), np.full(count, -np.inf)
     for x in range(piece.size):
         c = piece[x]
@@ -340,7 +340,7 @@ def ranges(
 
 @njit(cache=True, nogil=True, allocates=False)
 def least_curvature(surplus: float, slope: float, climb: float) -> float:
-    """Least k with k · climb ≥ 3/2 · surplus / slope, rounded up."""
+    """Return the least k with k · climb ≥ 3/2 · surplus / slope, rounded up."""
     if surplus <= 0.0:
         return 0.0
     # no arc climbs, yet one falls: no curvature can repair that, but flattening may
@@ -365,7 +365,7 @@ def flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: 
 def _flatten(
     sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray, result: Pair
 ) -> None:
-    """As `flattened`, in `result`, a copy of the field."""
+    """Flatten in `result`, a copy of the field, as `flattened` does."""
     high, low = result
     # decided for the field as it was: what changes below must not make further vertices flat
     is_flat = np.zeros(piece.size, np.bool_)

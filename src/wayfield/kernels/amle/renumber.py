@@ -58,7 +58,7 @@ def renumbered(arcs: Arcs, order: IntArray) -> Arcs:
     degrees = np.diff(arcs.indptr)[order]
     indptr = np.zeros_like(arcs.indptr)
     np.cumsum(degrees, out=indptr[1:])
-    # arc k of the new row i stands behind the start of the old row by as much as k behind indptr[i]
+    # arc k of the new row i is as far behind the start of the old row as k is behind indptr[i]
     slots = np.repeat(arcs.indptr[:-1][order] - indptr[:-1], degrees)
     slots += np.arange(slots.size, dtype=slots.dtype)
     return Arcs(indptr, number[arcs.indices[slots]], arcs.lengths[slots])

@@ -12,10 +12,10 @@ through the batch,
     down from x lies the t that attains  min v(t) + α · d(x → t),
     up from x    the t that attains      max v(t) − α · d(t → x).
 
-Two searches from the done vertices (Dijkstra) find the next vertex on either way, whatever the
-values in between. Each vertex is reached from one settled before it, so that no way is a loop.
+Two searches from the done vertices (Dijkstra) find the next vertex on either path, whatever the
+values in between. Each vertex is reached from one settled before it, so no path is a loop.
 
-Nothing about the outcome needs to be believed: `proof` proves how good it is.
+The result need not be trusted: `proof` proves how good it is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NONE = -1
 def read_only(arcs: Arcs) -> Arcs:
     """Return the same arcs as arrays that cannot be written, as those of graphs are.
 
-    To Numba they are other types: kernels are compiled for one of them alone.
+    For Numba they are other types, and kernels are compiled for one type only.
     """
     views = Arcs(*(array.view() for array in arcs))
     for view in views:
@@ -68,7 +68,7 @@ class Fixing(NamedTuple):
     slopes: FloatArray
     """(number of batches,) the slope of the walks of each; 0 where it is a constant."""
     finished: bool
-    """False if the cap on frames was met, which should never happen."""
+    """False if the limit on frames was reached, which should never happen."""
     rounds: int = 0
     """How many rounds the iteration took; 0 if the divide and conquer answered."""
     along: Along | None = None
@@ -100,7 +100,7 @@ class Chains(NamedTuple):
 
 
 class Log(NamedTuple):
-    """The order of fixing, what became of it so far, and room for a walk."""
+    """The order of fixing, the results so far, and storage for one walk."""
 
     out: Arcs
     into: Arcs
@@ -123,27 +123,27 @@ class Log(NamedTuple):
 
 
 class Ways(NamedTuple):
-    """The ways from the vertices of a batch, and room to search for them.
+    """The paths from the vertices of a batch, and storage for the search.
 
-    Only the entries of the batch at hand mean anything.
+    Only the entries of the current batch are valid.
     """
 
     following: IntArray
-    """(n, 2) the next vertex down and up; `NONE` if there is no way."""
+    """(n, 2) the next vertex down and up; `NONE` if there is no path."""
     step: FloatArray
     """(n, 2) length of the arc to it."""
     reach: FloatArray
     """(3, n) least sign · v + α · length so far, sign · v at the done vertex it belongs to, and the
-    length of the way to it."""
+    length of the path to it."""
     stamp: IntArray
-    """(n,) the last vertex whose way down led through here, see `_foot`."""
+    """(n,) the last vertex whose path down led through here, see `_foot`."""
     heap: Heap
 
 
 def make_log(out: Arcs, into: Arcs, fixing: Fixing, chains: Chains | None) -> Log:
-    """Allocate what is worked on; the walks are noted if there are chains to note them in."""
+    """Allocate the working arrays; walks are noted if there are chains to note them in."""
     _, _, order, batch, slopes, *_ = fixing
-    # one that can be written: to Numba others are of another type
+    # a writable array: for Numba, read-only arrays are another type
     values = fixing.values if fixing.values.flags.writeable else fixing.values.copy()
     unit, path = bool((out.lengths == 1.0).all()), np.empty(order.size, np.int32)
     field = Pair(fixing.values.copy(), np.zeros(batch.size))
@@ -169,8 +169,8 @@ def retraced(out: Arcs, into: Arcs, fixing: Fixing) -> Pair:
 def follow(log: Log, first: int, tolerances: tuple[float, ...]) -> int:
     """Follow the walks batch after batch, from place `first` of the order on.
 
-    What no walk leads through takes the value of a neighbour that differs by no more than the
-    tolerances, tried in turn; else it keeps its double. Returns the number of chains noted.
+    A vertex on no walk takes the value of a neighbour that differs by no more than a tolerance; the
+    tolerances are tried in turn. Otherwise it keeps its double. Returns the number of chains noted.
     """
     room, count, order = None, 0, log.order
     while first < order.size:
@@ -199,7 +199,7 @@ def follow(log: Log, first: int, tolerances: tuple[float, ...]) -> int:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _interpolate_chains(log: Log, far: FloatArray, ends: IntArray) -> int:
-    """Interpolate along chains of unit lengths, as they are, up to what is level; where that is."""
+    """Interpolate along chains of unit lengths; return the first place whose batch is level."""
     order, batch, slopes = log.order, log.batch, log.slopes
     high, low = log.field
     first = 0
@@ -259,7 +259,7 @@ def _retrace(log: Log, first: int, count: int) -> tuple[int, int, int, bool]:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _follow_lengths(log: Log, members: IntArray, ways: Ways, count: int) -> int:
-    """Settle what is left of the walks of a batch, found by their lengths."""
+    """Settle the remaining walks of a batch, found by their lengths."""
     for side in range(2):
         _search(log, members, side, ways)
     done, path, along, following = log.done, log.path, log.along, ways.following
@@ -326,7 +326,7 @@ def _walk(log: Log, arcs: Arcs, count: int, sign: float) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _interpolate(log: Log, count: int, fall: tuple[float, float], bottom: int, top: int) -> None:
-    """Constant slope from `bottom` to `top` along the path; `fall` is where the bottom lies."""
+    """Interpolate with constant slope from `bottom` to `top`; `fall` is where the bottom lies."""
     (high, low), path, along = log.field, log.path, log.along
     run = add(along.high[count], along.low[count], -fall[0], -fall[1])
     rise = add(high[top], low[top], -high[bottom], -low[bottom])
@@ -377,7 +377,7 @@ def _note(log: Log, size: int, below: int, fall: float, bottom: int, top: int, c
 
 @njit(cache=True, nogil=True, allocates=False)
 def _settle_copy(log: Log, x: int, origin: int, count: int) -> int:
-    """Take the value of another vertex, or note that; return the number of chains."""
+    """Copy the value of another vertex, or note the copy; return the number of chains."""
     log.done[x] = True
     if not log.noting:
         log.field.high[x] = log.field.high[origin]
@@ -431,7 +431,7 @@ def copy_level(log: Log, members: IntArray, tolerance: float, on: bool, count: i
 
 @njit(cache=True, nogil=True, allocates=False)
 def slot_of(out: Arcs, x: int, y: int) -> int:
-    """Slot of the arc x → y, by bisection; -1 if there is none."""
+    """Return the slot of the arc x → y, by bisection; -1 if there is none."""
     first, last = out.indptr[x], out.indptr[x + 1]
     while first < last:
         middle = (first + last) // 2
@@ -512,7 +512,7 @@ def _foot(ways: Ways, done: BoolArray, x: int) -> int:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _follow(log: Log, ways: Ways, side: int, count: int) -> tuple[int, int]:
-    """Append the vertices on the way from ``path[0]`` down or up to a done one.
+    """Append the vertices on the path from ``path[0]`` down or up to a done one.
 
     Their signed distances go to `along`, the whole distance behind the last; returns the new count
     and the done vertex.

@@ -331,7 +331,7 @@ export class Core {
     });
   }
 
-  // The labels that the value of a state rests on, joined to it by lines as broad as they weigh.
+  // The labels that the value of a state rests on, with lines to them; the larger the weight, the broader.
   why(state, told) {
     told.textContent = "Tracing the value back to its labels …";
     this.lanes.button.request("why",

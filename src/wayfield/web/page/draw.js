@@ -122,7 +122,7 @@ function drawGraph(ctx, geometry, picture, view, shown, look) {
   if (shown.names && geometry.names) drawNames(ctx, geometry, view, seen, size, look);
 }
 
-// Names stand where they cover no disc, no other name and the fewest edges, inside the picture.
+// Names are placed where they cover no disc, no other name and the fewest edges, inside the picture.
 function drawNames(ctx, geometry, view, seen, size, look) {
   const { x, y, names, n, tails, heads } = geometry, visible = [];
   for (let v = 0; v < n && visible.length <= MOST_NAMES; v++) if (seen(v)) visible.push(v);
@@ -233,7 +233,7 @@ function edgeContours(ctx, geometry, values, step, view) {
 }
 
 // Which of the r vertices along a cell's side have an arrow: as many as there is room for, or a few
-// less if they stand evenly then.
+// less if they are evenly spaced then.
 function arrowPlaces(r, scale) {
   const most = Math.max(1, Math.min(r, Math.floor((r * scale) / ARROW_ROOM)));
   let even = most;
@@ -388,10 +388,10 @@ export function drawMarks(ctx, geometry, marks, view, look) {
   if (marks.pointed >= 0) ring(ctx, geometry, marks.pointed, view, "#ffffff", look.ink);
 }
 
-// Lines from a state to the labels that its value rests on, as broad as their weights.
+// Lines from a state to the labels that its value rests on; the larger the weight, the broader.
 function drawReasons(ctx, { x, y, n }, { state, labels }, view, look) {
   for (const [v, weight] of labels) {
-    if (v >= n || v === state || weight < 0.005) continue; // hundreds of hairs would hide the rest
+    if (v >= n || v === state || weight < 0.005) continue; // hundreds of thin lines would hide the rest
     for (const [more, shade] of [[2.5, "#ffffff"], [0, look.unreal]]) {
       ctx.beginPath();
       ctx.moveTo(...view.toPixels(x[state], y[state]));

@@ -335,6 +335,9 @@ class Scope(inputs.Tally):
     regret_sum : float
         Sum of the true gaps Q*(s, chosen) - min Q*; inf if a state has no move or moves to one
         that cannot reach the goal.
+    paired, paired_tau_low, paired_tau_sum : int, int, float
+        Decisions with two neighbours or more, those of them where the paper's printed formula
+        ``1 - 4 I / (d (d - 1))`` is below 0.5, and its sum.
     excluded : int
         Visits of states that cannot reach the goal or are blurred, left out of all above.
     """
@@ -345,6 +348,9 @@ class Scope(inputs.Tally):
     agreed: int
     tau_sum: float
     regret_sum: float
+    paired: int
+    paired_tau_low: int
+    paired_tau_sum: float
     excluded: int
 
     @property
@@ -404,12 +410,12 @@ class Ordering(inputs.FrozenArrays):
     @cached_property
     def all(self) -> Scope:
         """Every decision once."""
-        return self._scope(self.half_gap.decides.astype(np.int64))
+        return self.scope(self.half_gap.decides.astype(np.int64))
 
     @cached_property
     def eval_rollouts(self) -> Scope:
         """Every decision as often as the walks from the starts meet it."""
-        return self._scope(self.visits)
+        return self.scope(self.visits)
 
     def amle_bound(self, labels: Labels) -> FloatArray:
         """Return a lower bound on τ_nbr of the exact AMLE of these labels, from their density.
@@ -441,12 +447,15 @@ class Ordering(inputs.FrozenArrays):
         pairs = kernels.small_gap_pairs(graph.indptr, q, widths, inputs.rounding(graph))
         return _per_pair(self.half_gap, pairs)
 
-    def _scope(self, counts: NDArray[np.int64]) -> Scope:
+    def scope(self, counts: NDArray[np.int64]) -> Scope:
+        """Return the figures of decisions weighted by (n,) visit counts."""
         audit = self.half_gap
         judged = audit.decides & ~audit.blurred
         met = judged & (counts > 0)
         weight, tau, regret = counts[met], self.tau[met], audit.regret[met]
         ranked = ~np.isnan(tau)
+        printed = self.tau_nbr[met]
+        paired = ~np.isnan(printed)
         lost = ~judged
         lost[audit.goal] = False
         return Scope(
@@ -456,6 +465,9 @@ class Ordering(inputs.FrozenArrays):
             agreed=int(weight[regret == 0.0].sum()),
             tau_sum=float(weight[ranked] @ tau[ranked]),
             regret_sum=float(weight @ regret),
+            paired=int(weight[paired].sum()),
+            paired_tau_low=int(weight[printed < LOW_TAU].sum()),
+            paired_tau_sum=float(weight[paired] @ printed[paired]),
             excluded=int(counts[lost].sum()),
         )
 

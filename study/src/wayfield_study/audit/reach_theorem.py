@@ -262,7 +262,7 @@ def reach(
 def _label_slopes(
     graph: Graph, labels: Labels, truth: FloatArray, goal: int
 ) -> tuple[float, float, Premise]:
-    """Factor, Lipschitz constant, and whether the labels are exact up to the factor.
+    """Return factor, Lipschitz constant, and whether the labels are exact up to the factor.
 
     If they are, the constants are equal: V* is 1-Lipschitz, and the goal is a label. If not, the
     constant is found by Dinkelbach's iteration: a label z is violated by the cones

@@ -67,6 +67,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -339,6 +340,58 @@ def mechanism(
     >>> audit.inversions, audit.corrected, audit.certified
     (1, 1, 0)
     """
+    return separated_states(graph, harmonic, amle, truth, goal, plan).count(starts)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SeparatedStates(inputs.FrozenArrays):
+    """What `mechanism` counts, state by state: one field's decisions serve many sets of starts.
+
+    Attributes
+    ----------
+    plan : Plan
+        The harmonic plan.
+    decides : (n,) bool array
+        Which states are decisions.
+    counted : (k, n) bool array
+        Where each of the counts of `Mechanism` holds, in the order of `NAMES`.
+    """
+
+    NAMES: ClassVar[tuple[str, ...]] = (
+        "decisions",
+        *_CLASSES,
+        *(f"scope_{name}" for name in _CLASSES),
+        "untied",
+        "inversions",
+        "inversions_primary",
+        "inversions_scope_primary",
+        "corrected",
+        "certified",
+        "separated",
+        "separated_seen",
+    )
+    plan: Plan
+    decides: BoolArray
+    counted: BoolArray
+
+    def count(self, starts: ArrayLike | None = None) -> Mechanism:
+        """Count along the harmonic walks from some starts; from all if none are given."""
+        visits = inputs.visits_from(self.plan, starts)
+        met, arrivals = visits * self.decides, int(visits[self.plan.goal])
+        counts = dict(zip(self.NAMES, (self.counted @ met).tolist(), strict=True))
+        excluded = int(visits.sum() - met.sum()) - arrivals
+        return Mechanism(**counts, arrivals=arrivals, excluded=excluded)
+
+
+def separated_states(
+    graph: Graph,
+    harmonic: inputs.Field,
+    amle: inputs.Field,
+    truth: ArrayLike,
+    goal: int,
+    plan: Plan | None = None,
+) -> SeparatedStates:
+    """Return where each count of `mechanism` holds; its parameters, but for the starts."""
     check_undirected(graph)
     goal = as_vertex(goal, "goal", graph.num_vertices)
     smooth, sharp = check_field(graph, harmonic), check_field(graph, amle)
@@ -354,27 +407,23 @@ def mechanism(
     separated = by_amle.holds & inverted
     seen = separated & by_amle.chosen_optimal & ~by_harmonic.chosen_optimal
 
-    visits = inputs.visits_from(route, starts)
     scope = over_scope(graph, shape.code)
     decides = scope >= Compatible.NEITHER
     decides[goal] = False
-    counted = {
-        "decisions": decides,
-        **{name: shape.code == code for name, code in _CLASSES.items()},
-        **{f"scope_{name}": scope == code for name, code in _CLASSES.items()},
-        "untied": untied,
-        "inversions": inversion,
-        "inversions_primary": inversion & shape.primary,
-        "inversions_scope_primary": inversion & (scope == Compatible.AMLE),
-        "corrected": inversion & by_amle.chosen_optimal,
-        "certified": inversion & by_amle.holds,
-        "separated": separated,
-        "separated_seen": seen,
-    }
-    met = visits * decides
-    counts = {name: int(met[where].sum()) for name, where in counted.items()}
-    arrivals = int(visits[goal])
-    return Mechanism(**counts, arrivals=arrivals, excluded=int(visits.sum() - met.sum()) - arrivals)
+    counted = (
+        decides,
+        *(shape.code == code for code in _CLASSES.values()),
+        *(scope == code for code in _CLASSES.values()),
+        untied,
+        inversion,
+        inversion & shape.primary,
+        inversion & (scope == Compatible.AMLE),
+        inversion & by_amle.chosen_optimal,
+        inversion & by_amle.holds,
+        separated,
+        seen,
+    )
+    return SeparatedStates(route, decides, np.array(counted))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,10 +1,10 @@
 """Freshness of results: whether they would be computed in the same way now.
 
 A result is fresh if the experiment's version, wayfield's version, its numerical source and the
-versions of NumPy, SciPy, Numba and the experiment's own packages are the ones at hand. The
-numerical source is every room of the package that can have a say in a figure; it is digested room
-by room, so that what changed can be named. Comments, docstrings and blank lines have no say and
-are left out of the digest.
+versions of NumPy, SciPy, Numba and the experiment's own packages are the present ones. The
+numerical source is every room of the package that can affect a figure. It is digested room by room,
+so that what changed can be named. Comments, docstrings and blank lines affect no figure and are
+left out of the digest.
 
 Of an experiment of one's own the file it comes from counts as well: two studies may each have an
 experiment of one name, and must not take each other's results for theirs.
@@ -35,7 +35,7 @@ SILENT = {
 }  # fmt: skip
 """Rooms that read, show, check or keep: no figure of an experiment depends on them."""
 SETTINGS = {"paper/grid.py"}
-"""Settings of experiments that stand in such rooms all the same."""
+"""Files in such rooms that hold settings of experiments nevertheless."""
 
 
 @cache
@@ -107,7 +107,7 @@ def author(run: Callable[..., Any]) -> str:
     """Return the file of the function that computes an experiment's rows, with its folder.
 
     Empty for wayfield's own, which have one name each. Neither the code nor the rest of the path
-    counts: after fixing the function, earlier results are kept, unless its version is raised; and a
+    counts. Earlier results are kept after a fix of the function, unless its version is raised. A
     study may be moved.
 
     Examples

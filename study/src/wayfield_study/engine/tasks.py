@@ -2,7 +2,7 @@
 
 A task is one experiment on one cell, the unit that is run, kept and resumed. Experiments are pure:
 the rows depend on the cell alone, bit for bit, whatever the worker, the order or the number of
-workers. Timings therefore never stand in the rows.
+workers. The rows therefore hold no timings.
 
 The engine knows no experiment and no kind of cell. What an experiment shows of its rows, and how
 its figures compare with published ones, it carries along for the report to read.

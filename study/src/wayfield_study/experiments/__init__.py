@@ -17,11 +17,13 @@ from ..paper.grid import PAIRS
 from . import (
     antmaze,
     beyond,
+    buffers,
     decisions,
     directed,
     finite_p,
     iteration_audit,
     mechanism,
+    medium_maps,
     ordering,
     paper_study,
     pictures,
@@ -54,6 +56,7 @@ PAPER: tuple[Experiment[Any], ...] = (
     iteration_audit.EXPERIMENT,
     *readings.EXPERIMENTS,
     solver_readings.EXPERIMENT,
+    medium_maps.EXPERIMENT,
     witnesses.OTHER_SEARCHES,
     witnesses.EXPERIMENT,
     small_graphs.EXPERIMENT,
@@ -66,6 +69,7 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     *decisions.EXPERIMENTS,
     *wrong_graphs.WRONG,
     *pointmaze.POINT,
+    buffers.EXPERIMENT,
     antmaze.EXPERIMENT,
     antmaze.BUFFER,
 )
@@ -124,6 +128,16 @@ STUDIES = {
                 Profile("official", "OGBench's own evaluation in MuJoCo; needs the extra sim"),
             ),
             pointmaze.cover,
+        ),
+        Study(
+            "buffers",
+            "From a buffer to the goal, on many worlds",
+            (buffers.EXPERIMENT,),
+            (
+                Profile("standard", "33 worlds of 60,000 rows, about a hundred tasks: minutes"),
+                Profile("quick", "two small worlds, seconds"),
+            ),
+            buffers.cover,
         ),
         Study(
             "antmaze",

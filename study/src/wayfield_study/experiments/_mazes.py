@@ -8,7 +8,7 @@ on how many workers.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from math import isqrt
@@ -25,7 +25,7 @@ from wayfield.layouts import read_maze_file
 
 from ..engine import Experiment, Profile, Row
 from ..engine.config import read_list, real, refuse_others, whole
-from ..paper.grid import LABEL_FRACTIONS, MAZES, PAIRS, REFINEMENTS, SEEDS
+from ..paper.grid import LABEL_FRACTIONS, MAZES, PAIRS, PAPER_APART, REFINEMENTS, SEEDS
 from ..report import Section
 
 SAMPLE = """\
@@ -96,6 +96,14 @@ class MazeCell:
         """Number of starts for every goal."""
         return PAIRS // self.goals
 
+    @property
+    def graph(self) -> wf.Graph:
+        """The maze with r × r vertices for every free cell."""
+        layout = (
+            wf.Layout.from_text(self.text, self.maze) if self.text else wf.load_layout(self.maze)
+        )
+        return wf.grid_graph(layout, self.refinement)
+
     def draw(self) -> Draw:
         """Build the graph and draw its labels, goals and starts.
 
@@ -105,19 +113,16 @@ class MazeCell:
         >>> drawn.graph.num_vertices, drawn.starts.shape, drawn.labels[0]
         (416, (32, 16), Labels(9 vertices, values 0 to 28))
         """
-        layout = (
-            wf.Layout.from_text(self.text, self.maze) if self.text else wf.load_layout(self.maze)
-        )
-        graph = wf.grid_graph(layout, self.refinement)
+        graph = self.graph
         n = graph.num_vertices
         maze = int.from_bytes(self.maze.encode())
         parts = [maze, self.refinement, round(self.label_fraction * 1e6), self.seed]
         for_labels, for_goals, for_starts = np.random.SeedSequence(parts).spawn(3)
         goals = np.random.default_rng(for_goals).choice(n, self.goals, replace=self.goals > n)
-        others = np.random.default_rng(for_starts).integers(n - 1, size=(self.goals, self.starts))
-        starts = others + (others >= goals[:, None])  # uniform over vertices that are not the goal
         seed = int(for_labels.generate_state(1)[0])
         truths = [wf.cost_to_go(graph, int(goal)) for goal in goals]
+        rng = np.random.default_rng(for_starts)
+        starts = draw_starts(truths, self.starts, PAPER_APART * self.refinement, rng)
         labels = [wf.sample_labels(graph, int(goal), self.label_fraction, seed) for goal in goals]
         return Draw(graph, goals, starts, truths, labels, seed)
 
@@ -131,7 +136,7 @@ class Draw:
     goals : (goals,) int64 array
         Different vertices, if there are enough.
     starts : (goals, starts) int64 array
-        Starts of every goal, never the goal itself.
+        Starts of every goal, at least `PAPER_APART` maze cells from it.
     truths : list of (n,) float arrays
         Cost-to-go to every goal.
     labels : list of Labels
@@ -146,6 +151,25 @@ class Draw:
     truths: list[FloatArray]
     labels: list[wf.Labels]
     label_seed: int
+
+
+def draw_starts(
+    truths: Sequence[FloatArray], count: int, least: float, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw starts for every goal, uniformly among the vertices at least so far from it.
+
+    Where a graph is too small for that, the farthest vertices are meant.
+
+    Examples
+    --------
+    >>> draw_starts([np.arange(4.0)], 5, least=3, rng=np.random.default_rng(0))
+    array([[3, 3, 3, 3, 3]])
+    """
+    drawn = [
+        rng.choice(np.flatnonzero(truth >= min(max(least, 1.0), truth.max())), count)
+        for truth in truths
+    ]
+    return np.array(drawn, dtype=np.int64)
 
 
 def grid(

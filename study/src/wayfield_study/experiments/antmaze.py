@@ -6,16 +6,16 @@ ahead of where it is, planned anew at every step, for at most 1,000 steps. All a
 same starts in the same postures. The plan on the true distances is the control: what it loses is
 the controller's fault.
 
-Two forecasts stand beside every episode: the graph's verdict, whether the plan leads from the
-start's vertex to the goal, and `wayfield.sim.foresee`, which lets a point with the ant's momentum
-and girth walk the same plan without any physics, and asks whether a loop leaks.
+Every episode has two forecasts. The graph's verdict is whether the plan leads from the start's
+vertex to the goal. `wayfield.sim.foresee` moves a point with the ant's momentum and girth along the
+same plan without any physics, and asks whether a loop leaks.
 
 **The ant's own buffer**, OGBench's protocol: the ant wanders about a maze (`wayfield.sim.wander`),
 a `wayfield.Planner` is made of where it was, and the ant then walks OGBench's five tasks by the
 planner's sub-goals: start and goal up to a metre off the middles of their cells, at most 1,000
-steps. The graph distance stands beside it as the control; it knows the maze, which the planner does
-not. x and y are observed, and the controller was trained apart from this data: published figures of
-agents that learn everything from a buffer are not the same task.
+steps. The graph distance is the control; it knows the maze, which the planner does not. x and y
+are observed, and the controller was trained without this data: published figures of agents that
+learn everything from a buffer are for another task.
 """
 
 from __future__ import annotations
@@ -333,7 +333,7 @@ def findings(rows: Records) -> Iterator[Finding]:
 
 
 def cover(study: Study, tables: Tables) -> Cover:
-    """Return what stands before the sections."""
+    """Return what comes before the sections."""
     rows, tiles = tables.get(EXPERIMENT.name, NO_ROWS), []
     for look in LOOKS:
         if len(some := rows.where(arm=look.name)):
@@ -400,7 +400,7 @@ class BufferCell(Settings):
         return f"{self.maze}-{self.style}-n{self.buffer}-s{self.seed}-{self.each}"
 
     def draw(self) -> tuple[Maze, dict[str, Any]]:
-        """Open the maze and let the ant wander."""
+        """Open the maze and record the wandering ant."""
         maze = make(f"antmaze-{self.maze}")
         return maze, wander(maze, self.buffer, self.style, seed=self.seed)
 

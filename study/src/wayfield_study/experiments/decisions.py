@@ -19,8 +19,8 @@ mean of the share instead.
 **Labels.** A few labels, drawn at random, as far apart as possible, or by `wf.next_labels`, one
 after the other.
 
-**Influence.** On how many labels a value rests, by its derivative (`field.influence`): with any
-weight, with more than a hundredth, and the effective number 1 / Σ w².
+**Influence.** The number of labels that a value rests on, by its derivative (`field.influence`):
+those with any weight, those above a hundredth, and the effective number 1 / Σ w².
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ DRAWS, SPLITS = 100, 10
 """Draws of audits and of routes for each cell, and draws of the labels that are held out."""
 AUDITS, RISK, CONFIDENCE = 30, 0.1, 0.9
 STATES, HEAVY = 30, 0.01
-"""States of a cell whose influence is traced, and the least weight that counts as heavy."""
+"""States of a cell whose influence is traced; weights above this count as heavy."""
 COUNTS = (5, 10, 20)
 """Numbers of labels, the goal's included."""
 AMLE = wf.AMLE(bracket=False)
@@ -138,7 +138,7 @@ class DecisionCell(Settings):
 
 
 def cells(profile: Profile) -> list[DecisionCell]:
-    """Every world and label fraction; a few if it is to be quick."""
+    """Return every world and label fraction, or a few for the quick profile."""
     if profile.name == "quick":
         return [DecisionCell(world, 0.05, 0) for world in ("medium", "terrain maze", "walls")]
     return [DecisionCell(w, f, s) for s, w, f in product(range(SEEDS), WORLDS, FRACTIONS)]
@@ -195,7 +195,7 @@ def by_world(rows: Records, heads: dict[str, str], form: str) -> list[list[str]]
 
 
 def tables_proved(rows: Records) -> list[Table]:
-    """Shares, distances and inversions by world."""
+    """Tabulate shares, distances and inversions by world."""
     heads = {
         "proved": "moves proved",
         "routes": "routes proved",
@@ -334,7 +334,7 @@ ARMS = {
 
 
 def tables_audits(rows: Records) -> list[Table]:
-    """Table for every arm: what it certifies, violations and the mean risk by world."""
+    """Tabulate what every arm certifies, its violations and its mean risk by world."""
     found = []
     for arm, title in ARMS.items():
         some = rows.where(arm=arm)
@@ -413,7 +413,7 @@ def run_labels(cell: DecisionCell) -> list[Row]:
 
 
 def tables_labels(rows: Records) -> list[Table]:
-    """Cost ratio and share of right moves by world, arm and number of labels."""
+    """Tabulate cost ratio and share of right moves by world, arm and number of labels."""
     lines = [
         [f"{world}, {count} labels"]
         + [
@@ -457,7 +457,7 @@ CHOSEN = make_experiment(
 
 
 def run_influence(cell: DecisionCell) -> list[Row]:
-    """One row for every method that the graph allows: mean numbers of labels per value."""
+    """Return one row per method that the graph allows: mean numbers of labels per value."""
     case = cell.draw()
     graph, labels = case.graph, cell.labels(case)
     free = np.setdiff1d(np.flatnonzero(np.isfinite(case.truth)), labels.vertices)
@@ -482,7 +482,7 @@ def run_influence(cell: DecisionCell) -> list[Row]:
 
 
 def tables_influence(rows: Records) -> list[Table]:
-    """Labels per value, by world and method."""
+    """Tabulate labels per value by world and method."""
     names = {"labels": "labels per value", "heavy": "above .01", "effective": "1 / Σ w²"}
     lines = [
         [f"{world}, {'AMLE' if arm == 'amle' else arm}", *texts]
@@ -501,7 +501,7 @@ def findings_influence(rows: Records) -> Iterator[Finding]:
     yield Finding(
         "new",
         "On how many labels does a value rest?",
-        f"On {few:.1f} of them on average if it is an AMLE's, on {many:.0f} if it is harmonic.",
+        f"On {few:.1f} on average for the AMLE, on {many:.0f} for the harmonic extension.",
     )
 
 

@@ -96,6 +96,15 @@ def measures(tables: Tables) -> dict[str, Measure]:
             name: certified[name] if measure.value is None else measure
             for name, measure in success_at(p, "lbfgs_budget", stopped, solved).items()
         }
+    last, end = found["finite-p/p16/success"], found["finite-p/pinf/success"]
+    if last.value is not None and end.value is not None:
+        # a lead below a quarter of the paper's does not count: ties cost the AMLE single starts
+        least = 0.25 * (value("finite-p/p16/success") - value("finite-p/pinf/success"))
+        exact = None
+        if last.exact is not None and end.exact is not None:
+            exact = float(last.exact - end.exact > least)
+        above = Measure(float(last.value - end.value > least), exact)
+        found["sentences/p16_above_amle/value"] = above
     names = [*ordered, *(figure.id for figure in figures_of("monotone"))]
     rows = tables.get("lbfgs_budget", NO_ROWS).where(arm=BUDGET_ARM)
     return found | covered(tables.get("finite_p"), GRID, partial(_ordering, rows), names)
@@ -313,5 +322,5 @@ SECTION = Section(
     ),
 )
 EXPERIMENT = maze_experiment(
-    "finite_p", "The family from p = 2 to ∞", 2, run, cells, 18.0, SECTION, measures=measures
+    "finite_p", "The family from p = 2 to ∞", 3, run, cells, 18.0, SECTION, measures=measures
 )

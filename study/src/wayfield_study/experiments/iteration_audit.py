@@ -7,14 +7,11 @@ fields, bit for bit, as one run for each budget.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from math import inf
 
 import numpy as np
-
-from wayfield.extension import Method
 
 from ..engine import Measure, Records, Row, mean_of, sd_of
 from ..engine.proofs import COLUMN
@@ -42,16 +39,11 @@ STABLE = 0.95
 
 def run(cell: MazeCell) -> list[Row]:
     """Return rows for the harmonic start, for every budget and for the exact AMLE."""
-    return audited(Trial(cell), HARMONIC.method, PAPER_RELAXATION)
-
-
-def audited(trial: Trial, harmonic: Method, relaxation: float) -> list[Row]:
-    """Return rows of a drawn cell, for sweeps of some relaxation from some harmonic field."""
-    start = trial.row(replace(HARMONIC, method=harmonic))
-    rows: list[Row] = [{"sweeps": 0} | start]
-    fields = [field.values for field in trial.fields(harmonic)]
+    trial = Trial(cell)
+    rows: list[Row] = [{"sweeps": 0} | trial.row(HARMONIC)]
+    fields = [field.values for field in trial.fields(HARMONIC.method)]
     for spent, budget in pairwise((0, *BUDGETS)):
-        stages = trial.swept(fields, budget - spent, relaxation)
+        stages = trial.swept(fields, budget - spent, PAPER_RELAXATION)
         fields = [values for values, _ in stages]
         quality = residuals([residual for _, residual in stages]) | {"width": inf, COLUMN: ""}
         about: Row = {"sweeps": budget, "arm": "sweeps"}
@@ -85,6 +77,13 @@ def measures(rows: Records) -> dict[str, Measure]:
             lead = mean_of(reached - start, None, 100)
             found[f"iteration-gap/at_{budget}/value"] = lead
 
+    means = [success(swept.where(sweeps=budget), "sweeps") for budget in swept.values("sweeps")]
+    rising = float(means == sorted(means))
+    widening = float(means[-1] > means[0])  # from the same harmonic start
+    found["sentences/sweeps_never_hurt/value"] = Measure(rising)
+    found["sentences/lead_widens/value"] = Measure(widening)
+    if BUDGETS[-1] not in swept.values("sweeps"):  # a design stops earlier
+        return found
     # the median over cells of the first budget at which success is 95 % of the converged one
     first = []
     for cell in swept.by(*CELL).values():
@@ -154,5 +153,5 @@ SECTION = Section(
     findings=on_papers_cells([budget], [budget], AUDITED, AUDIT_SEEDS),
 )
 EXPERIMENT = maze_experiment(
-    "iteration_audit", "Midrange sweeps", 2, run, cells, 5.0, SECTION, measures=measures
+    "iteration_audit", "Midrange sweeps", 3, run, cells, 5.0, SECTION, measures=measures
 )

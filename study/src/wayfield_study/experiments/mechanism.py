@@ -49,7 +49,10 @@ def run(cell: MazeCell) -> list[Row]:
 def measures(tables: Tables) -> dict[str, Measure]:
     """Measure the paper's three tables of the mechanism audit."""
     figures = figures_of("mechanism", "mechanism-main", "mechanism-by-r")
-    return measure_slices(tables.get("mechanism"), figures, _counts_and_rates)
+    found = measure_slices(tables.get("mechanism"), figures, _counts_and_rates)
+    share = found["mechanism/primary_geometry/rate"]
+    above = None if share.value is None else float(share.value > 50.0)
+    return found | {"sentences/primary_above_half/value": Measure(above, note=share.note)}
 
 
 def _counts_and_rates(figures: list[Figure], rows: Records) -> dict[str, Measure]:
@@ -119,5 +122,5 @@ SECTION = Section(
     tables=tables,
 )
 EXPERIMENT = maze_experiment(
-    "mechanism", "Mechanism audit", 2, run, cells, 1.0, SECTION, measures=measures
+    "mechanism", "Mechanism audit", 3, run, cells, 1.0, SECTION, measures=measures
 )

@@ -7,12 +7,15 @@ quotients of sums.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
+from itertools import product
 
 from ..engine import Measure, Records, Row
+from ..paper.figures import FIGURES, shown_name, value
 from ..paper.grid import SEEDS
-from ..paper.measures import measured
-from ..report import Section
+from ..paper.measures import measured, on_papers_cells
+from ..report import Finding, Section, Table
 from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from ._trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial
 
@@ -74,6 +77,57 @@ def measures(rows: Records) -> dict[str, Measure]:
     return found
 
 
+FORMULAS = {
+    "τ-b": ("tau_sum", "low_tau", "ranked"),
+    "printed formula": ("paired_tau_sum", "paired_tau_low", "paired"),
+}
+"""Two formulas for τ, as columns: sum, number below 0.5, number."""
+
+
+def formulas(rows: Records) -> Iterator[Table]:
+    """Tabulate τ-b and the paper's printed formula, which has no correction for ties."""
+    lines = []
+    for scope, arm in product(SCOPES, (HARMONIC, SWEEPS)):
+        some = rows.where(scope=scope, arm=arm.name)
+        method = "harmonic" if arm is HARMONIC else "amle"
+        theirs = [
+            FIGURES[f"ordering/{scope}/{metric}/{method}"].text
+            for metric in ("tau_mean", "tau_lt_05_rate")
+        ]
+        ours = [
+            f"{some.column(part).sum() / some.column(whole).sum():.4f}"
+            for total, low, whole in FORMULAS.values()
+            for part in (total, low)
+        ]
+        lines.append([f"{shown_name(scope)}, {shown_name(method)}", *theirs, *ours])
+    heads = ["decisions, field", "paper, mean τ", "share with τ < 0.5"]
+    for title in FORMULAS:
+        heads += [f"{title}, mean", "share below 0.5"]
+    note = (
+        "The paper prints τ = 1 - 4I / (d (d - 1)), I inversions among d neighbours, ties by index."
+    )
+    yield Table("tau-formulas", "Kendall's τ by two formulas", heads, lines, note)
+
+
+def printed_formula(rows: Records) -> Iterator[Finding]:
+    """Report which formula for τ gives the paper's figures."""
+    off: dict[str, list[float]] = {title: [] for title in FORMULAS}
+    for (title, (total, _, whole)), scope, arm in product(
+        FORMULAS.items(), SCOPES, (HARMONIC, SWEEPS)
+    ):
+        some = rows.where(scope=scope, arm=arm.name)
+        method = "harmonic" if arm is HARMONIC else "amle"
+        mean = some.column(total).sum() / some.column(whole).sum()
+        off[title].append(abs(mean - value(f"ordering/{scope}/tau_mean/{method}")))
+    near, far = (max(some) for some in off.values())
+    yield Finding(
+        "differs" if far > near else "new",
+        "The paper: τ = 1 − 4I / d(d − 1), with I the inversions among d neighbours.",
+        f"Mean τ by this formula is off the paper's own figures by up to {far:.3f}; by τ-b, which "
+        f"corrects for ties, by up to {near:.3f}. Its figures were not computed by its formula.",
+    )
+
+
 SECTION = Section(
     "ordering",
     "Ordering audit",
@@ -81,7 +135,9 @@ SECTION = Section(
     "over all states once (“all”) and over the states that the method's own walks meet "
     "(“rollouts”).",
     compared={"ordering": ("harmonic", "amle")},
+    tables=formulas,
+    findings=on_papers_cells([printed_formula], [printed_formula]),
 )
 EXPERIMENT = maze_experiment(
-    "ordering", "Ordering audit", 2, run, cells, 1.0, SECTION, measures=measures
+    "ordering", "Ordering audit", 3, run, cells, 1.0, SECTION, measures=measures
 )

@@ -6,19 +6,23 @@ in a study of one's own, the report says nothing of the paper.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 from wayfield._text import number_of
 
 from ..engine import NO_ROWS, Records, Study, Tables
 from ..engine.statistics import BOOTSTRAP_SEED, RESAMPLES
 from ..paper.figures import AUTHOR, FIGURES, TITLE
-from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS, on_papers_mazes
+from ..paper.grid import PAPER_APART, PAPER_RELAXATION, PAPER_SWEEPS, on_papers_mazes
+from ..paper.likelihood import rank
 from ..paper.verdicts import Verdicts
 from ..report import Block, Cover, Look, Tile
 from ..report.charts import tag
 from ..report.drawings import colour_bar, phase_panel
 from ..report.page import render
+from . import medium_maps, readings, solver_readings
 from ._shared import failing, printed_success, success
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, SWEEPS
 from .readings import evidence
@@ -34,7 +38,16 @@ PANELS: tuple[tuple[Look, str | None], ...] = (
 def cover(study: Study, tables: Tables) -> Cover:
     """Compose what stands before and after the sections."""
     rows = tables.get("rollout", NO_ROWS)
-    verdicts = Verdicts(study.experiments, tables, evidence(study.experiments, tables))
+    known = evidence(study.experiments, tables)
+    rankings = {}
+    for title, values, marked in (
+        ("Which reading fits the paper best", readings.under_readings, readings.MARKED),
+        ("Which start of L-BFGS-B fits best", solver_readings.under_starts, solver_readings.MARKED),
+        ("Which map fits as medium best", medium_maps.under_maps, medium_maps.MARKED),
+    ):
+        found: Mapping[Any, Mapping[str, float]] = values(study.experiments, tables)
+        rankings[title] = rank(found, known.expected, marked)
+    verdicts = Verdicts(study.experiments, tables, known, rankings)
     picture = [_picture(rows)] if len(rows) else []
     if verdicts.empty and study.name != "paper":
         lead = " ".join(_headline(rows))
@@ -48,6 +61,7 @@ def cover(study: Study, tables: Tables) -> Cover:
         starts=starts,
         sweeps=PAPER_SWEEPS,
         relaxation=PAPER_RELAXATION,
+        apart=PAPER_APART,
         resamples=f"{RESAMPLES:,}",
         bootstrap_seed=BOOTSTRAP_SEED,
     )

@@ -58,7 +58,7 @@ def fields(rows: Records) -> Gallery:
     """Show the goal, of all cells, on which stopping early does worst."""
     row = min(rows, key=lambda row: row["sweeps_success"])
     about = (
-        f"The goal (star) on which stopping early does worst, of all cells at hand: {row['maze']} "
+        f"The goal (star) on which stopping early does worst, of the cells run: {row['maze']} "
         f"maze, r = {row['refinement']}, lf = {row['label_fraction']:g}, seed {row['seed']}. Rings "
         "are labels, lines are contours, arrows are the greedy plan; starts that never reach are "
         "tinted by the loop (dark dots) they end in."

@@ -19,8 +19,8 @@ from wayfield.kernels._types import FloatArray
 from ..engine import Measure, Records, Row, Tables, mean_of, sd_of
 from ..engine.statistics import bootstrap_interval, wilson_interval
 from ..paper.figures import Figure, value
-from ..paper.grid import MAZES, PAPER_RELAXATION, PAPER_SWEEPS, REFINEMENTS
-from ..paper.measures import figures_of, measure_slices, on_papers_cells
+from ..paper.grid import CELL, GRID, MAZES, PAPER_RELAXATION, PAPER_SWEEPS, REFINEMENTS
+from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
 from ..paper.rules import LEVEL
 from ..report import Chart, Finding, Section, Table, against, power
 from ._mazes import MazeCell, maze_experiment
@@ -30,7 +30,16 @@ from .ordering import cells
 
 MAIN = (HARMONIC, SWEEPS, EXACT)
 TITLES = {look.name: look.title for look in (*ARMS, ORACLE)}
-BASELINES = ("baselines", "baseline-gaps", "baselines-by-r")
+STATISTICS = (
+    "main", "taxonomy", "lift", "by-r", "by-lf", "by-lf-means", "grid-medium", "grid-large",
+    "baselines", "baseline-gaps", "baselines-by-r",
+)  # fmt: skip
+"""Tables of means, standard deviations and intervals."""
+SENTENCES = (
+    "finer_lifts_more", "lift_at_every_lf", "equal_loop_counts", "label_loops_dominate",
+    "amle_interior_rarer", "amle_fewer_minima",
+)  # fmt: skip
+"""What the paper says of the rollouts in words."""
 _ARTEFACT = 0.05
 """Share of the failures that may survive an exact solve of what is called an artefact."""
 
@@ -48,12 +57,13 @@ def measures(tables: Tables) -> dict[str, Measure]:
     """Measure all figures that come from the rollouts, each over the cells it is printed for."""
     found: dict[str, Measure] = {}
     for names, measure in (
-        (("main", "lift", "by-r", "by-lf", "grid-medium", "grid-large", *BASELINES), _statistics),
+        (STATISTICS, _statistics),
         (("wilson", "failures"), _counts),
         (("setup",), _sizes),
     ):
         found |= measure_slices(tables.get("rollout"), figures_of(*names), measure)
-    return found
+    said = [f"sentences/{sentence}/value" for sentence in SENTENCES]
+    return found | covered(tables.get("rollout"), GRID, _sentences, said)
 
 
 def _statistics(figures: list[Figure], rows: Records) -> dict[str, Measure]:
@@ -144,6 +154,44 @@ def _counts(figures: list[Figure], rows: Records) -> dict[str, Measure]:
     return found
 
 
+def _sentences(rows: Records) -> dict[str, Measure]:
+    """Judge what the paper says of the rollouts in words, at its budget and solved exactly."""
+    smooth = rows.where(arm="harmonic")
+    judged: list[dict[str, float]] = []
+    for arm in ("sweeps", "amle"):
+        sharp = rows.where(arm=arm)
+        both = Records.of((*smooth, *sharp))
+        by_r, by_lf = (
+            [success(some, arm) - success(some, "harmonic") for _, some in sorted(groups.items())]
+            for groups in (both.by("refinement"), both.by("label_fraction"))
+        )
+        touched = [some.total("boundary") - some.total("interior") for some in (smooth, sharp)]
+        minima = [(some.column("sinks") > 0).sum() for some in (smooth, sharp)]
+        # a walk that does not reach ends in a loop, counted by its kind: the two must add up
+        lost = both.column("pairs") - both.column("reached")
+        loops = both.column("boundary") + both.column("interior")
+        unequal = {
+            tuple(row[name] for name in CELL)
+            for row, equal in zip(both, lost == loops, strict=True)
+            if not equal
+        }
+        judged.append(
+            {
+                "finer_lifts_more": by_r == sorted(by_r),
+                "lift_at_every_lf": min(by_lf) > 0,
+                "equal_loop_counts": len(smooth) - len(unequal),
+                "label_loops_dominate": min(touched) >= 0,
+                "amle_interior_rarer": sharp.total("interior") < smooth.total("interior"),
+                "amle_fewer_minima": minima[1] < minima[0],
+            }
+        )
+    stopped, solved = judged
+    return {
+        f"sentences/{name}/value": Measure(float(stopped[name]), float(solved[name]))
+        for name in SENTENCES
+    }
+
+
 # -------------------------------------------------------------------- what is shown
 
 
@@ -165,7 +213,7 @@ def tables(rows: Records) -> Iterator[Table]:
 
     yield Table.of(
         "arms",
-        "All methods, all cells at hand",
+        "All methods, all available cells",
         "method",
         {TITLES[str(arm)]: some for arm, some in rows.by("arm").items()},
         COUNTED | {"cost of walks that reach": cost},
@@ -280,9 +328,12 @@ SECTIONS = (
             "wilson": (),
             "by-r": (),
             "by-lf": (),
+            "by-lf-means": (),
+            "taxonomy": (),
             "grid-medium": ("harmonic", "amle", "lift"),
             "grid-large": ("harmonic", "amle", "lift"),
             "setup": (),
+            "sentences": (),
         },
         charts=charts,
         tables=tables,
@@ -313,5 +364,5 @@ SECTIONS = (
     ),
 )
 EXPERIMENT = maze_experiment(
-    "rollout", "Main rollouts", 2, run, cells, 1.0, *SECTIONS, measures=measures
+    "rollout", "Main rollouts", 3, run, cells, 1.0, *SECTIONS, measures=measures
 )

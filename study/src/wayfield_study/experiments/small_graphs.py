@@ -18,7 +18,7 @@ the exact field differ in the last digits after sweeps, and a greedy planner fol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -149,7 +149,7 @@ def run(cell: SmallCell) -> list[Row]:
         )
         shares = (harmonic.success, amle.success)
         return [
-            _row(way, 0, names[goal], labels, route, shares)
+            _row(way, 0, goal, names, labels, route, shares)
             for way, route in (("harmonic", harmonic), ("amle", amle))
         ]
     found: list[tuple[str, int, Witness, Plan, Callable[[Plan], float]]]
@@ -167,16 +167,17 @@ def run(cell: SmallCell) -> list[Row]:
         ]
     rows = []
     for way, number, witness, smooth, success in found:
-        name, route = int(witness.names[witness.goal]), witness.amle_plan
+        route, names = witness.amle_plan, witness.names.tolist()
         shares = (success(smooth), success(route))
-        rows.append(_row(way, number, name, witness.labels, route, shares))
+        rows.append(_row(way, number, witness.goal, names, witness.labels, route, shares))
     return rows
 
 
 def _row(
     way: str,
     number: int,
-    goal_name: int,
+    goal: int,
+    names: Sequence[int],
     labels: wf.Labels,
     route: Plan,
     shares: tuple[float, float],
@@ -185,10 +186,12 @@ def _row(
     about: Row = {
         "way": way,
         "number": number,
-        "goal_name": goal_name,
+        "goal_name": names[goal],
         "vertices": route.graph.num_vertices,
         "labels": len(labels),
         "failing": int(np.count_nonzero(~route.reached)),
+        # a set of vertices, as a figure of the paper has it
+        "failing_set": sum(2 ** names[x] for x in np.flatnonzero(~route.reached).tolist()),
     }
     drawn = drawn_graph(route.graph, labels, route)
     return about | drawn | {"harmonic": shares[0], "amle": shares[1]}
@@ -197,7 +200,7 @@ def _row(
 def measures(tables: Tables) -> dict[str, Measure]:
     """Measure the paper's witnesses, on graphs that fit their lines: see `FITS`."""
     rows = tables.get("small_graphs", NO_ROWS)
-    found = {figure.id: NOT_RUN for figure in figures_of("witnesses")}
+    found = {figure.id: NOT_RUN for figure in figures_of("witnesses", "witness-failures")}
     for number in FITS:
         some = rows.where(graph=f"witness-{number}").by("way")
         if not some:
@@ -211,6 +214,12 @@ def measures(tables: Tables) -> dict[str, Measure]:
             found[f"witnesses/witness{number}/{column}"] = (
                 measure if moved else Measure(None, note=_CHOSEN)
             )
+        stopped, solved = float(swept["failing_set"]), float(exact["failing_set"])
+        found[f"witness-failures/witness{number}/failing"] = (
+            Measure(stopped, solved, note=_FITTED)
+            if stopped != solved
+            else Measure(None, note=_CHOSEN)
+        )
     return found
 
 
@@ -266,15 +275,15 @@ NOTE = (
     "4 × 4 graphs that fit all numbers of a line. What becomes of a line when the "
     "fields are solved exactly is said of these graphs, not of the paper's own."
 )
-COMPARED = {"witnesses": ("harmonic", "amle", "failing")}
+COMPARED = {"witnesses": ("harmonic", "amle", "failing"), "witness-failures": ()}
 EXPERIMENT: Experiment[SmallCell] = make_experiment(
     "small_graphs",
     "Small graphs, drawn",
-    1,
+    2,
     run,
     cells,
     "The seven nodes, graphs that fit the paper's witnesses, and witnesses of our own. "
-    "Values stand in the vertices; labels have a double ring, the goal is filled, and "
+    "Values are written in the vertices; labels have a double ring, the goal is filled, and "
     "starts that never reach it are tinted.",
     {"compared": COMPARED, "drawings": drawings, "findings": findings, "notes": (NOTE,)},
     effort=lambda cell: 3500.0 if isinstance(cell, Lattice) else 10.0,

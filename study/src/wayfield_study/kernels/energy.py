@@ -102,7 +102,7 @@ def relaxed_sweeps(
     tolerance: float,
     cap: int,
 ) -> tuple[FloatArray, int, bool]:
-    """Sweep until the largest change is within the tolerance: the field, sweeps, whether it was."""
+    """Sweep until the largest change is within the tolerance; return field, sweeps and success."""
     here = values.copy()
     there = values.copy()
     for sweep in range(1, cap + 1):

@@ -36,7 +36,7 @@ def neighbour_range(
 
 @njit(cache=True, nogil=True)
 def midrange_residuals(arcs: Arcs, fixed: BoolArray, unit: bool, values: FloatArray) -> FloatArray:
-    """Update less value at every vertex that is not `fixed`; 0 at those that are.
+    """Return update minus value at every vertex that is not `fixed`; 0 at those that are.
 
     The update is the value at which the steepest slopes up and down agree; see `midrange`.
     """

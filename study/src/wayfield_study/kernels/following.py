@@ -65,7 +65,7 @@ def follow_all(
     learns : bool
         Whether a walk goes on after an arc that does not exist; else it has failed.
     max_steps : int
-        After so many tries a walk has failed.
+        Number of tries after which a walk has failed.
     rng : numpy.random.Generator
         Draws the slips.
 

@@ -36,7 +36,7 @@ class Blocks(NamedTuple):
     """A maze as the ball meets it."""
 
     walls: BoolArray
-    """(rows, columns), True where a block stands."""
+    """(rows, columns), True where there is a block."""
     entrances: FloatArray
     """(k, 2) centres."""
     exits: FloatArray

@@ -10,7 +10,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -42,20 +42,17 @@ class Claim:
         Ours, at the paper's budget and exactly.
     expected, solved : Expected or None
         What draws of our protocol give: at the paper's budget, and with every field solved.
-    tried : mapping of str to float
-        What other readings of the protocol give, by what they assume.
     """
 
     figure: Figure
     measure: Measure
     expected: Expected | None = None
     solved: Expected | None = None
-    tried: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def verdict(self) -> Verdict:
         """What the rules say."""
-        return judge(self.figure, self.measure, self.expected, self.solved, self.tried)
+        return judge(self.figure, self.measure, self.expected, self.solved)
 
     @property
     def same_as(self) -> str:
@@ -127,10 +124,8 @@ class Claim:
             "exact_sd": None if self.solved is None else self.solved.sd,
             "mark": self.verdict.mark,
             "verdict": self.verdict.text,
-            "met_by": list(self.verdict.met_by),
             "same_as": self.same_as,
             "reading": READINGS[self.figure.table],
-            "tried": dict(self.tried),
             "kind": self.figure.kind,
             "note": self.measure.note,
         }
@@ -153,7 +148,6 @@ def make_claims(measures: Mapping[str, Measure], evidence: Evidence | None = Non
             measures.get(name, missing),
             known.expected.get(name),
             known.exact.get(name),
-            known.tried.get(name, {}),
         )
         for name, figure in FIGURES.items()
     ]

@@ -24,6 +24,8 @@ coarse             residual of a solver, or budget, whose details the paper leav
 cells, cells24     number of cells, of 120 or of 24
 count              number of decisions, or of candidates of a search
 exact              what mathematics, or the maps, settle
+set                vertices, typed as 12+13; as a number one bit for each
+sentence           a statement in words: 1 if it holds, or in how many cases
 =================  ============================================================================
 """
 
@@ -81,6 +83,8 @@ class Figure:
         >>> Figure("", "", "", "-0.0239", "order").text
         '−0.0239'
         """
+        if self.kind == "set":
+            return number(self.value, self)
         return power(self.value) if "e" in self.printed else self.printed.replace("-", "−")
 
     @property
@@ -91,7 +95,11 @@ class Figure:
         --------
         >>> Figure("", "", "", "36/29", "exact").value
         1.2413793103448276
+        >>> Figure("", "", "", "1+3", "set").value
+        10.0
         """
+        if self.kind == "set":
+            return float(sum(2 ** int(vertex) for vertex in self.printed.split("+")))
         return float(Fraction(self.printed.replace(",", "")))
 
     @property
@@ -279,6 +287,9 @@ def number(value: float, figure: Figure) -> str:
     >>> number(0.0557, Figure("", "", "", "5.5e-2", "residual"))
     '5.6\xa0×\xa010⁻²'
     """
+    if figure.kind == "set":
+        vertices = [bit for bit in range(int(value).bit_length()) if int(value) >> bit & 1]
+        return "{" + ", ".join(map(str, vertices)) + "}"
     tiny = 0 < abs(value) < figure.unit and figure.kind in ("coarse", "residual")
     if "e" in figure.printed or tiny:
         return power(value)
@@ -297,6 +308,8 @@ def signed(value: float, figure: Figure) -> str:
     >>> signed(-0.0994, Figure("", "", "", "0.970", "share"))
     '−0.099'
     """
+    if figure.kind == "set":  # sets have no difference
+        return "" if value == 0 else "others"
     text = number(abs(value), figure)
     if not any(digit in "123456789" for digit in text):
         return text

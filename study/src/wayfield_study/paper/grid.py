@@ -18,6 +18,10 @@ MAZES = ("medium", "large")
 REFINEMENTS = (4, 8, 12)
 LABEL_FRACTIONS = (0.02, 0.05, 0.08, 0.12)
 SEEDS = (54, 55, 56, 57, 58)
+DESIGN_SEEDS = (201, 202, 203, 204, 205)
+"""What readings of the paper are fitted on."""
+OTHER_SEEDS = tuple(range(101, 131))
+"""What the adopted one is judged on: six studies of five seeds."""
 PAIRS = 512
 """Start–goal pairs per cell."""
 AUDIT_SEEDS = SEEDS[:3]
@@ -37,7 +41,9 @@ AUDITED: tuple[Configuration, ...] = tuple(product(MAZES, (8, 12), (0.02, 0.08))
 PAPER_SWEEPS = 500
 """Midrange sweeps of the main grid: the paper's own word, "approximate iteration budget"."""
 PAPER_RELAXATION = 0.5
-"""How far a sweep moves a value towards its update: our reading, see docs/reading-the-paper.md."""
+"""How far a sweep moves a value towards its update: fitted, see docs/reading-the-paper.md."""
+PAPER_APART = 2
+"""Least distance of a start from its goal, in maze cells: fitted, see docs/reading-the-paper.md."""
 
 
 def papers_rows(

@@ -14,8 +14,7 @@ In this order:
 3. *reproduced*: |z| ≤ 2, half a unit of the last digit printed counted in.
 4. *close*: not reproduced, but within the tolerance of its kind, `KINDS`. This says nothing about
    chance, and is counted apart.
-5. *differs*: neither. The verdict names all other readings of the protocol that were tried on the
-   figure and would reproduce it.
+5. *differs*: neither.
 
 What no draw changes, such as mathematics and the sizes of maps, has s = 0: it is reproduced to the
 last digit or not at all. A share and its complement have the same z, and so the same verdict.
@@ -33,8 +32,6 @@ from typing import Literal
 
 import numpy as np
 
-from wayfield._text import number_of
-
 from ..engine.statistics import Measure
 from .figures import Figure, number, signed
 
@@ -48,7 +45,6 @@ WORDS: dict[VerdictMark, str] = {
 }
 LEVEL = 2.0
 """Standard deviations within which a figure is reproduced."""
-NOT_IN_THE_TEXT = "an assumption the text does not make"
 EXACT = 1e-9
 """Rounding that a figure which should be exact may show."""
 
@@ -98,6 +94,8 @@ KINDS = {
     "cells24": Kind("number of cells, of 24", 1),
     "count": Kind("number of decisions or of candidates", 0.10, relative=True),
     "exact": Kind("what mathematics or the maps settle", EXACT),
+    "set": Kind("set of vertices", EXACT),
+    "sentence": Kind("statement in words", EXACT),
 }
 
 
@@ -183,13 +181,10 @@ class Evidence:
         What our protocol gives at the paper's budget.
     exact : mapping of str to Expected
         What it gives with every field solved; figures that no solver is in doubt of are missing.
-    tried : mapping of str to mapping of str to float
-        What other readings give, by what they assume: one study each.
     """
 
     expected: Mapping[str, Expected] = field(default_factory=dict)
     exact: Mapping[str, Expected] = field(default_factory=dict)
-    tried: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 # -------------------------------------------------------------------- verdicts
@@ -197,19 +192,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A mark, the full sentence, and the readings that would reproduce what is not.
-
-    Attributes
-    ----------
-    mark, text : str
-        The verdict in one word, and in a sentence.
-    met_by : tuple of str
-        Of a figure that is not reproduced: what the readings assume that would reproduce it.
-    """
+    """A mark, the verdict in one word, and the full sentence."""
 
     mark: VerdictMark
     text: str
-    met_by: tuple[str, ...] = ()
 
 
 def judge(
@@ -217,7 +203,6 @@ def judge(
     measure: Measure,
     expected: Expected | None = None,
     exact: Expected | None = None,
-    tried: Mapping[str, float] | None = None,
 ) -> Verdict:
     """Compare a figure of the paper with ours.
 
@@ -231,8 +216,6 @@ def judge(
         What our protocol gives at the paper's budget; by default the measure, without chance.
     exact : Expected, optional
         What it gives solved exactly; by default the exact measure, without chance.
-    tried : mapping of str to float, optional
-        What other readings give, by what they assume.
 
     Examples
     --------
@@ -246,8 +229,8 @@ def judge(
     'solver artefact: 0.975 ± 0.004 expected of the stopped solver, 1.000 solved exactly'
     >>> judge(figure, Measure(0.985), Expected(0.985, 0.004, 30, 6.0)).text
     'close: +0.015, 3.5 standard deviations'
-    >>> judge(figure, Measure(0.871), tried={"walls of glass": 0.9702, "others": 0.5}).text
-    'differs: −0.099; met by walls of glass, an assumption the text does not make'
+    >>> judge(figure, Measure(0.871)).text
+    'differs: −0.099'
     >>> judge(figure, Measure(None, note="8 of 120 cells")).text
     'not measured: 8 of 120 cells'
     """
@@ -274,17 +257,5 @@ def judge(
     off = signed(expected.mean - figure.value, figure)
     if z := expected.z(figure):
         off += f", {abs(z):.1f} standard deviations"
-    # one study of another reading against one of the paper's
-    others = {
-        assumed: Expected(other, expected.sd, studies=1.0)
-        for assumed, other in (tried or {}).items()
-    }
-    meeting = tuple(assumed for assumed, other in others.items() if other.allows(figure))
-    if meeting:
-        one = len(meeting) == 1
-        each = NOT_IN_THE_TEXT if one else "assumptions the text does not make"
-        off += f"; met by {' or by '.join(meeting)}, {each}"
-    elif others:
-        off += f"; {number_of(len(others), 'other readings')} tried, none meets it"
     mark: VerdictMark = "close" if is_close(figure, expected.mean) else "differs"
-    return Verdict(mark, f"{mark}: {off}{scope}", meeting)
+    return Verdict(mark, f"{mark}: {off}{scope}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from math import comb
 from typing import Any
-
-from wayfield._text import number_of
 
 from ..engine.records import Tables
 from ..engine.tasks import Experiment
@@ -18,24 +17,25 @@ from ..report.page import render
 from .claims import Claim, as_csv, as_json, as_latex, count_marks, make_claims, view
 from .figures import FIGURES, TABLES, shown_name, value
 from .grid import GRID, audited_success, papers_budget
+from .likelihood import Ranking
 from .measures import measures
-from .rules import KINDS, NOT_IN_THE_TEXT, WORDS, Evidence, Expected, Verdict
+from .rules import KINDS, WORDS, Evidence, Verdict
 
-_DRAWS_SHOWN = ("main", "lift", "by-r", "failures", "mechanism-main", "baselines")
+_DRAWS_SHOWN = ("main", "by-lf-means", "lift", "by-r", "failures", "mechanism-main", "baselines")
 """Tables whose figures are shown with their mean over many draws; claims.json has all."""
-_GROUPS = {
-    "all figures": tuple(TABLES),
-    "large tables": ("grid-medium", "grid-large"),
-    "mechanism": ("mechanism", "mechanism-main", "mechanism-by-r"),
-    "failures": ("failures",),
-    "iterations": ("iterations", "iteration-gap", "stable"),
-    "baselines": ("baselines", "baselines-by-r", "baseline-gaps"),
-    "ordering": ("ordering",),
-    "finite p": ("finite-p", "finite-p-by-r", "p-family", "monotone", "lbfgs", "solvers"),
-}
-"""Groups of figures, by table, in which readings are counted."""
+HEADLINE = tuple(
+    name
+    for method in ("harmonic", "amle")
+    for name in (
+        f"main/{method}/success",
+        *(f"by-lf-means/lf{lf}/{method}" for lf in ("0.02", "0.05", "0.08")),
+    )
+)
+"""The eight figures that sum the main rollouts up."""
 _QUOTED = 4
 """Most figures quoted in a paragraph."""
+_SHOWN = 8
+"""Most readings of a ranking that are shown."""
 _UNLIKELY = 0.05
 """Probability below which a lopsided list of differences is no accident."""
 
@@ -44,8 +44,14 @@ class Verdicts:
     """The paper's figures beside those of some experiments, and what a page shows of them."""
 
     def __init__(
-        self, experiments: Iterable[Experiment[Any]], tables: Tables, evidence: Evidence
+        self,
+        experiments: Iterable[Experiment[Any]],
+        tables: Tables,
+        evidence: Evidence,
+        rankings: Mapping[str, Ranking[Any]] | None = None,
     ) -> None:
+        # a design that was not run whole ranks nothing
+        self.rankings = {name: each for name, each in (rankings or {}).items() if each.names}
         self.claims = make_claims(measures(experiments, tables), evidence)
         self.by_id = {claim.figure.id: claim for claim in self.claims}
 
@@ -104,20 +110,10 @@ class Verdicts:
             html = _render("draws.html.j2", claims=drawn)
             blocks.append(Block("draws", "Our own draw, and others", html))
 
-        # how many independent figures every reading meets, and how many of these our own study does
-        lines = []
-        for assumed in dict.fromkeys(name for claim in self.claims for name in claim.tried):
-            under = [claim for claim in self.independent if assumed in claim.tried]
-            counts = []
-            for tables in _GROUPS.values():
-                some = [claim for claim in under if claim.figure.table in tables]
-                met = sum(_meets(claim, claim.tried[assumed]) for claim in some)
-                adopted = sum(_meets(claim, claim.measure.value) for claim in some)
-                counts.append(f"{met} ({adopted}) of {len(some)}" if some else "–")
-            lines.append((assumed, counts))
-        if lines:
-            html = _render("readings.html.j2", heads=list(_GROUPS), lines=lines)
-            blocks.append(Block("readings", "Other readings, and what they would buy", html))
+        # which readings fit best, and how the choice does on tables it was not made on
+        for number, (title, ranking) in enumerate(self.rankings.items()):
+            html = _render("ranking.html.j2", ranking=ranking, **_ranked(ranking))
+            blocks.append(Block(f"ranking-{number}", title, html))
 
         mismatch = _render(
             "mismatch.html.j2",
@@ -135,7 +131,7 @@ class Verdicts:
         rules = _render("rules.html.j2", kinds=kinds)
         return (
             *blocks,
-            Block("mismatch", "What does not match, and what was tried", mismatch),
+            Block("mismatch", "What does not match", mismatch),
             Block("claims-all", "Every figure", every),
             Block("rules", "The rules of the verdicts", rules),
         )
@@ -144,16 +140,64 @@ class Verdicts:
     def files(self) -> dict[str, str]:
         """The claims, and every table as CSV and as LaTeX, by file name."""
         files = {"claims.json": as_json(self.claims)}
+        if self.rankings:
+            files["readings.json"] = json.dumps(
+                {title: _as_data(ranking) for title, ranking in self.rankings.items()}, indent=1
+            )
         for name, table in TABLES.items():
             files[f"tables/{name}.csv"] = as_csv(table, self.by_id)
             files[f"tables/{name}.tex"] = as_latex(table, self.by_id)
         return files
 
 
-def _meets(claim: Claim, value: float | None) -> bool:
-    """Whether one study with this value could be of the same distribution as the paper's figure."""
-    sd = 0.0 if claim.expected is None else claim.expected.sd
-    return value is not None and Expected(value, sd).allows(claim.figure)
+def _as_data(ranking: Ranking[Any]) -> dict[str, Any]:
+    """Return a ranking as plain data: every reading, and what was chosen with a group left out."""
+    readings = [
+        {
+            "reading": str(reading),
+            "marked": ranking.marked.get(reading, ""),
+            "log_likelihood": round(ranking.of(reading), 2),
+            "by_group": {group: round(ranking.of(reading, group), 2) for group in ranking.groups},
+            "headline": {
+                name: round(ranking.values[reading][name], 4)
+                for name in HEADLINE
+                if name in ranking.values[reading]
+            },
+        }
+        for reading in ranking.readings
+    ]
+    folds = [vars(fold) | {"chosen": str(fold.chosen)} for fold in ranking.folds()]
+    return {"figures": len(ranking.names), "readings": readings, "left_out": folds}
+
+
+def _ranked(ranking: Ranking[Any]) -> dict[str, Any]:
+    """Return what a page shows of a ranking: the best readings, factor by factor, and the folds."""
+    best, groups = ranking.of(ranking.readings[0]), list(ranking.groups)
+    places = {reading: place for place, reading in enumerate(ranking.readings, 1)}
+    shown = dict.fromkeys([*ranking.readings[:_SHOWN], *ranking.marked])
+    lines = [
+        (
+            places[reading],
+            str(reading),
+            ranking.marked.get(reading, ""),
+            [ranking.of(reading), *(ranking.of(reading, group) for group in groups)],
+        )
+        for reading in sorted(shown, key=lambda each: places[each])
+    ]
+    # the best that can be had with each level of a factor
+    levels: list[tuple[str, str, float]] = []
+    if is_dataclass(ranking.readings[0]):
+        for factor in (each.name for each in fields(ranking.readings[0])):
+            first: dict[str, float] = {}
+            for reading in ranking.readings:
+                level = str(getattr(reading, factor))
+                first.setdefault(level, ranking.of(reading) - best)
+            levels += [(factor, level, first[level]) for level in sorted(first)]
+    folds = [
+        (fold, [ranking.of(reading, fold.group) for reading in ranking.marked])
+        for fold in ranking.folds()
+    ]
+    return {"groups": groups, "lines": lines, "levels": levels, "folds": folds}
 
 
 def _render(template: str, **context: Any) -> str:
@@ -173,41 +217,24 @@ class Mismatch:
 
 
 def mismatches(claims: Sequence[Claim]) -> list[Mismatch]:
-    """List what is off in one direction, then what is not reproduced, by the readings that meet it.
-
-    A figure that several readings meet is counted under each of them.
+    """List what is off in one direction, then the independent figures not reproduced, by table.
 
     Examples
     --------
     >>> from wayfield_study.engine import Measure
-    >>> ours = {"baselines-by-r/r4/nearest": Measure(0.05)}
-    >>> tried = {"baselines-by-r/r4/nearest": {"far pairs": 0.038}}
-    >>> found = mismatches(make_claims(ours, Evidence(tried=tried)))
+    >>> found = mismatches(make_claims({"baselines-by-r/r4/nearest": Measure(0.05)}))
     >>> found[0].title, found[0].figures
-    ('Met by far pairs: 1 figure.',
-     'For example r4, nearest label: 0.038 in the paper, 0.050 here. All: Reference baselines by
-      resolution (1).')
+    ('Reference baselines by resolution: 1 of 1.',
+     'For example r4, nearest label: 0.038 in the paper, 0.050 here.')
     """
-    by_id = {claim.figure.id: claim for claim in claims}
-    off = [c for c in claims if c.verdict.mark in ("close", "differs") and not c.same_as]
-    found = _systematic(by_id)
-    readings = dict.fromkeys(reading for claim in off for reading in claim.verdict.met_by)
-    groups = {
-        f"Met by {reading}": [claim for claim in off if reading in claim.verdict.met_by]
-        for reading in readings
-    }
-    groups["Met by no reading that was tried"] = [
-        claim for claim in off if claim.tried and not claim.verdict.met_by
-    ]
-    groups["Nothing else was tried"] = [claim for claim in off if not claim.tried]
-    for title, some in groups.items():
-        if not some:
-            continue
-        text = f"It is {NOT_IN_THE_TEXT}; one study of our seeds." if some[0].verdict.met_by else ""
-        tables = Counter(claim.figure.table for claim in some)
-        where = ", ".join(f"{TABLES[table].title} ({count})" for table, count in tables.items())
-        figures = f"For example {_largest(some)}. All: {where}."
-        found.append(Mismatch(f"{title}: {number_of(len(some), 'figures')}.", text, figures))
+    found = _systematic({claim.figure.id: claim for claim in claims})
+    some = [claim for claim in claims if claim.measure.value is not None and not claim.same_as]
+    for name, table in TABLES.items():
+        measured = [claim for claim in some if claim.figure.table == name]
+        off = [claim for claim in measured if claim.verdict.mark in ("close", "differs")]
+        if off:
+            title = f"{table.title}: {len(off)} of {len(measured)}."
+            found.append(Mismatch(title, "", f"For example {_largest(off)}."))
     return found or [Mismatch("Everything is reproduced", "among the figures that were measured.")]
 
 

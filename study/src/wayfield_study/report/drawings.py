@@ -105,7 +105,7 @@ def colour_bar() -> str:
 
 
 def colour(share: float) -> str:
-    """Colour of a share, between the stops.
+    """Return the colour of a share, between the stops.
 
     Examples
     --------

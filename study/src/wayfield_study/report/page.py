@@ -1,7 +1,7 @@
 """A report: one page and its tables, a pure function of the rows that a study has stored.
 
 Nothing is computed here but what a table or a chart needs to be drawn. Every `Section` belongs to
-an experiment; a study's `Cover` brings what stands before and after them.
+an experiment; a study's `Cover` has what comes before and after them.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Section:
     notes: tuple[str, ...] = ()
 
 
-# -------------------------------------------------------------------- what stands around them
+# -------------------------------------------------------------------- before and after them
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Cover:
     tiles : sequence of Tile
         The figures that matter most.
     before, after : sequence of Block
-        Parts that stand before and after the sections.
+        Parts before and after the sections.
     facts : sequence of two texts each
         Settings of the study, each with its name.
     compare : function of a table's name and columns, optional

@@ -28,7 +28,7 @@ _SCALE = ("#f3f1ea", "#f2cf8d", "#e5924c", "#bb4540", "#6d1f45")  # no start fai
 _WALL = (0.62, 0.65, 0.68, 1.0)
 _EDGES = ("#3d7ab8", "#dfe3e6", "#f2cf8d", "#e5924c", "#bb4540", "#6d1f45")
 _TIMES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-"""What an edge costs in times its believed length, where the colours of `_EDGES` stand."""
+"""Ratios of cost to believed length at which edges have the colours of `_EDGES`."""
 
 
 @dataclass(frozen=True)

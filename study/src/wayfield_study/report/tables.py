@@ -74,7 +74,7 @@ class Table:
         groups : mapping of str
             What the rows are about, by their names.
         columns : mapping of str to function of a group
-            What stands in each column, by its heading.
+            What each column holds, by its heading.
 
         Examples
         --------

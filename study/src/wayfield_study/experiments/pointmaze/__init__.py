@@ -20,7 +20,7 @@ POINT: tuple[Experiment[Any], ...] = (
 
 
 def cover(study: Study, tables: Tables) -> Cover:
-    """Return what stands before the sections."""
+    """Return what comes before the sections."""
     rows, lead, worst = tables.get(success.EXPERIMENT.name, NO_ROWS), "", {}
     for arm, title in ((OURS, "Planner"), (REFERENCE, "graph distance")):
         groups = rows.where(arm=arm).by("dataset", "graph").values()

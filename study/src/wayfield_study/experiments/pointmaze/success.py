@@ -15,7 +15,6 @@ from ...report import Chart, Finding, Series, Table, scatter
 from .._shared import make_experiment, percent
 from . import _common as common
 from ._common import (
-    ALONE,
     ORACLE,
     OURS,
     PointCell,
@@ -156,7 +155,7 @@ EXPERIMENT = make_experiment(
 SHARES = (0.1, 0.03, 0.01)
 SOME_GRAPHS = ("time", "xy-5", "xy-20")
 TWO_DATASETS = ("giant-stitch", "teleport-stitch")
-SHARE_ARMS = (common.REFERENCE, "ttgs", "cut_off", "counts_shrunk", "observed", OURS, ALONE)
+SHARE_ARMS = (common.REFERENCE, "ttgs", "cut_off", "counts_shrunk", "observed", OURS)
 
 
 def share_cells(profile: Profile) -> list[PointCell]:
@@ -189,13 +188,11 @@ def share_findings(rows: Records) -> Iterator[Finding]:
         texts = []
         for graph, one in some.by("graph").items():
             arms = common.arms_of(one)
-            rivals = [
-                each for each in arms if each[0].name not in (OURS, ALONE, "observed", ORACLE)
-            ]
+            rivals = [each for each in arms if each[0].name not in (OURS, "observed", ORACLE)]
             best, theirs = max(rivals, key=lambda each: common.share(each[1]))
             parts = [f"{graph}: {best.title} {say_success(theirs)} is the best rival"]
             for arm, mine in arms:
-                if arm.name in (OURS, ALONE):
+                if arm.name == OURS:
                     parts.append(f"{arm.title} {say_success(mine)}")
             texts.append(", ".join(parts) + ".")
         yield Finding("new", f"{dataset} with {percent(part)} of the data", " ".join(texts))

@@ -26,7 +26,7 @@ WRONG: tuple[Experiment[Any], ...] = (
 
 
 def cover(study: Study, tables: Tables) -> Cover:
-    """Return what stands before the sections."""
+    """Return what comes before the sections."""
     rows = tables.get(every_world.EXPERIMENT.name, NO_ROWS)
     by_share = sorted(rows.by("label_fraction").items(), reverse=True)
     lead = ""

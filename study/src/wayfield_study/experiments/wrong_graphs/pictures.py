@@ -28,7 +28,7 @@ def run(cell: common.WrongCell) -> list[Row]:
     once = graph.tails < graph.indices
     # the share by which an edge costs more than believed, in the costlier of its two directions
     extra = np.where(world.lands == graph.indices, world.costs / graph.lengths - 1, FALSE)
-    other = np.lexsort((graph.tails, graph.indices))  # undirected: where the opposite arcs stand
+    other = np.lexsort((graph.tails, graph.indices))  # undirected: where the opposite arcs are
     row: Row = {
         "really": np.maximum(extra, extra[other])[once],
         "found": (ours.added / graph.lengths)[once],

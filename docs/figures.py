@@ -1,0 +1,156 @@
+"""Fill the figures of the pages about the paper from a report of ``wayfield reproduce``.
+
+A figure on these pages is followed by a comment that says where it comes from, such as
+``0.970<!--main/amle/success paper-->``: the id of a claim, and its column. Columns: ``paper``,
+``ours`` at the paper's budget, ``exact`` with solved fields, ``mean``, ``sd`` and ``z`` over many
+draws. ``<!--run KEY-->`` is a figure of the run as a whole: see `summary`.
+
+``python docs/figures.py report`` writes what the pages quote to ``docs/assets/note-claims.json``
+and ``docs/assets/note-run.json``, and the figures into the pages. The tests compare pages and
+files.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sys
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from wayfield_study.paper.figures import FIGURES, number
+from wayfield_study.paper.grid import SEEDS
+
+DOCS = Path(__file__).parent
+PAGES = [DOCS / "note.md", DOCS / "reading-the-paper.md"]
+CLAIMS, RUN = DOCS / "assets" / "note-claims.json", DOCS / "assets" / "note-run.json"
+QUOTED = re.compile(r"((?:[^\s(<>|]|\u00a0)+)<!--(\S+) (\S+)-->")
+KEPT = (
+    "id",
+    "paper",
+    "ours",
+    "ours_exact",
+    "mean",
+    "sd",
+    "draws",
+    "z",
+    "mark",
+    "verdict",
+    "same_as",
+)
+DRAWN = ("main/harmonic/success", *(f"finite-p/p{p}/success" for p in (4, 8, 16, "inf")))
+"""What `examples/solved_fields.py` draws beside what the pages quote."""
+SETTLED = ("exact", "set", "sentence")
+"""Kinds of figures that are no measurements: settings, mathematics, statements in words."""
+
+
+def summary(claims: list[dict[str, Any]], rankings: dict[str, Any]) -> dict[str, str]:
+    """Return the figures of a run as a whole, as text: verdicts counted, readings ranked."""
+    alone = [claim for claim in claims if not claim["same_as"]]
+    measured = [claim for claim in alone if claim["kind"] not in SETTLED]
+    found: dict[str, str] = {"claims": str(len(claims)), "restated": str(len(claims) - len(alone))}
+    for name, some in (("independent", alone), ("empirical", measured)):
+        found[name] = str(len(some))
+        for mark in ("reproduced", "artefact", "close", "differs", "missing"):
+            found[f"{name}/{mark}"] = str(sum(claim["mark"] == mark for claim in some))
+        met = sum(claim["mark"] in ("reproduced", "artefact") for claim in some)
+        there = sum(claim["mark"] != "missing" for claim in some)
+        found[f"{name}/share"] = f"{100 * met / there:.0f}"
+        found[f"{name}/measured"] = str(there)
+    # judged on seeds on which nothing was fitted
+    z = [c["z"] for c in measured if c["z"] is not None and c["draws"] > len(SEEDS)]
+    if z:
+        found["other-seeds/figures"] = str(len(z))
+        found["other-seeds/variance"] = f"{sum(x * x for x in z) / len(z):.1f}"
+        found["other-seeds/median"] = f"{median(x * x for x in z):.1f}"
+        found["other-seeds/draws"] = str(max(c["draws"] for c in measured if c["draws"]))
+    # tables that no reading was fitted on: those of the family and of its solvers
+    family = ("finite-p", "p-family", "monotone", "lbfgs", "solvers", "solver-gradient")
+    if z := [c["z"] for c in measured if c["id"].startswith(family) and c["z"] is not None]:
+        found["family/figures"] = str(len(z))
+        found["family/variance"] = f"{sum(x * x for x in z) / len(z):.1f}"
+    # how many of the eight headline figures a reading of the design meets, as one study of ours
+    by_id = {claim["id"]: claim for claim in claims}
+    met = {
+        each["marked"] or each["reading"]: sum(
+            abs(value - by_id[name]["paper"]) <= 2 * 2**0.5 * by_id[name]["sd"]
+            for name, value in each["headline"].items()
+        )
+        for ranking in list(rankings.values())[:1]
+        for each in ranking["readings"]
+    }
+    found["headline/most"] = str(max(met.values()))
+    for title, ranking in rankings.items():
+        kind = title.split()[1]  # reading, start or map
+        readings = {each["marked"]: each for each in ranking["readings"] if each["marked"]}
+        readings["best"] = ranking["readings"][0]
+        found |= {
+            f"{kind}/readings": str(len(ranking["readings"])),
+            f"{kind}/figures": str(ranking["figures"]),
+        }
+        places = [each["reading"] for each in ranking["readings"]]
+        for mark, each in readings.items():
+            name = mark.replace(" ", "-")
+            found[f"{kind}/{name}"] = f"{each['log_likelihood']:.1f}".replace("-", "−")
+            found[f"{kind}/{name}/rank"] = str(places.index(each["reading"]) + 1)
+        folds = ranking["left_out"]
+        held = sum(fold["likelihood"] for fold in folds)
+        variance = sum(fold["figures"] * fold["variance"] for fold in folds) / ranking["figures"]
+        adopted = readings["adopted"]["reading"]
+        found[f"{kind}/groups"] = str(len(folds))
+        found[f"{kind}/chosen"] = str(sum(fold["chosen"] == adopted for fold in folds))
+        found[f"{kind}/held-out"] = f"{held:.1f}".replace("-", "−")
+        found[f"{kind}/variance"] = f"{variance:.1f}"
+        for each in ranking["readings"]:
+            found[f"{kind}/{each['reading'].replace(' ', '-')}"] = (
+                f"{each['log_likelihood']:.1f}".replace("-", "−")
+            )
+    return found
+
+
+def text_of(name: str, column: str, claims: dict[str, Any], run: dict[str, str]) -> str:
+    """Return a figure as a page quotes it."""
+    if name == "run":
+        return run[column]
+    claim = claims[name]
+    if column == "z":
+        return f"{claim['z']:+.1f}".replace("-", "−")
+    value = claim["ours_exact"] if column == "exact" else claim[column]
+    return number(claim["ours"] if value is None else value, FIGURES[name])
+
+
+def main(report: Path) -> None:
+    """Write the two files and the pages."""
+    claims = json.loads((report / "claims.json").read_text(encoding="utf-8"))
+    rankings = json.loads((report / "readings.json").read_text(encoding="utf-8"))
+    run = summary(claims, rankings)
+    # mean τ by the formula that the paper prints, from the table of the ordering audit
+    with (report / "tables" / "ordering-tau-formulas.csv").open(encoding="utf-8") as lines:
+        for name, *_, printed, _ in list(csv.reader(lines))[1:]:
+            run[f"printed-tau/{name.replace(', ', '/')}"] = printed
+    # what the report did not measure keeps the figures of the run before, and the pages say so
+    before = {claim["id"]: claim for claim in json.loads(CLAIMS.read_text(encoding="utf-8"))}
+    by_id = {
+        claim["id"]: before.get(claim["id"], claim) if claim["mark"] == "missing" else claim
+        for claim in claims
+    }
+    names, keys = set(DRAWN), set()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for _, name, column in QUOTED.findall(text):
+            (keys if name == "run" else names).add(column if name == "run" else name)
+        filled = QUOTED.sub(
+            lambda m: f"{text_of(m[2], m[3], by_id, run)}<!--{m[2]} {m[3]}-->", text
+        )
+        page.write_text(filled, encoding="utf-8")
+    kept = [{key: by_id[name].get(key) for key in KEPT} for name in by_id if name in names]
+    lines = ",\n".join(json.dumps(claim, ensure_ascii=False) for claim in kept)
+    CLAIMS.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    quoted = {key: run[key] for key in sorted(keys)}
+    RUN.write_text(json.dumps(quoted, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

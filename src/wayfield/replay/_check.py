@@ -1,0 +1,286 @@
+"""Is the model right? A test on held-out episodes, and the calibration of predicted arrival.
+
+**Test.** A walk of one half of the episodes is replayed by the model of the other half: from the
+same start, with the same actions, by drawing outcomes. The question is whether it ends near a goal.
+Goals are rows of the buffer: where the walk itself ended, and where others ended that began nearby.
+Near means within a radius in the raw coordinates, each divided by its standard deviation, so that a
+bad metric cannot judge itself; the radius is such that about half of the goals are met. With p the
+predicted share and y what happened,
+
+    Brier score = mean (p - y)²,    skill = 1 - Brier score / (ȳ (1 - ȳ)).
+
+Skill is 1 for an oracle, 0 for the base rate, negative for a model that is worse than none.
+
+**Calibration.** A plan comes with two probabilities of arrival, low and high (`_plans`). With
+g = high - low, arrival is predicted as low + g (1 - g / 2) / 2: half way where they nearly agree,
+a quarter where they say nothing. The interval reaches from somewhat below low to somewhat above
+high. Rule and margin were chosen on some worlds; their figures are reported on others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from .._arrays import KeepsReadOnly, frozen
+from .._text import number_of, percent
+from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels.outcomes import NONE, relive
+from ._metric import Metric
+from ._model import Model, Moves, Steps, query
+
+if TYPE_CHECKING:
+    from ._plans import Plan
+
+Verdict = Literal["trust", "careful", "do not use"]
+
+_WALKS, _MOVES, _PARTICLES, _GOALS = 600, 8, 12, 4
+"""Walks that are replayed, their moves, particles each, and goals each."""
+_FAILS, _GOOD, _OFF = 0.1, 0.35, 0.1
+"""Skill below which the planner should not be used, unless predictions and shares of what happened
+differ by no more than the last; and skill above which it can be trusted. Where chance decides, even
+the right model has little skill."""
+_SLACK = 0.07
+"""Widening of the interval at level 0.9."""
+_LOCAL, _SEEN, _ENOUGH, _UNSEEN = 2.0, 100, 10_000, 0.35
+"""In a buffer of few rows, walls go unnoticed at states with less than the second number of rows
+within the first number of steps. If all states are such, arrival is predicted lower by the last
+share, and the interval begins at 0. From the third number of rows on, this does not count."""
+_BINS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Test:
+    """Predictions of held-out walks, and what happened.
+
+    Attributes
+    ----------
+    predicted : (q,) float array
+        Predicted probability that a walk ends near a goal.
+    happened : (q,) bool array
+        Whether it did.
+    lost : float
+        Share of particles that came to a state where the action was never taken.
+    blind : float
+        Share of the states, in a small buffer, where walls would go unnoticed.
+    """
+
+    predicted: FloatArray
+    happened: BoolArray
+    lost: float
+    blind: float
+
+    @property
+    def brier(self) -> float:
+        """Mean squared error of the predictions; NaN without any."""
+        if not self.predicted.size:
+            return float("nan")
+        return float(((self.predicted - self.happened) ** 2).mean())
+
+    @property
+    def skill(self) -> float:
+        """One less the Brier score over that of the base rate; NaN if nothing can be told."""
+        base = float(self.happened.mean()) if self.happened.size else 0.0
+        spread = base * (1.0 - base)
+        return 1.0 - self.brier / spread if spread > 0.0 else float("nan")
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether to use the planner."""
+        off = sum(number * abs(said - was) for said, was, number in self.reliability)
+        off /= max(self.predicted.size, 1)
+        if not self.predicted.size or (self.skill <= _FAILS and off > _OFF):
+            return "do not use"
+        return "trust" if self.skill > _GOOD and off <= _OFF else "careful"
+
+    @property
+    def reliability(self) -> list[tuple[float, float, int]]:
+        """Mean prediction, share that happened, and number, by bins of the prediction."""
+        place = np.minimum((self.predicted * _BINS).astype(int), _BINS - 1)
+        table = []
+        for b in range(_BINS):
+            some = place == b
+            if some.any():
+                means = self.predicted[some].mean(), self.happened[some].mean()
+                table.append((float(means[0]), float(means[1]), int(some.sum())))
+        return table
+
+
+def run_test(model: Model, steps: Steps, moves: Moves, dropped: BoolArray, seed: int) -> Test:
+    """Replay walks of either half by the samples of the other one."""
+    rng = np.random.default_rng([seed, 1])
+    asked = model.features[rng.permutation(model.num_living)[:1000]]
+    rows = cKDTree(steps.features[steps.onward])
+    around = rows.query_ball_point(asked, _LOCAL, return_length=True)
+    small = max(1.0 - len(steps.rows) / _ENOUGH, 0.0)
+    blind = small * float((np.asarray(around) < _SEEN).mean())
+    end, took = moves.end, moves.took
+    going = np.flatnonzero(took > 0)
+    start = rng.permutation(going)[:_WALKS]
+    # the actions of each walk, move by move; it is over when there is no further move
+    kinds, at = np.full((start.size, _MOVES), -1), start.copy()
+    for move in range(_MOVES):
+        more = took[at] > 0
+        kinds[more, move] = moves.kind[at[more]]
+        at = np.where(more, end[at], at)
+    _, first = model.nearest(steps.features[start], 1)
+    dice = rng.random((start.size, _PARTICLES, _MOVES))
+    ends = relive(model.to, 1 - steps.half[start], first[:, 0], kinds, dice, model.num_places)
+
+    # goals: where walks ended that began nearby, in raw coordinates; the first is its own end
+    change = np.diff(steps.rows, axis=0)[steps.onward[:-1]]
+    spread = steps.rows.std(axis=0)
+    used = ((change**2).mean(axis=0) < spread**2) & ~dropped  # not noise: it has a memory
+    if not used.any() or start.size < 2 * _GOALS:
+        return Test(np.zeros(0), np.zeros(0, bool), 0.0, blind)
+    scale = np.where(used, 1.0 / np.maximum(spread, 1e-300), 0.0)
+    begins, last = steps.rows[start] * scale, steps.rows[at] * scale
+    goals = query(cKDTree(begins), begins, _GOALS)[1]
+    off = np.linalg.norm(last[:, None] - last[goals], axis=2)
+    radius = float(np.median(off[:, 1:])) or 1e-9
+    found = ends != NONE
+    places = model.rows[np.maximum(ends, 0)] * scale
+    apart = np.linalg.norm(
+        places[:, None] - last[goals][:, :, None], axis=3
+    )  # walk, goal, particle
+    near = (apart <= radius) & found[:, None]
+    count = np.maximum(found.sum(axis=1), 1)[:, None]
+    known = np.repeat(found.any(axis=1), _GOALS - 1)
+    predicted = (near.sum(axis=2) / count)[:, 1:].ravel()[known]
+    happened = (off <= radius)[:, 1:].ravel()[known]
+    return Test(frozen(predicted), frozen(happened), float(1.0 - found.mean()), blind)
+
+
+def calibrated(low: FloatArray, high: FloatArray, blind: float) -> FloatArray:
+    """Return the probability of arrival between too low and too high a one."""
+    gap = high - low
+    return np.asarray((low + 0.5 * gap * (1.0 - 0.5 * gap)) * (1.0 - _UNSEEN * blind))
+
+
+def interval(
+    low: FloatArray, high: FloatArray, blind: float, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the interval that holds the probability of arrival with a probability of `level`."""
+    middle, slack = calibrated(low, high, blind), _SLACK * level / 0.9
+    wide = level / 0.9
+    below = middle - wide * (middle - low * (1.0 - blind)) - slack
+    above = middle + wide * (high - middle) + slack
+    return np.clip(below, 0.0, 1.0), np.clip(above, 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Check(KeepsReadOnly):
+    """How a planner was tested, and whether to trust it. The printed form is a short report.
+
+    Attributes
+    ----------
+    verdict : {"trust", "careful", "do not use"}
+        Whether to use the planner.
+    brier, skill : float
+        Brier score of predicted ends of held-out walks, and its skill over the base rate.
+    reliability : list of (float, float, int)
+        Mean prediction, share that happened, and number of predictions, by bins.
+    used, dropped, wrapped, discrete : (k,) int arrays
+        Coordinates that count, those that do not, and those taken for angles or modes.
+    goal_share : float
+        Mean share of the states that count as the goal, over some goals.
+    width : float
+        Mean difference between too high and too low a probability of arrival, over some goals.
+    coverage : float
+        Mean share of the states from which the plan leads to these goals.
+    fails : tuple of str
+        What may fail: "metric", "coverage", "chance", "low level".
+    """
+
+    verdict: Verdict
+    brier: float
+    skill: float
+    reliability: list[tuple[float, float, int]]
+    used: IntArray
+    dropped: IntArray
+    wrapped: IntArray
+    discrete: IntArray
+    goal_share: float
+    width: float
+    coverage: float
+    fails: tuple[str, ...]
+    num_tested: int
+
+    def __repr__(self) -> str:
+        return f"Check({self.verdict}: skill {self.skill:.2f}, Brier score {self.brier:.3f})"
+
+    def __str__(self) -> str:
+        names = {"dropped": self.dropped, "angles": self.wrapped, "discrete": self.discrete}
+        kinds = [f"{name} {', '.join(map(str, of))}" for name, of in names.items() if of.size]
+        kinds = [f"used {', '.join(map(str, self.used))}", *kinds]
+        lines = [
+            f"Verdict: {self.verdict}" + (f" ({', '.join(self.fails)})." if self.fails else "."),
+            f"{number_of(self.num_tested, 'predictions')} of where held-out walks end: Brier score "
+            f"{self.brier:.3f}, skill {self.skill:.2f} (1 is perfect, 0 the base rate).",
+        ]
+        lines += [
+            f"  predicted {percent(said)}, happened {percent(was)} ({number:,})"
+            for said, was, number in self.reliability
+        ]
+        lines += [
+            f"Coordinates: {'; '.join(kinds)}.",
+            f"A goal is {percent(self.goal_share)} of the states; plans lead there from "
+            f"{percent(self.coverage)}; arrival is known to ±{self.width / 2:.2f} on average.",
+        ]
+        return "\n".join(lines)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw predicted against happened shares; return the axes. Needs the extra ``plots``."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.figure(figsize=(4, 4)).add_subplot()
+        said, was, number = np.array(self.reliability).T
+        ax.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+        ax.scatter(said, was, s=10 + 200 * number / number.max())
+        ax.set(xlabel="predicted", ylabel="happened", xlim=(0, 1), ylim=(0, 1))
+        ax.set_title(f"held-out walks: skill {self.skill:.2f}")
+        return ax
+
+
+def make_check(
+    model: Model, metric: Any, test: Test, plans: Sequence[Plan], has_actions: bool
+) -> Check:
+    """Put the test beside what plans for some goals look like."""
+    living, width = model.num_living, model.rows.shape[1]
+    share = float(np.mean([plan.goal[:living].mean() for plan in plans]))
+    leads = float(np.mean([(plan.values[:living] > 0.0).mean() for plan in plans]))
+    gap = float(np.mean([(plan.high - plan.low)[:living].mean() for plan in plans]))
+    risky = float(np.mean([plan.risky[:living].mean() for plan in plans]))
+    fails = {
+        "metric": test.skill <= _GOOD or share > 0.2,
+        "coverage": leads < 0.5 or test.lost > 0.3,
+        "chance": gap > 0.3 or not has_actions,
+        "low level": risky > 0.5,
+    }
+    verdict = test.verdict
+    if verdict == "trust" and (share > 0.2 or gap > 0.4 or leads < 0.3):
+        verdict = "careful"
+    nothing: NDArray[np.bool_] = np.zeros(width, bool)
+    wrapped = metric.wrapped if isinstance(metric, Metric) else nothing
+    discrete = metric.discrete if isinstance(metric, Metric) else nothing
+    return Check(
+        verdict=verdict,
+        brier=test.brier,
+        skill=test.skill,
+        reliability=test.reliability,
+        used=frozen(np.flatnonzero(~metric.dropped)),
+        dropped=frozen(np.flatnonzero(metric.dropped)),
+        wrapped=frozen(np.flatnonzero(wrapped)),
+        discrete=frozen(np.flatnonzero(discrete)),
+        goal_share=share,
+        width=gap,
+        coverage=leads,
+        fails=tuple(name for name, failed in fails.items() if failed),
+        num_tested=test.predicted.size,
+    )

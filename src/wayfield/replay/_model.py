@@ -1,0 +1,618 @@
+"""What each action does at each state, read off the nearest rows of the buffer.
+
+**States** are rows of the buffer, drawn at random. **Actions** are whole numbers as they are, or
+k-means clusters of vectors. Without actions, or if these say nothing about where steps lead, a step
+is taken for what its direction was meant to be: an ordinary step for itself, a jump for the step
+before it, since nobody chooses where a jump leads.
+
+**Moves.** From a row one follows the episode as long as the action is held, at most `hold` steps:
+so many that a move is longer than states are apart. Absorbing ends are states without moves.
+
+**Outcomes.** For state s, action a and either half of the episodes: the nearest rows r with that
+action, no farther than `_FAR` steps, none behind a wall. If f is where the move from r led, it led
+from s to
+
+    f + c · (s - r),   0 <= c <= 1 for each feature,
+
+with c fitted on held-out rows: near 1 where dynamics are smooth and rows far apart (displacements
+carry over), near 0 where rows are dense and noisy (places do). The outcome is one of the states
+nearest to it that is not behind a wall, drawn with weights 1 / distance: interpolation on average.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.vq import kmeans2
+from scipy.spatial import cKDTree
+
+from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels.outcomes import NONE, find_planes, parted
+from ._dataset import Buffer
+
+STATES, _ENDS = 10_000, 2000
+"""States at most, and absorbing ends among them."""
+_CUBE, _LEAST_CUBE, _FEW = 0.35, 0.1, 3000
+"""Sides of the cubes that hold one state, in steps, and states that are too few for large cubes."""
+_SAMPLES = 6
+"""Rows of each half that an outcome is read from."""
+_CANDIDATES = 24
+"""Nearest rows that these are chosen from."""
+_FAR, _CLOSE, _ENOUGH = 3.0, 0.5, 3
+"""Rows beyond the first distance say nothing. Of those beyond the second three are used."""
+_POOLED = 60
+"""Jumps around a state that say where its own lead."""
+_NOWHERE = 1e9
+"""Feature of chance nodes, which are no places."""
+_AVERAGED = 3
+"""States around an observation whose scores are averaged."""
+_KINDS = 16
+"""Kinds of actions at most, if they are not whole numbers; whole numbers may be 64."""
+_JUMP = 5.0
+"""Steps longer than this many times the 90th percentile of nonzero steps are jumps."""
+_HELD = 6
+"""Moves are at most this many steps long."""
+_AROUND, _LEAST = 400, 8
+"""Rows around a state that decide on walls, and those on either side that might have crossed."""
+_DIRECTIONS, _LOCAL, _TRAIL = 24, 2.0, 3
+_EXPLAINED = 0.1
+"""Least share of the local variance of steps that actions must explain."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """A buffer as rows of observations: where steps lead is the next row.
+
+    Attributes
+    ----------
+    rows : (n, d) float array
+        Observations. An absorbing end that nobody saw is where the step before would have led.
+    features : (n, e) float array
+        Their features.
+    onward, absorbing : (n,) bool arrays
+        Rows that continue in the next one; rows that are absorbing ends.
+    kind : (n,) int array
+        Kind of the action taken there.
+    vectors : (n, k) float array
+        The action itself if it is a vector, or where the step led if there is none; empty if
+        actions are whole numbers, which are held during a move.
+    episode, half : (n,) int arrays
+        Number of the episode, and the half of the episodes that it belongs to, 0 or 1.
+    """
+
+    rows: FloatArray
+    features: FloatArray
+    onward: BoolArray
+    absorbing: BoolArray
+    kind: IntArray
+    vectors: FloatArray
+    episode: IntArray
+    half: IntArray
+
+    def moves(self, hold: int, seed: int) -> Moves:
+        """Return the moves from all rows, of at most `hold` steps.
+
+        A whole-numbered action is held: the move is over when it changes. The kind of a move with
+        vectors is that of their mean.
+        """
+        at, held = np.arange(len(self.rows)), not self.vectors.size
+        total = np.zeros_like(self.vectors)
+        for _ in range(hold):
+            going = self.onward[at]
+            if held:
+                going &= self.kind[at] == self.kind
+            else:
+                total += np.where(going[:, None], self.vectors[at], 0.0)
+            at = at + going
+        took = at - np.arange(at.size)
+        if held or hold == 1:
+            return Moves(at, took, self.kind, None)
+        moving = np.flatnonzero(took)
+        kind = np.zeros(at.size, np.int64)
+        kind[moving], values = kinds_of(total[moving] / took[moving, None], seed)
+        return Moves(at, took, kind, values)
+
+
+class Moves(NamedTuple):
+    """Moves from all rows: where they end, how long they take, of which kind they are."""
+
+    end: IntArray
+    took: IntArray
+    kind: IntArray
+    values: NDArray[Any] | None
+    """What each kind is, if that differs from single steps."""
+
+
+def read_steps(buffer: Buffer) -> tuple[FloatArray, BoolArray, BoolArray, IntArray]:
+    """Return the rows of a buffer, which continue, which are absorbing, and whose actions they had.
+
+    Rows that end a run of transitions, or that nobody saw, are added; their action is -1.
+    """
+    first, size = buffer.first.astype(np.float64), len(buffer.first)
+    if len(buffer.second):
+        added = ~buffer.joined
+        ends = buffer.second[added].astype(np.float64)
+        absorbing = buffer.died[added]
+    else:  # the step before, once more
+        added = buffer.died & ~buffer.valid
+        last = np.flatnonzero(added)
+        before = np.maximum(last - 1, 0)
+        same = buffer.joined[before] & (before < last)
+        ends = first[last] + np.where(same[:, None], first[last] - first[before], 0.0)
+        absorbing = np.ones(last.size, bool)
+    place = np.arange(size) + np.append(0, np.cumsum(added)[:-1])
+    total = size + int(added.sum())
+    rows = np.empty((total, first.shape[1]))
+    rows[place], rows[place[added] + 1] = first, ends
+    onward, over, action = np.zeros(total, bool), np.zeros(total, bool), np.full(total, -1)
+    onward[place] = buffer.joined | added
+    over[place[added] + 1] = absorbing
+    over[place[buffer.died & ~added] + 1] = True
+    action[place] = np.arange(size)
+    return rows, onward, over, action
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """States, and what every action does there.
+
+    Attributes
+    ----------
+    rows : (m, d) float array
+        Observations that are the states; those of absorbing ends come last.
+    features : (m, e) float array
+        Their features.
+    num_living, num_places : int
+        States that are no absorbing ends, and these together with the ends. Chance nodes follow.
+    to : (m, actions, samples) int32 array
+        Outcomes, those of the first half of the episodes first; see `kernels.outcomes`.
+    took, stitch : (m, actions, samples) float32 arrays
+        Steps that a sample took, and how far it was from the state and from its outcome.
+    directions, planes : arrays
+        Normals of walls, and their distances from the states, ahead and behind.
+    near, share : (m, k) arrays
+        States around each state, itself first, and their weights.
+    hold : int
+        Most steps of a move.
+    carry : (e,) float array
+        Share of a row's offset that its outcome is corrected by.
+    drift : (m, actions, d) float32 array
+        Change of the observation in the most typical sample of an action.
+    """
+
+    rows: FloatArray
+    features: FloatArray
+    num_living: int
+    num_places: int
+    to: NDArray[np.int32]
+    took: NDArray[np.float32]
+    stitch: NDArray[np.float32]
+    directions: FloatArray
+    planes: NDArray[np.float32]
+    near: IntArray
+    share: FloatArray
+    hold: int
+    carry: FloatArray
+    drift: NDArray[np.float32]
+
+    def validate(self, width: int) -> None:
+        """Raise `ValueError` if arrays do not fit each other, or features are not this wide."""
+        m = len(self.features)
+        shape = self.to.shape
+        fits = len(shape) == 3 and shape[0] == m == len(self.rows) == len(self.near)
+        fits = fits and self.took.shape == self.stitch.shape == shape
+        fits = fits and self.drift.shape == (m, shape[1], self.rows.shape[1])
+        fits = fits and self.planes.shape == (m, len(self.directions), 2)
+        fits = (
+            fits and self.directions.shape[1] == width == self.carry.size == self.features.shape[1]
+        )
+        fits = (
+            fits
+            and self.share.shape == self.near.shape
+            and 0 < self.num_living <= self.num_places <= m
+        )
+        if not fits:
+            raise ValueError("the arrays of the model do not fit each other")
+        if (
+            self.to.min() < NONE
+            or self.to.max() >= m
+            or self.near.min() < 0
+            or self.near.max() >= m
+        ):
+            raise ValueError(f"a state is not below {m}")
+
+    @cached_property
+    def tree(self) -> cKDTree:
+        """Tree of the features of living states."""
+        return cKDTree(self.features[: self.num_living])
+
+    def nearest(self, points: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
+        """Return distances and states nearest to points; those behind a wall are 1e3 farther."""
+        k = min(k, self.num_living)
+        away, near = query(self.tree, points, k)
+        behind = parted(points, near, self.features, self.directions, self.planes)
+        away = np.where(behind, away + 1e3, away)
+        order = np.argsort(away, axis=1, kind="stable")
+        return np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
+
+
+def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
+    """Return the kind of every action, and what each kind is: a number or a mean vector."""
+    actions = np.asarray(actions)
+    actions = actions[:, 0] if actions.ndim == 2 and actions.shape[1] == 1 else actions
+    whole = actions.ndim == 1 and (
+        actions.dtype.kind in "biu" or (actions == np.rint(actions)).all()
+    )
+    if whole:
+        values, kind = np.unique(actions, return_inverse=True)
+        if values.size <= 4 * _KINDS:
+            return kind.astype(np.int64), values
+    vectors = actions.reshape(len(actions), -1).astype(np.float64)
+    scale = np.maximum(vectors.std(axis=0), 1e-300)
+    count = min(3 ** vectors.shape[1], _KINDS, len(np.unique(vectors[:1000], axis=0)))
+    drawn = np.random.default_rng(seed).permutation(len(vectors))[:20_000]
+    centres, _ = kmeans2(vectors[drawn] / scale, count, minit="++", seed=seed)
+    kind = query(cKDTree(centres), vectors / scale, 1)[1][:, 0]
+    total = np.bincount(kind, minlength=count)
+    kept = np.flatnonzero(total)
+    means = np.stack([np.bincount(kind, column, count) for column in vectors.T], axis=1)
+    values = (means[kept] / total[kept, None]).reshape(kept.size, *actions.shape[1:])
+    return np.searchsorted(kept, kind), values
+
+
+def where_steps_led(features: FloatArray, onward: IntArray) -> FloatArray:
+    """Return the change of features in every step; for a jump, that of the step before it.
+
+    Nobody chooses where a jump leads.
+    """
+    moves = np.zeros_like(features)
+    moves[onward] = features[onward + 1] - features[onward]
+    sizes = np.linalg.norm(moves, axis=1)
+    usual = sizes[sizes > 0.0]
+    limit = _JUMP * float(np.quantile(usual, 0.9)) if usual.size else np.inf
+    continued = np.zeros(len(features), bool)
+    continued[onward + 1] = True
+    before = np.arange(len(features))
+    for _ in range(3):
+        before -= (sizes[before] > limit) & continued[before]
+    return moves[before]
+
+
+def explained_locally(steps: Steps, seed: int) -> float:
+    """Return the share of the variance of steps, among near rows, that kinds of actions explain."""
+    onward = np.flatnonzero(steps.onward)
+    rng = np.random.default_rng(seed)
+    pool = rng.permutation(onward)[:60_000]
+    tree = cKDTree(steps.features[pool])
+    near = pool[query(tree, steps.features[pool[:500]], min(60, pool.size))[1]]
+    change = steps.features[near + 1] - steps.features[near]
+    size = np.linalg.norm(change, axis=2, keepdims=True)
+    change *= np.minimum(1.0, 3.0 / np.maximum(size, 1e-300))  # jumps are matters of chance
+    kind = steps.kind[near]
+    total = within = 0.0
+    freedom = 0
+    for moves, which in zip(change, kind, strict=True):
+        total += float(((moves - moves.mean(axis=0)) ** 2).sum()) / (len(moves) - 1)
+        names, which = np.unique(which, return_inverse=True)
+        counts = np.bincount(which)
+        means = np.stack([np.bincount(which, c) / counts for c in moves.T], axis=1)
+        left = len(moves) - names.size
+        if left > 0:
+            within += float(((moves - means[which]) ** 2).sum()) / left
+            freedom += 1
+    return 1.0 - (within / max(freedom, 1)) / max(total / len(near), 1e-300)
+
+
+def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
+    """Choose states and read off what every action does there; return also the moves."""
+    width, features = steps.features.shape[1], steps.features
+    rng = np.random.default_rng(seed)
+
+    shuffled = rng.permutation(np.flatnonzero(~steps.absorbing))
+    drawn = np.sort(_spread(features, shuffled, states, rng))
+    own = np.ascontiguousarray(features[drawn])
+    tree = cKDTree(own)
+    apart = float(np.median(query(tree, own, min(3, len(own)))[0][:, -1]))
+    living = len(drawn)
+    ends = np.sort(rng.permutation(np.flatnonzero(steps.absorbing))[:_ENDS])
+    drawn = np.append(drawn, ends)
+
+    # walls: planes around each state that far fewer steps cross than might
+    directions = _normals(width, rng)
+    planes = np.full((len(drawn), len(directions), 2), np.inf, np.float32)
+    planes[:living] = _walls(steps, drawn[:living], directions)
+
+    # moves long enough to get from one state to another; if observations recur, a step is enough
+    around, at = query(tree, features, 1)
+    gap, beside = around[:, 0], at[:, 0]  # the state next to a row sees walls from its side
+    recurs = 3 * living < len(features) and float(np.quantile(gap, 0.9)) == 0.0
+    hold = 1 if recurs else int(np.clip(np.ceil(2.0 * apart), 1, _HELD))
+    moves = steps.moves(hold, seed)
+    end, took = moves.end, moves.took
+    usable = np.flatnonzero(took > 0)
+    carry = _carried(steps, usable, moves, rng)
+
+    count = int(moves.kind.max()) + 1
+    shape = (len(drawn), count, 2 * _SAMPLES)
+    model = Model(
+        rows=np.ascontiguousarray(steps.rows[drawn]),
+        features=np.ascontiguousarray(features[drawn]),
+        num_living=living,
+        num_places=len(drawn),
+        to=np.full(shape, NONE, np.int32),
+        took=np.zeros(shape, np.float32),
+        stitch=np.zeros(shape, np.float32),
+        directions=directions,
+        planes=planes,
+        near=np.arange(len(drawn))[:, None],
+        share=np.ones((len(drawn), 1)),
+        hold=hold,
+        carry=carry,
+        drift=np.zeros((len(drawn), count, steps.rows.shape[1]), np.float32),
+    )
+    k = min(_AVERAGED, living)
+    away, near = model.nearest(own, _AVERAGED + 2)
+    near, share = near[:, :k], weights(away[:, :k])
+    lone = np.arange(living, len(drawn))[:, None].repeat(k, axis=1)  # ends are their own
+    near, share = np.vstack([near, lone]), np.vstack([share, np.full(lone.shape, 1.0 / k)])
+    model = replace(model, near=near, share=share)
+
+    # outcomes: where the nearest rows with the same action led
+    walls = model.features, directions, planes
+    if ends.size:
+        absorbing = np.flatnonzero(steps.absorbing)
+        beside[absorbing] = living + query(cKDTree(features[ends]), features[absorbing], 1)[1][:, 0]
+    everyone = np.arange(living)[:, None]
+    leap = np.linalg.norm(features[end] - features, axis=1) > 2.0 * _FAR * hold
+    leaps: list[tuple[IntArray, IntArray, IntArray]] = []
+    for kind in range(count):
+        moved = np.zeros((living, 2 * _SAMPLES, width))
+        source = np.full((living, 2 * _SAMPLES), -1)
+        for half in (0, 1):
+            some = usable[(steps.half[usable] == half) & (moves.kind[usable] == kind)]
+            if some.size < _ENOUGH:
+                continue
+            k = min(_CANDIDATES, some.size)
+            away, near = query(cKDTree(features[some]), own, k)
+            near = some[near]
+            # a wall parts row and state if it is seen from either side
+            flat = features[near].reshape(-1, width)
+            behind = parted(flat, np.repeat(everyone, k, 0).reshape(-1, 1), *walls)
+            behind |= parted(np.repeat(own, k, 0), beside[near].reshape(-1, 1), *walls)
+            away = np.where(behind.reshape(away.shape), np.inf, away)
+            # of the rows close by any will do, so that states around each other have others
+            first = np.where(away <= 0.5 * _CLOSE, 0.5 * _CLOSE * rng.random(away.shape), away)
+            order = np.argsort(first, axis=1, kind="stable")[:, :_SAMPLES]
+            away, near = np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
+            good = (away <= _FAR) & ((away <= _CLOSE) | (np.arange(near.shape[1]) < _ENOUGH))
+            i, j = np.nonzero(good)
+            row, slot = near[i, j], half * _SAMPLES + j
+            reached, gap = _snapped(model, steps, i, row, end[row], beside[end[row]], rng)
+            jumps = np.flatnonzero(leap[row] & ~steps.absorbing[end[row]])
+            leaps.append((i[jumps], np.full(jumps.size, kind), slot[jumps]))
+            model.to[i, kind, slot] = reached
+            model.took[i, kind, slot] = took[row]
+            model.stitch[i, kind, slot] = away[i, j] * (1.0 - carry.mean()) + gap
+            moved[i, slot] = features[end[row]] - features[row]
+            source[i, slot] = row
+        # the sample nearest to the mean is typical, however far a few of them went
+        found = source >= 0
+        mean = (moved * found[..., None]).sum(axis=1) / np.maximum(found.sum(axis=1), 1)[:, None]
+        off = np.where(found, np.linalg.norm(moved - mean[:, None], axis=2), np.inf)
+        typical = source[np.arange(living), off.argmin(axis=1)]
+        change = steps.rows[end[typical]] - steps.rows[typical]
+        model.drift[:living, kind] = np.where(typical[:, None] >= 0, change, 0.0)
+    return _with_chance(model, steps, leaps, usable[leap[usable]], end, beside), moves
+
+
+def _spread(
+    features: FloatArray, shuffled: IntArray, states: int, rng: np.random.Generator
+) -> IntArray:
+    """Return rows spread over the space: one in each cube, the cubes as small as need be.
+
+    Where the behaviour lingers there are more rows than states are needed.
+    """
+    if shuffled.size <= states:
+        return shuffled
+    mix = rng.integers(1, 2**62, features.shape[1]) | 1
+    side, found = _CUBE, shuffled[:0]
+    while side >= _LEAST_CUBE:  # smaller cubes as long as there are few states
+        keys = (np.floor(features[shuffled] / side).astype(np.int64) * mix).sum(axis=1)
+        first = np.unique(keys, return_index=True)[1]
+        if first.size > states:
+            break
+        found = shuffled[np.sort(first)]
+        if found.size >= min(_FEW, states):
+            return found
+        side /= 1.25
+    side = _CUBE
+    while not found.size:
+        side *= 1.1
+        keys = (np.floor(features[shuffled] / side).astype(np.int64) * mix).sum(axis=1)
+        first = np.unique(keys, return_index=True)[1]
+        if first.size <= states:
+            found = shuffled[np.sort(first)]
+    return found
+
+
+def weights(away: FloatArray) -> FloatArray:
+    """Return weights for distances: those of states behind a wall are next to nothing."""
+    weight = 1.0 / (away + 0.1)
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+
+def query(
+    tree: cKDTree, points: FloatArray, k: int, within: float = np.inf
+) -> tuple[FloatArray, IntArray]:
+    """Return distances and numbers of the k nearest, both of shape (points, k)."""
+    away, near = tree.query(points, np.arange(1, k + 1), distance_upper_bound=within)
+    return np.asarray(away), np.asarray(near)
+
+
+def _snapped(
+    model: Model,
+    steps: Steps,
+    state: IntArray,
+    row: IntArray,
+    end: IntArray,
+    beside: IntArray,
+    rng: np.random.Generator,
+) -> tuple[IntArray, FloatArray]:
+    """Return the state that the move of each row ends in if begun at a state, and how far off.
+
+    `end` are the rows that moves end in, and `beside` the states next to these.
+    """
+    walls = model.features, model.directions, model.planes
+    own, last = model.features[state], steps.features[end]
+    point = last + model.carry * (own - steps.features[row])
+    # jumps lead to places; and so does a move that would be carried through a wall
+    exact = np.linalg.norm(last - steps.features[row], axis=1) > 2.0 * _FAR * model.hold
+    exact |= (
+        parted(point, state[:, None], *walls)[:, 0] & ~parted(last, state[:, None], *walls)[:, 0]
+    )
+    point = np.where(exact[:, None], last, point)
+    away, near = model.nearest(point, _AVERAGED + 2)
+    places, k = model.features[near].reshape(-1, own.shape[1]), near.shape[1]
+    behind = parted(places, np.repeat(beside, k)[:, None], *walls).reshape(away.shape)
+    away = away + 1e3 * (behind & (beside < model.num_living)[:, None])
+    order = np.argsort(away, axis=1, kind="stable")[:, :_AVERAGED]
+    away, near = np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
+    share = np.cumsum(weights(away), axis=1)
+    pick = np.minimum((rng.random((len(point), 1)) > share).sum(axis=1), near.shape[1] - 1)
+    which = np.arange(len(point))
+    dead = beside >= model.num_living
+    reached = np.where(dead, beside, near[which, pick])
+    return reached, np.where(dead, 0.0, away[which, pick] % 1e3)
+
+
+def _with_chance(
+    model: Model,
+    steps: Steps,
+    leaps: list[tuple[IntArray, IntArray, IntArray]],
+    pool: IntArray,
+    end: IntArray,
+    beside: IntArray,
+) -> Model:
+    """Let jumps lead to chance nodes, and these to where jumps around there ended.
+
+    Nobody chooses where a jump leads, and a few dozen jumps say more about the odds than the three
+    of one action. The samples of a node are every n-th of the jumps around it, whatever the action,
+    sorted by where they ended: so the shares of the exits are kept.
+    """
+    state, kind, slot = (
+        np.concatenate(part) if part else np.zeros(0, int)
+        for part in (zip(*leaps, strict=True) if leaps else ((), (), ()))
+    )
+    alone, node = np.unique(state, return_inverse=True)
+    if not alone.size:
+        return model
+    first, count = len(model.rows), alone.size
+    to = np.full((count, *model.to.shape[1:]), NONE, np.int32)
+    for half in (0, 1):
+        some = pool[steps.half[pool] == half]
+        if not some.size:
+            continue
+        tree = cKDTree(steps.features[some])
+        away, near = query(tree, model.features[alone], min(_POOLED, some.size))
+        for k in range(count):
+            close = away[k] <= max(_FAR, float(away[k, 0]))
+            ends = end[some[near[k][close]]]
+            ends = ends[np.lexsort(np.floor(steps.features[ends] / (2.0 * _FAR)).T)]
+            place = ((np.arange(_SAMPLES) + 0.5) / _SAMPLES * ends.size).astype(int)
+            to[k, 0, half * _SAMPLES : (half + 1) * _SAMPLES] = beside[ends[place]]
+    model.to[state, kind, slot] = first + node
+    model.stitch[state, kind, slot] = 0.0
+    own = np.repeat(np.arange(first, first + count)[:, None], model.near.shape[1], axis=1)
+
+    def longer(array: NDArray[Any], value: float) -> NDArray[Any]:
+        more = np.full((count, *array.shape[1:]), value, array.dtype)
+        return np.concatenate([array, more])
+
+    return replace(
+        model,
+        rows=np.concatenate([model.rows, model.rows[alone]]),
+        features=longer(model.features, _NOWHERE),
+        num_places=first,
+        to=np.concatenate([model.to, to]),
+        took=longer(model.took, 0.0),
+        stitch=longer(model.stitch, 0.0),
+        planes=longer(model.planes, np.inf),
+        near=np.concatenate([model.near, own]),
+        share=longer(model.share, 1.0 / own.shape[1]),
+        drift=longer(model.drift, 0.0),
+    )
+
+
+def _walls(steps: Steps, drawn: IntArray, directions: FloatArray) -> NDArray[np.float32]:
+    """Return the distances of walls from states, ahead and behind in every direction."""
+    features, own = steps.features, steps.features[drawn]
+    onward = np.flatnonzero(steps.onward)
+    change = features[onward + 1] - features[onward]
+    change[np.linalg.norm(change, axis=1) > 2.0 * _FAR] = 0.0  # jumps cross no walls
+    meant = _meant(features[onward], change, steps.kind[onward])
+    # where the episode of each state was just before and after
+    trail = np.zeros((len(drawn), 2 * _TRAIL, own.shape[1]))
+    for offset in range(1, _TRAIL + 1):
+        for slot, other in ((offset - 1, drawn - offset), (_TRAIL + offset - 1, drawn + offset)):
+            other = np.clip(other, 0, len(features) - 1)
+            gap = features[other] - own
+            same = steps.episode[other] == steps.episode[drawn]
+            same &= np.linalg.norm(gap, axis=1) <= _FAR * offset
+            trail[:, slot] = np.where(same[:, None], gap, 0.0)
+    tree = cKDTree(features[onward])
+    away, near = query(tree, own, min(_AROUND, onward.size), _LOCAL)
+    reach = np.minimum(away[:, -1], _LOCAL)
+    return find_planes(own, trail, near, reach, features[onward], change, meant, directions, _LEAST)
+
+
+def _normals(width: int, rng: np.random.Generator) -> FloatArray:
+    """Return normals of planes: all around in the plane, axes and random ones beyond."""
+    if width == 1:
+        return np.ones((1, 1))
+    if width == 2:
+        angle = np.arange(_DIRECTIONS) * np.pi / _DIRECTIONS
+        return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    drawn = rng.normal(size=(_DIRECTIONS, width))
+    return np.vstack([np.eye(width), drawn / np.linalg.norm(drawn, axis=1, keepdims=True)])
+
+
+def _meant(features: FloatArray, change: FloatArray, kind: IntArray) -> FloatArray:
+    """Return where the action of each step leads if nothing is in the way; nothing if unknown.
+
+    It is linear in the features, plus a constant for each kind of action: a least squares fit to
+    the steps of at least half the usual length. It is known if it explains most of their squares.
+    """
+    size = np.linalg.norm(change, axis=1)
+    free = np.flatnonzero(size >= 0.5 * np.quantile(size, 0.9))
+    centred = features - features.mean(axis=0)
+    design = np.hstack([np.eye(int(kind.max()) + 1)[kind], centred, np.ones((len(kind), 1))])
+    drawn = free[:: max(1, free.size // 50_000)]
+    fit = np.linalg.lstsq(design[drawn], change[drawn], rcond=None)[0]
+    usual: FloatArray = np.asarray(design @ fit)
+    left = float(((change - usual)[drawn] ** 2).sum())
+    whole = float((change[drawn] ** 2).sum())
+    return usual if left < 0.5 * whole else usual[:0]
+
+
+def _carried(steps: Steps, usable: IntArray, moves: Moves, rng: np.random.Generator) -> FloatArray:
+    """Return for each feature how much of the offset of a near row carries over to its outcome."""
+    features, width, end = steps.features, steps.features.shape[1], moves.end
+    alive = usable[~steps.absorbing[end[usable]]]
+    over, under = np.zeros(width), np.full(width, 1e-12)
+    for kind in range(int(moves.kind.max()) + 1):
+        some = rng.permutation(alive[moves.kind[alive] == kind])[:20_000]
+        train, test = some[steps.half[some] == 0], some[steps.half[some] == 1][:1000]
+        if train.size < 2 * _ENOUGH or not test.size:
+            continue
+        away, near = query(cKDTree(features[train]), features[test], 2)
+        good = away[:, 1] <= _FAR
+        offset = (features[test] - features[train[near[:, 1]]])[good]
+        gap = (features[end[test]] - features[end[train[near[:, 1]]]])[good]
+        keep = np.linalg.norm(gap, axis=1) < 3.0 * _FAR
+        over += (offset * gap)[keep].sum(axis=0)
+        under += (offset**2)[keep].sum(axis=0)
+    return np.asarray(np.clip(over / under, 0.0, 1.0))

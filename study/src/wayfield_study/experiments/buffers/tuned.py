@@ -1,0 +1,150 @@
+"""Worlds that constants of the planner may be chosen on. None of them counts as evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._worlds import Arm, Hill, Ice, KeyDoor, Ledge, Mass, Plane, Task, World
+
+_TILT = 0.6
+_TURNED = np.array([[np.cos(_TILT), -np.sin(_TILT)], [np.sin(_TILT), np.cos(_TILT)]])
+_TWO_ROOMS = np.array([[-1.0, 2.2, 4.2, 2.9]])
+_KEY_WALLS = np.array([[5.0, 0.0, 5.0, 1.5], [5.0, 2.5, 5.0, 4.0]])
+
+
+def _key(scale: float) -> KeyDoor:
+    return KeyDoor(
+        tasks=(
+            Task((3.5, 0.8, 0.0), (7.5, 0.8, 1.0)),
+            Task((4.5, 2.0, 0.0), (6.0, 3.5, 1.0)),
+            Task((2.0, 3.0, 0.0), (7.2, 2.5, 1.0)),
+        ),
+        size=(8.0, 4.0),
+        walls=_KEY_WALLS,
+        key=(0.8, 0.8),
+        door=np.array([[5.0, 1.5, 5.0, 2.5]]),
+        beyond=lambda places: places[:, 0] > 5.0,
+        frame=scale * np.eye(2),
+    )
+
+
+WORLDS: dict[str, World] = {
+    "two rooms": Plane(
+        tasks=(
+            Task((0.5, 1.0), (0.5, 4.2)),
+            Task((2.5, 1.8), (1.5, 3.6)),
+            Task((1.0, 4.6), (2.5, 0.5)),
+        ),
+        size=(5.5, 5.0),
+        blocks=_TWO_ROOMS,
+    ),
+    "two rooms, few rows": Plane(
+        tasks=(
+            Task((0.5, 1.0), (0.5, 4.2)),
+            Task((2.5, 1.8), (1.5, 3.6)),
+            Task((1.0, 4.6), (2.5, 0.5)),
+        ),
+        size=(5.5, 5.0),
+        blocks=_TWO_ROOMS,
+        rows=2_500,
+        length=50,
+    ),
+    "two rooms, no actions": Plane(
+        tasks=(Task((0.5, 1.0), (0.5, 4.2)), Task((1.0, 4.6), (2.5, 0.5))),
+        size=(5.5, 5.0),
+        blocks=_TWO_ROOMS,
+        has_actions=False,
+    ),
+    "distractors": Plane(
+        tasks=(Task((0.5, 1.0), (0.5, 4.2)), Task((2.5, 1.8), (1.5, 3.6))),
+        size=(5.5, 5.0),
+        blocks=_TWO_ROOMS,
+        distractors=(4.0, 4.0, 4.0, 4.0),
+    ),
+    "spiral": Plane(
+        tasks=(
+            Task((0.5, 0.5), (2.7, 2.7)),
+            Task((2.7, 2.7), (0.5, 0.5)),
+            Task((2.5, 1.5), (2.5, 0.5)),
+        ),
+        size=(5.0, 5.0),
+        walls=np.array(
+            [
+                [0.0, 1.0, 4.0, 1.0],
+                [4.0, 1.0, 4.0, 4.0],
+                [4.0, 4.0, 1.0, 4.0],
+                [1.0, 4.0, 1.0, 2.0],
+                [1.0, 2.0, 3.0, 2.0],
+                [3.0, 2.0, 3.0, 3.2],
+            ]
+        ),
+        frame=_TURNED,
+    ),
+    "key, 1": _key(0.12),
+    "key, 400": _key(50.0),
+    "ledge": Ledge(
+        tasks=(
+            Task((0.8, 1.0), (7.2, 1.0)),
+            Task((2.0, 2.6), (6.2, 2.4)),
+            Task((7.0, 3.5), (1.0, 1.5)),
+        ),
+        size=(8.0, 4.0),
+        ledge=(3.0, 5.0),
+        edge=1.8,
+        gust=0.1,
+        push=0.9,
+    ),
+    "ice": Ice(
+        tasks=(
+            Task((0.0, 0.0), (7.0, 7.0)),
+            Task((7.0, 0.0), (0.0, 7.0)),
+            Task((3.0, 0.0), (4.0, 4.0)),
+        ),
+        plan=(
+            "........",
+            ".##..#..",
+            "....O...",
+            "..#..#..",
+            ".O...#..",
+            "...#....",
+            ".#...O..",
+            "........",
+        ),
+        slip=0.2,
+        sensor=0.15,
+    ),
+    "mass": Mass(
+        tasks=(
+            Task((1.0, 1.0, 0.0, 0.0), (6.0, 1.0, 0.0, 0.0)),
+            Task((6.0, 4.0, 0.0, 0.0), (1.0, 3.0, 0.0, 0.0)),
+        ),
+        size=(7.0, 5.0),
+        walls=np.array([[3.5, 0.0, 3.5, 3.5]]),
+        unit=60.0,
+    ),
+    "hill": Hill(
+        tasks=(
+            Task((-0.5, 0.0), (0.5, 0.02)),
+            Task((-0.9, 0.0), (0.48, 0.02)),
+            Task((-0.5, 0.0), (-1.1, 0.0)),
+        ),
+    ),
+    "arm, wrapped": Arm(
+        tasks=(
+            Task((0.0, 0.0), (2.2, 0.0)),
+            Task((2.8, 1.0), (-2.8, 1.0)),
+            Task((0.4, 2.2), (1.8, -2.2)),
+        ),
+        blocked=(((1.1, 0.0), (0.4, 2.2)),),
+        circles=False,
+    ),
+    "arm, circles": Arm(
+        tasks=(
+            Task((0.0, 0.0), (2.2, 0.0)),
+            Task((2.8, 1.0), (-2.8, 1.0)),
+        ),
+        blocked=(((1.1, 0.0), (0.4, 2.2)),),
+        circles=True,
+        sensor=0.03,
+    ),
+}

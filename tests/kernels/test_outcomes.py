@@ -1,0 +1,121 @@
+"""Plans over sampled outcomes against naive twins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wayfield.kernels.outcomes import NONE, arrive, evaluate, find_planes, improve, parted, relive
+
+Array = np.ndarray[Any, Any]
+
+
+def drawn(seed: int, states: int = 12, actions: int = 3, samples: int = 4) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    to = rng.integers(-1, states, (states, actions, samples)).astype(np.int32)
+    worth = rng.uniform(0.8, 0.95, to.shape).astype(np.float32)
+    return to, worth
+
+
+def score(to: Array, worth: Array, values: Array, i: int, prior: float) -> list[float]:
+    """Scores of the actions of a state: the best sample counts as the second best."""
+    totals, counts = [], []
+    for a in range(to.shape[1]):
+        some = sorted(
+            (float(w) * values[t] for t, w in zip(to[i, a], worth[i, a], strict=True) if t != NONE),
+            reverse=True,
+        )
+        if some:
+            some[0] = some[1] if len(some) > 1 else 0.0
+        totals.append(sum(some))
+        counts.append(len(some))
+    if not sum(counts):
+        return [0.0] * len(totals)
+    mean = sum(totals) / sum(counts)
+    return [
+        (t + prior * mean) / (c + prior) if c else 0.0 for t, c in zip(totals, counts, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_value_iteration_and_its_sweeps_agree(seed: int) -> None:
+    to, worth = drawn(seed)
+    n = len(to)
+    goal = np.arange(n) == 0
+    naive = goal.astype(float)
+    for _ in range(400):
+        best = [max(score(to, worth, naive, i, 1.0)) for i in range(n)]
+        naive = np.where(goal, 1.0, best)
+    values, plan, means = goal.astype(float), np.full(n, -1), np.zeros(n)
+    order = np.arange(n)
+    tables = to, worth, 0, to.shape[2], goal
+    while improve(*tables, order, 1.0, values, plan, means) > 1e-12:
+        evaluate(*tables, order, 1.0, plan, means, 5, values)
+    assert values == pytest.approx(naive, abs=1e-9)
+    for i in np.flatnonzero(plan >= 0):
+        assert score(to, worth, values, i, 1.0)[plan[i]] == pytest.approx(values[i], abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_arrival_solves_the_linear_equation(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, k = 15, 4
+    to = rng.integers(0, n, (n, k)).astype(np.int32)
+    weight = rng.dirichlet(np.ones(k), n).astype(np.float32) * np.float32(0.99)
+    goal = np.arange(n) < 2
+    matrix = np.zeros((n, n))
+    np.add.at(matrix, (np.repeat(np.arange(n), k), to.ravel()), weight.ravel())
+    free = ~goal
+    exact = np.ones(n)
+    exact[free] = np.linalg.solve(
+        np.eye(free.sum()) - matrix[free][:, free], matrix[free][:, goal].sum(axis=1)
+    )
+    values = goal.astype(float)
+    arrive(to, weight, goal, np.arange(n), 1e-13, values)
+    assert values == pytest.approx(exact, abs=1e-6)
+    assert (values <= exact + 1e-9).all()
+
+
+@pytest.mark.parametrize("wall", [True, False])
+def test_a_plane_that_nobody_crosses_is_found_on_the_right_side(wall: bool) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-2, 2, (4000, 2))
+    meant = rng.normal(size=(4000, 2))
+    meant /= np.linalg.norm(meant, axis=1, keepdims=True)
+    ends = rows + meant
+    crossed = (rows[:, 0] < 0.4) != (ends[:, 0] < 0.4)
+    steps = np.where((crossed & wall)[:, None], 0.0, meant)
+    directions = np.eye(2)
+    near = np.argsort(np.linalg.norm(rows, axis=1))[None, :800]
+    reach = np.linalg.norm(rows[near[0, -1]])[None]
+    trail = np.array([[[-0.5, 0.0], [-0.5, 0.1]]])
+    for known in (meant, meant[:0]):
+        planes = find_planes(
+            np.zeros((1, 2)), trail, near, reach, rows, steps, known, directions, 8
+        )
+        if wall:
+            assert 0.0 < planes[0, 0, 0] < 0.45  # not behind it
+        else:
+            assert not np.isfinite(planes[0, 0]).any()
+        assert not np.isfinite(planes[0, 1]).any()
+        points = np.array([[1.0, 0.0], [-1.0, 0.0]])
+        behind = parted(points, np.zeros((2, 1), int), np.zeros((1, 2)), directions, planes)
+        assert behind[:, 0].tolist() == [wall, False]
+
+
+def test_walks_follow_the_samples_of_their_half() -> None:
+    to = np.full((4, 2, 2), NONE, np.int32)
+    to[0, 1] = [1, 2]  # the first half leads to 1, the second to 2
+    to[1, 0, 0], to[2, 0, 1] = 3, 0
+    dice = np.zeros((2, 1, 2))
+    kinds = np.array([[1, 0], [1, 0]])
+    ends = relive(to, np.array([0, 1]), np.array([0, 0]), kinds, dice, 4)
+    assert ends[:, 0].tolist() == [3, 0]
+    # state 3 is a chance node: it is left at once
+    to[3, 0] = [2, 2]
+    ends = relive(to, np.array([0, 1]), np.array([0, 0]), kinds, dice, 3)
+    assert ends[:, 0].tolist() == [2, 0]
+    nowhere = relive(to, np.array([0]), np.array([1]), np.array([[1, -1]]), dice[:1], 3)
+    assert nowhere[0, 0] == NONE
