@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Set
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -74,9 +74,15 @@ def bits(tag: str, flags: BoolArray) -> Section:
 
 def names(given: Collection[object], count: int, what: str) -> list[Section]:
     """Return the sections that hold `count` names; `what` says of what, such as vertices."""
+    # a set has no order, and a text is one name
+    if isinstance(given, str | Set) or not isinstance(given, Collection):
+        raise InputError(f"names must be a list, got {type(given).__name__}")
     if len(given) != count:
         raise InputError(f"there must be one name for each of {count:,} {what}, got {len(given):,}")
-    words = [str(name).encode() for name in given]
+    try:
+        words = [str(name).encode() for name in given]
+    except UnicodeEncodeError as error:
+        raise InputError(f"names must be Unicode text, got {error.object!r}") from None
     if len(set(words)) < count:
         raise InputError(f"names must differ: two {what} have the same name")
     sizes = np.array([len(word) for word in words], dtype=np.int64)

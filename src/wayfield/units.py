@@ -37,6 +37,7 @@ def unit_question(
     >>> print(unit_question(np.array([59.0, 61.0]), np.array([1.0, 1.0])))
     labels are 59 times the graph's own distances: are both in the same unit? If not, multiply ...
     >>> unit_question(np.array([1.4, 2.0, 30.0, 30.0]), np.ones(4))
+    >>> unit_question(np.zeros(4), np.ones(4))
     """
     ratios = costs / distances
     if not ratios.size:
@@ -45,6 +46,8 @@ def unit_question(
     if low <= SAME_UNIT[1] and not 0.0 <= high < SAME_UNIT[0]:
         return None
     middle = median_ratio(costs, distances)
+    if middle <= 0.0:  # no unit makes such costs out of distances
+        return None
     unit = round_unit(middle)
     call = Option("length_unit", unit, python=f"multiply the lengths by {unit:.3g}")
     said = f"{what} are {middle:.3g} times the graph's own distances"

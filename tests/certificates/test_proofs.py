@@ -419,6 +419,11 @@ def test_names_that_cannot_be_stored_are_refused(tmp_path: Path) -> None:
         field.write_proof(tmp_path / "a.proof", names=["a", "b"])
     with pytest.raises(wf.InputError, match="two vertices have the same name"):
         field.write_proof(tmp_path / "a.proof", names=["a", "b", "a"])
+    for unordered in ({"a", "b", "c"}, "abc", iter("abc"), None):
+        with pytest.raises(wf.InputError, match="names must be a list, got"):
+            field.write_proof(tmp_path / "a.proof", names=unordered)  # type: ignore[arg-type]
+    with pytest.raises(wf.InputError, match=r"names must be Unicode text, got '\\ud800'"):
+        field.write_proof(tmp_path / "a.proof", names=["a", "b", "\ud800"])
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -443,6 +443,20 @@ def test_labels_that_differ_little_beside_their_size(method: Method, size: float
     assert gradient.lengths[0] == pytest.approx(1 / 9, abs=1e-9)
 
 
+@pytest.mark.parametrize("method", [wf.AMLE(), wf.PLaplacian(4.0)], ids=str)
+@pytest.mark.parametrize("values", [[0.0, 0.01, 0.02], [0.01, 0.01, 0.02], [0.02, 0.0, 0.013]])
+def test_components_of_other_scales_do_not_matter(method: Method, values: list[float]) -> None:
+    ends = np.array([[0, 0, 0, 1, 4], [1, 2, 3, 4, 2]])
+    small, labels = wf.Graph.from_edges(*ends), wf.Labels([2, 3, 4], values)
+    both = wf.Graph.from_edges(*np.hstack([ends, ends + 5]))
+    large = wf.Labels([2, 3, 4, 7, 8, 9], [*values, 0.0, 3e11, 1e12])
+    for x in (0, 1):
+        alone = wf.extend(small, labels, method).influence(x)
+        beside = wf.extend(both, large, method).influence(x)
+        assert beside.vertices.tolist() == alone.vertices.tolist()
+        assert beside.weights == pytest.approx(alone.weights, abs=1e-6)
+
+
 def test_values_too_near_each_other_for_p_have_none() -> None:
     path, labels = (
         wf.Graph.from_edges(range(4), range(1, 5)),

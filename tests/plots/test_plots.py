@@ -16,6 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
+from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 import wayfield as wf
@@ -118,6 +119,13 @@ def test_any_graph_with_positions(directed: bool) -> None:
 def test_a_lattice_with_diagonals_is_drawn_as_a_graph() -> None:
     graph = wf.Graph.from_edges([0, 1, 0], [1, 2, 2], positions=[[0, 0], [1, 0], [1, 1]])
     assert not render(graph, np.zeros(3)).axes[0].images
+
+
+@pytest.mark.parametrize("positions", [np.zeros((3, 2)), [[0, 0], [1e90, 0], [1e90, 1]]])
+def test_vertices_at_one_place_or_far_away(positions: ArrayLike) -> None:
+    graph = wf.Graph.from_edges([0, 1], [1, 2], positions=positions)
+    values = wf.cost_to_go(graph, 0)
+    render(graph, values, plan=wf.plan(graph, values, 0))
 
 
 def test_constant_and_unreachable_values() -> None:

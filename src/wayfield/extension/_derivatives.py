@@ -174,18 +174,31 @@ class Direction(NamedTuple):
         """Return the problem after a step in this direction, and the changes made.
 
         No label moves by more than this share of their range, and no length by more than this share
-        of itself.
+        of itself. Each component has a step of its own: they may differ by many orders.
         """
         graph, labels = problem.graph, problem.labels
-        size = labels.span or float(np.abs(labels.values).max()) or 1.0
-        most = np.abs(self.stretch / graph.lengths).max(initial=np.abs(self.rates).max() / size)
-        values = labels.values + share / most * self.rates
+        least, largest = (np.broadcast_to(of, problem.boundary.size) for of in problem.label_range)
+        span, size = largest - least, _most(graph, problem.boundary)
+        size = np.where(span > 0.0, span, size)[labels.vertices]
+        pace = np.zeros(graph.num_vertices)
+        pace[labels.vertices] = np.abs(self.rates) / np.where(size > 0.0, size, 1.0)
+        np.maximum.at(pace, graph.tails, np.abs(self.stretch / graph.lengths))
+        pace = _most(graph, pace)
+        factor = share / np.where(pace > 0.0, pace, 1.0)
+        values = labels.values + factor[labels.vertices] * self.rates
         lengths = graph.lengths
         if self.stretch.any():
-            lengths = lengths + share / most * self.stretch
+            lengths = lengths + factor[graph.tails] * self.stretch
             graph = Graph(graph.indptr, graph.indices, lengths, graph.directed)
         moved = make_problem(graph, Labels(labels.vertices, values), AMLE(), "nan")
         return moved, Direction(values - labels.values, lengths - problem.graph.lengths)
+
+
+def _most(graph: Graph, numbers: FloatArray) -> FloatArray:
+    """Return the largest finite |number| in the component of each vertex."""
+    found = np.zeros(graph.num_vertices)  # by component
+    np.maximum.at(found, graph.components, np.where(np.isfinite(numbers), np.abs(numbers), 0.0))
+    return found[graph.components]
 
 
 # ------------------------------------------------------------------ AMLE
@@ -223,7 +236,7 @@ def _interpolated(
 ) -> Interpolated:
     """Return the tape of a field; at a kink, or if there is a direction, the tape towards it."""
     graph, labels, finite = problem.graph, problem.labels, np.isfinite(base)
-    noise = ROUNDING * float(np.abs(base[finite]).max(initial=0.0))
+    noise = ROUNDING * _most(graph, base)
     method = replace(method, bracket=False)
     if direction is None:
         fixing = fixing or method.solve(problem).fixing
@@ -231,7 +244,7 @@ def _interpolated(
         chains, direction = _tape(graph, method, fixing), Direction.generic(graph, labels)
         values = _pushed(chains, problem, Direction(labels.values, graph.lengths))
         rates = _pushed(chains, problem, direction)
-        same = bool((np.abs(values - base)[finite] <= noise).all())
+        same = bool((np.abs(values - base) <= noise)[finite].all())
         if same and _is_smooth(problem, fixing.fixed, base, rates, noise):
             return Interpolated(graph, labels, chains, finite)
     best: Interpolated | None = None
@@ -244,7 +257,7 @@ def _interpolated(
         tangent = _pushed(chains, problem, change)
         with np.errstate(invalid="ignore"):  # inf − inf
             off = np.abs(solution.values - base - tangent)
-        allowed = MISS * float(np.nanmax(np.abs(tangent))) + noise
+        allowed = MISS * _most(graph, tangent) + noise
         # slopes of the chains as they are before the step
         rise, before = (np.diff(each[chains.ends])[:, 0] for each in (solution.values, base))
         slopes = chains.slopes * np.divide(before, rise, out=np.ones(rise.size), where=rise != 0.0)
@@ -279,7 +292,7 @@ def _pushed(chains: Chains, problem: Problem, change: Direction) -> FloatArray:
 
 
 def _is_smooth(
-    problem: Problem, fixed: BoolArray, values: FloatArray, rates: FloatArray, noise: float
+    problem: Problem, fixed: BoolArray, values: FloatArray, rates: FloatArray, noise: FloatArray
 ) -> bool:
     """Whether arcs that tie change alike, at fixed vertices and at filled ones."""
     graph, arcs = problem.graph, (problem.graph.arcs, problem.graph.reverse_arcs)
@@ -291,7 +304,7 @@ def _is_smooth(
     tails, heads = graph.tails, graph.indices
     with np.errstate(invalid="ignore"):  # inf − inf
         rise = values[tails] - values[heads]
-        tied = (np.abs(rise) <= noise) | (np.abs(rise - graph.lengths) <= noise)
+        tied = np.minimum(np.abs(rise), np.abs(rise - graph.lengths)) <= noise[tails]
         apart = np.abs(rates[tails] - rates[heads]) > unsure
     return not (tied & apart & ~fixed[tails]).any()
 
@@ -309,7 +322,7 @@ def _both_ways(graph: Graph, by_length: FloatArray) -> FloatArray:
 class Linearised:
     """The linearised equation at a field, prepared for solving with its transpose."""
 
-    def __init__(self, problem: Problem, values: FloatArray, p: float, error: float) -> None:
+    def __init__(self, problem: Problem, values: FloatArray, p: float, error: FloatArray) -> None:
         graph = self._graph = problem.graph
         self._labels, tails = problem.labels, graph.tails
         free = np.flatnonzero(~(problem.labelled | problem.orphaned))
@@ -334,8 +347,8 @@ class Linearised:
         largest, steepest = np.zeros(free.size), np.zeros(free.size)
         np.maximum.at(largest, row, np.abs(change))
         np.maximum.at(steepest, row, np.abs(slope))
-        self._flat = flat = largest <= ROUNDING * float(np.abs(problem.labels.values).max())
-        self._blur = np.where(flat, 0.0, (p - 2.0) * error / np.where(flat, 1.0, largest))
+        self._flat = flat = largest <= ROUNDING * _most(graph, problem.boundary)[free]
+        self._blur = np.where(flat, 0.0, (p - 2.0) * error[free] / np.where(flat, 1.0, largest))
         with np.errstate(under="ignore"):
             ratio = np.abs(slope) / np.where(flat, 1.0, steepest)[row]
             self._weight *= np.where(flat[row], 1.0, ratio ** (p - 2.0))
@@ -424,10 +437,10 @@ def _linearised(
         solved = method.solve(problem)
 
     def at(problem: Problem, solved: Solution) -> Linearised:
-        error = np.finfo(float).eps * float(np.abs(problem.labels.values).max())
+        error = np.finfo(float).eps * _most(problem.graph, problem.boundary)
         if solved.lower is not None and solved.upper is not None:
-            known = np.isfinite(solved.upper)
-            error += float((solved.upper[known] - solved.lower[known]).max(initial=0.0)) / 2
+            with np.errstate(invalid="ignore"):  # inf − inf
+                error += _most(problem.graph, solved.upper - solved.lower) / 2
         return Linearised(problem, solved.values, p, error)
 
     found = at(problem, solved)

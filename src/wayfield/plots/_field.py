@@ -236,6 +236,7 @@ def make_canvas(ax: Axes, graph: Graph, positions: FloatArray) -> Canvas:
     room = math.sqrt(float(span.prod()) / len(positions)) / point
     disc = float(np.clip(0.4 * room, 1.8, 9.5))
     edges = np.hypot(*(positions[graph.tails] - positions[graph.indices]).T)
+    edges = edges[edges > 1e-9 * side]  # vertices may share a place
     unit = float(np.median(edges)) if edges.size else side
     steps = max(1, math.ceil(side / (_SLOTS * unit)))
     if lattice is not None:  # whole blocks per cell of the maze, so that arrows keep off the walls

@@ -94,9 +94,9 @@ class Lattice(NamedTuple):
 
 def find_lattice(graph: Graph, positions: FloatArray) -> Lattice | None:
     """Find the raster that a graph lies on; None unless nearly all arcs join lattice neighbours."""
-    place = np.round(positions).astype(np.int64)
-    if not (place == positions).all():
+    if (np.round(positions) != positions).any() or np.abs(positions).max() > 2.0**53:
         return None
+    place = positions.astype(np.int64)
     corner = place.min(axis=0)
     columns, rows = (place - corner).T
     shape = (int(rows.max()) + 1, int(columns.max()) + 1)

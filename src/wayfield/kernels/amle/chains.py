@@ -168,7 +168,7 @@ def keeps_ties(
     free: BoolArray,
     values: FloatArray,
     rates: FloatArray,
-    noise: float,
+    noise: FloatArray,
     unsure: float,
 ) -> bool:
     """Whether arcs that tie for the steepest at a free vertex change alike.
@@ -191,7 +191,7 @@ def keeps_ties(
             least, most, shortest = np.inf, -np.inf, np.inf
             for e in range(indptr[x], indptr[x + 1]):
                 y = indices[e]
-                level = steepest * lengths[e] * (1.0 - TIE) - noise
+                level = steepest * lengths[e] * (1.0 - TIE) - noise[x]
                 if rates[y] == rates[y] and sign * (values[y] - values[x]) >= level:
                     change = (rates[y] - rates[x]) / lengths[e]
                     least, most = min(least, change), max(most, change)
