@@ -49,9 +49,10 @@ _HORIZON, _LONGER, _PATIENCE = 300.0, 6.0, 8.0
 is; and how many times that in evaluations, where walks that take much longer do not count."""
 _PRIOR = 1.0
 """Samples of the mean over all actions that are added to those of an action."""
-_SORTED, _DEPTH = 8, 4
-"""Sweeps after which states are sorted by value, and results that are combined afterwards."""
-_ERROR = 1e-3, 1e-2
+_SORTED, _EVERY, _DEPTH = 12, 4, 10
+"""First sweeps, each followed by sorting the states by value; afterwards, sweeps between two
+combinations, and earlier results that are combined with the last."""
+_ERROR = 1e-3, 5e-2
 """Most that a probability of arrival may be too low, and that U may be off by."""
 _RADIUS, _FARTHEST = 0.7, 3.0
 """States within the first distance of a goal are the goal, or the three nearest of the second."""
@@ -173,24 +174,24 @@ def settle(sweep: Callable[[FloatArray], float], values: FloatArray, enough: flo
 
     `sweep` works in place and returns the largest change. Values stay between 0 and 1.
     """
-    results: list[FloatArray] = []
-    changes: list[FloatArray] = []
-    limit = np.inf
+    results, changes = np.empty((2, _DEPTH + 1, values.size))
+    limit, count = np.inf, 0
     while True:
-        before = values.copy()
+        at, before = count % len(results), values.copy()
         change = sweep(values)
+        count += 1
         if change <= enough:
             return change
-        results, changes = [*results[-_DEPTH:], values.copy()], [*changes[-_DEPTH:], values - before]
+        results[at], changes[at] = values, values - before
         # Changes must shrink from one combination to the next. If they do not, mere sweeps follow,
         # which contract: so this ends.
-        if len(results) < 3 or change > limit:
-            continue
-        limit = 0.9 * min(limit, 2.0 * change)
-        apart = np.array(changes[:-1]) - changes[-1]
-        weights = np.linalg.lstsq(apart @ apart.T, -(apart @ changes[-1]), rcond=1e-12)[0]
-        values += weights @ (np.array(results[:-1]) - results[-1])
-        np.clip(values, 0.0, 1.0, out=values)
+        if count % _EVERY == 0 and change <= limit:
+            limit = 0.9 * min(limit, 4.0 * change)
+            some = slice(min(count, len(results)))
+            apart = changes[some] - changes[at]
+            share = np.linalg.lstsq(apart @ apart.T, -(apart @ changes[at]), rcond=1e-12)[0]
+            values += share @ results[some] - share.sum() * results[at]
+            np.clip(values, 0.0, 1.0, out=values)
 
 
 def solve(table: Table, goal: BoolArray, order: IntArray, enough: float) -> FloatArray:
