@@ -190,7 +190,7 @@ def settle(sweep: Callable[[FloatArray], float], values: FloatArray, enough: flo
             some = slice(min(count, len(results)))
             apart = changes[some] - changes[at]
             share = np.linalg.lstsq(apart @ apart.T, -(apart @ changes[at]), rcond=1e-12)[0]
-            values += share @ results[some] - share.sum() * results[at]
+            values += share @ (results[some] - results[at])  # goals stay exactly 1
             np.clip(values, 0.0, 1.0, out=values)
 
 
