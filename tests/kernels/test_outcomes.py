@@ -7,7 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wayfield.kernels.outcomes import NONE, arrive, evaluate, find_planes, improve, parted, relive
+from wayfield.kernels.outcomes import (
+    NONE,
+    Table,
+    arrive,
+    find_planes,
+    follow,
+    improve,
+    pack,
+    parted,
+    relive,
+    score_all,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -48,14 +59,53 @@ def test_value_iteration_and_its_sweeps_agree(seed: int) -> None:
     for _ in range(400):
         best = [max(score(to, worth, naive, i, 1.0)) for i in range(n)]
         naive = np.where(goal, 1.0, best)
-    values, plan, means = goal.astype(float), np.full(n, -1), np.zeros(n)
-    order = np.arange(n)
-    tables = to, worth, 0, to.shape[2], goal
-    while improve(*tables, order, 1.0, values, plan, means) > 1e-12:
-        evaluate(*tables, order, 1.0, plan, means, 5, values)
+    table, values = pack(to, worth, 0, to.shape[2]), goal.astype(float)
+    while improve(table, 1.0, goal, np.arange(n), values) > 1e-12:
+        assert (values <= naive + 1e-9).all()
     assert values == pytest.approx(naive, abs=1e-9)
-    for i in np.flatnonzero(plan >= 0):
-        assert score(to, worth, values, i, 1.0)[plan[i]] == pytest.approx(values[i], abs=1e-9)
+    for i, scores in enumerate(score_all(table, 1.0, values)):
+        assert scores == pytest.approx(score(to, worth, values, i, 1.0))
+
+
+def test_a_table_holds_some_of_the_samples_in_order() -> None:
+    to, worth = drawn(0)
+    table = pack(to, worth, 1, 3)
+    for i, a in np.ndindex(to.shape[:2]):
+        mine = slice(table.first[i, a], table.first[i, a + 1])
+        found = to[i, a, 1:3] != NONE
+        assert table.to[mine].tolist() == to[i, a, 1:3][found].tolist()
+        assert table.worth[mine].tolist() == worth[i, a, 1:3][found].tolist()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_plan_is_judged_by_the_samples_around_each_state(seed: int) -> None:
+    to, _ = drawn(seed, samples=4)
+    rng = np.random.default_rng(seed)
+    n, late = len(to), 0.9
+    took = rng.integers(1, 4, to.shape).astype(np.float32)
+    near = np.stack([rng.permutation(n)[:3] for _ in range(n)])
+    share = rng.dirichlet(np.ones(3), n)
+    plan = rng.integers(-1, to.shape[1], n)
+    to[near[3], plan[3], 2:] = NONE  # none of the second half there: all samples count
+    table = follow(to, took, late, 2, 4, near, share, plan)
+    for i in range(n):
+        weight = np.zeros(n)
+        for some in ([2, 3], [0, 1, 2, 3]):
+            found = [
+                (k, j)
+                for k in range(3)
+                for j in some
+                if plan[i] >= 0 and to[near[i, k], plan[i], j] != NONE
+            ]
+            if found:
+                break
+        total = sum(share[i, k] for k, _ in found)
+        for k, j in found:
+            at = near[i, k], plan[i], j
+            weight[to[at]] += share[i, k] / total * late ** took[at]
+        mine = slice(*table.first[i])
+        sums = np.bincount(table.to[mine], table.worth[mine], n)
+        assert sums == pytest.approx(weight, abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -72,10 +122,11 @@ def test_arrival_solves_the_linear_equation(seed: int) -> None:
     exact[free] = np.linalg.solve(
         np.eye(free.sum()) - matrix[free][:, free], matrix[free][:, goal].sum(axis=1)
     )
-    values = goal.astype(float)
-    arrive(to, weight, goal, np.arange(n), 1e-13, values)
+    first = k * np.arange(n)[:, None] + [0, k]
+    table, values = Table(first, to.ravel(), weight.ravel()), goal.astype(float)
+    while arrive(table, goal, np.arange(n), values) > 1e-13:
+        assert (values <= exact + 1e-9).all()
     assert values == pytest.approx(exact, abs=1e-6)
-    assert (values <= exact + 1e-9).all()
 
 
 @pytest.mark.parametrize("wall", [True, False])

@@ -13,11 +13,10 @@ samples of all actions as `prior` further ones,
     Q(i, a) = (Σ v + prior · mean) / (n + prior),    U(i) = max over a of Q(i, a).
 
 Order statistics with nonnegative weights are monotone and no expansion in the maximum norm, so that
-U is the unique fixed point of a contraction. Sweeps in place from U = 0 rise to it.
+U is the unique fixed point of a contraction, and sweeps in place converge to it.
 
-**Evaluation.** The probability R of arrival under a plan solves the same equation with the plan's
-action and γ near 1. Sweeps from 0 rise to it as well: whatever is left undone makes R too low,
-never too high.
+**Evaluation.** The probability R of arrival under a plan is linear: R(i) = Σ weight · R(outcome),
+with weights that sum to γ^steps, γ near 1. Sweeps converge to it as well.
 
 **Walls.** Around a state, look at the nearest steps of the buffer along a direction. Each of them
 covers an interval, and might have crossed any plane no farther away than it goes. A plane is a wall
@@ -25,6 +24,8 @@ if far fewer steps crossed it than might have, with enough of them on either sid
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,141 +43,145 @@ Outcomes = NDArray[np.int32]
 Discounts = NDArray[np.float32]
 
 
+class Table(NamedTuple):
+    """Samples of all actions, one after the other.
+
+    Those of action a at state i are ``first[i, a]`` to ``first[i, a + 1]``: the states ``to`` that
+    they led to, and what an arrival there is worth.
+    """
+
+    first: IntArray
+    to: Outcomes
+    worth: Discounts
+
+
 @njit(cache=True, nogil=True)
-def _total(
-    to: Outcomes,
-    worth: Discounts,
-    values: FloatArray,
-    i: int,
-    a: int,
-    begin: int,
-    end: int,
-) -> tuple[float, float]:
-    """Return the sum over samples, the best counted as the second best, and their number."""
-    total, count, top, second = 0.0, 0.0, 0.0, 0.0
-    for j in range(begin, end):
-        k = to[i, a, j]
-        if k != NONE:
-            count += 1.0
-            value = worth[i, a, j] * values[k]
-            total += value
-            if value > top:
-                top, second = value, top
-            elif value > second:
-                second = value
-    return total - (top - second), count
+def pack(to: Outcomes, worth: Discounts, begin: int, end: int) -> Table:
+    """Return the samples from `begin` to `end` of (m, actions, samples) arrays without gaps."""
+    states, actions = to.shape[0], to.shape[1]
+    first = np.empty((states, actions + 1), np.int64)
+    most = states * actions * (end - begin)
+    onto, value = np.empty(most, np.int32), np.empty(most, np.float32)
+    count = 0
+    for i in range(states):
+        first[i, 0] = count
+        for a in range(actions):
+            for j in range(begin, end):
+                if to[i, a, j] != NONE:
+                    onto[count], value[count] = to[i, a, j], worth[i, a, j]
+                    count += 1
+            first[i, a + 1] = count
+    return Table(first, onto[:count], value[:count])
+
+
+@njit(cache=True, nogil=True)
+def score(table: Table, prior: float, values: FloatArray, i: int, scores: FloatArray) -> float:
+    """Set `scores` to Q(i, a) for all actions, 0 for those without samples; return the largest."""
+    first, to, worth = table
+    total = 0.0
+    for a in range(scores.size):
+        some, top, second = 0.0, 0.0, 0.0
+        for j in range(first[i, a], first[i, a + 1]):
+            value = worth[j] * values[to[j]]
+            some += value
+            second = max(second, min(top, value))  # no branches
+            top = max(top, value)
+        scores[a] = some - (top - second)
+        total += scores[a]
+    mean = total / max(first[i, scores.size] - first[i, 0], 1)
+    best = 0.0
+    for a in range(scores.size):
+        count = first[i, a + 1] - first[i, a]
+        if count > 0:
+            scores[a] = (scores[a] + prior * mean) / (count + prior)
+            best = max(best, scores[a])
+    return best
+
+
+@njit(cache=True, nogil=True)
+def score_all(table: Table, prior: float, values: FloatArray) -> FloatArray:
+    """Return Q(i, a) for all states and actions."""
+    scores = np.empty((values.size, table.first.shape[1] - 1))
+    for i in range(values.size):
+        score(table, prior, values, i, scores[i])
+    return scores
 
 
 @njit(cache=True, nogil=True)
 def improve(
-    to: Outcomes,
-    worth: Discounts,
-    begin: int,
-    end: int,
-    goal: BoolArray,
-    order: IntArray,
-    prior: float,
-    values: FloatArray,
-    plan: IntArray,
-    means: FloatArray,
+    table: Table, prior: float, goal: BoolArray, order: IntArray, values: FloatArray
 ) -> float:
-    """Choose the best action of every state, in place and in the given order.
+    """Set the value of every state to that of its best action, in place and in the given order.
 
-    Return the largest rise of a value. `plan` stays -1 where nothing leads to the goal; `means` are
-    set to the mean over the samples of all actions.
+    Return the largest change.
     """
-    actions = to.shape[1]
-    totals, counts = np.zeros(actions), np.zeros(actions)
-    rise = 0.0
+    scores, change = np.empty(table.first.shape[1] - 1), 0.0
     for i in order:
-        if goal[i]:
-            continue
-        total, count = 0.0, 0.0
-        for a in range(actions):
-            totals[a], counts[a] = _total(to, worth, values, i, a, begin, end)
-            total += totals[a]
-            count += counts[a]
-        if total == 0.0:
-            continue
-        means[i] = total / count
-        best, which = 0.0, -1
-        for a in range(actions):
-            if counts[a] > 0.0:
-                value = (totals[a] + prior * means[i]) / (counts[a] + prior)
-                if value > best:
-                    best, which = value, a
-        # from below values only rise; an action is kept unless another one is better
-        if best > values[i]:
-            rise = max(rise, best - values[i])
+        if not goal[i]:
+            best = score(table, prior, values, i, scores)
+            change = max(change, abs(best - values[i]))
             values[i] = best
-            plan[i] = which
-    return rise
+    return change
 
 
 @njit(cache=True, nogil=True)
-def evaluate(
+def follow(
     to: Outcomes,
-    worth: Discounts,
+    took: Discounts,
+    late: float,
     begin: int,
     end: int,
-    goal: BoolArray,
-    order: IntArray,
-    prior: float,
+    near: IntArray,
+    share: FloatArray,
     plan: IntArray,
-    means: FloatArray,
-    sweeps: int,
-    values: FloatArray,
-) -> float:
-    """Sweep over all states under a plan; return the largest rise in the first sweep.
+) -> Table:
+    """Return where the plan's action leads: a table of one action, its worth the weights of R.
 
-    `prior` samples worth `means` are added to those of the plan's action.
+    The samples are those from `begin` to `end` of each state and of the ``near[i]`` around it, with
+    weights ``share[i]``. Where there are none, all samples count. A step is worth `late`.
     """
-    first = 0.0
-    for sweep in range(sweeps):
-        rise = 0.0
-        for i in order:
-            a = plan[i]
-            if goal[i] or a < 0:
-                continue
-            total, count = _total(to, worth, values, i, a, begin, end)
-            if count > 0.0:
-                value = (total + prior * means[i]) / (count + prior)
-                if value > values[i]:
-                    rise = max(rise, value - values[i])
-                    values[i] = value
-        if sweep == 0:
-            first = rise
-        if rise <= 0.02 * first:
-            break
-    return first
+    states, samples = to.shape[0], to.shape[2]
+    first = np.empty((states, 2), np.int64)
+    most = states * near.shape[1] * samples
+    onto, weight = np.empty(most, np.int32), np.empty(most, np.float32)
+    count = 0
+    for i in range(states):
+        first[i, 0] = count
+        a, low, high = plan[i], begin, end
+        while a >= 0:
+            total = 0.0
+            for k in range(near.shape[1]):
+                for j in range(low, high):
+                    total += share[i, k] * (to[near[i, k], a, j] != NONE)
+            if total > 0.0:
+                for k in range(near.shape[1]):
+                    s = near[i, k]
+                    for j in range(low, high):
+                        if to[s, a, j] != NONE:
+                            onto[count] = to[s, a, j]
+                            weight[count] = share[i, k] / total * late ** took[s, a, j]
+                            count += 1
+                break
+            if high - low == samples:
+                break
+            low, high = 0, samples
+        first[i, 1] = count
+    return Table(first, onto[:count], weight[:count])
 
 
 @njit(cache=True, nogil=True)
-def arrive(
-    to: Outcomes,
-    weight: Discounts,
-    goal: BoolArray,
-    order: IntArray,
-    rise: float,
-    values: FloatArray,
-) -> None:
-    """Raise `values` to Σ weight · values[to], by sweeps until none rises by more than `rise`.
-
-    Rows of the weights sum to less than 1, so that this ends. Where a weight is 0, `to` is ignored.
-    """
-    change = np.inf
-    while change > rise:
-        change = 0.0
-        for i in order:
-            if goal[i]:
-                continue
+def arrive(table: Table, goal: BoolArray, order: IntArray, values: FloatArray) -> float:
+    """Set values to Σ weight · values[to], in place and in the given order; return the change."""
+    first, to, weight = table
+    change = 0.0
+    for i in order:
+        if not goal[i]:
             total = 0.0
-            for j in range(to.shape[1]):
-                if weight[i, j] > 0.0:
-                    total += weight[i, j] * values[to[i, j]]
-            if total > values[i]:
-                change = max(change, total - values[i])
-                values[i] = total
+            for j in range(first[i, 0], first[i, 1]):
+                total += weight[j] * values[to[j]]
+            change = max(change, abs(total - values[i]))
+            values[i] = total
+    return change
 
 
 @njit(cache=True, nogil=True)

@@ -10,6 +10,12 @@ the probability of arrival, go with it:
 
 The truth lies between. `_check` says where.
 
+**Fixed points.** U and R are fixed points of sweeps that contract slowly: where walks wander about,
+all values rise together, by a few percent of what is missing. Anderson acceleration (J. ACM 12(4),
+1965) takes the combination of the last few results whose changes cancel best. If a sweep changes
+nothing by more than ε and two sweeps contract by γ, the error is at most 2ε / (1 - γ). R is lowered
+by that: whatever is left undone makes it too low, never too high.
+
 **Sub-goals.** From each state the plan is followed through middling outcomes: of an action's
 samples the state nearest to their mean. It is followed as long as the path is straight, does not
 pass a wall, changes no discrete coordinate, and comes to no state where the action may be deadly.
@@ -17,6 +23,7 @@ pass a wall, changes no discrete coordinate, and comes to no state where the act
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +31,16 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.outcomes import NONE, Discounts, arrive, evaluate, improve, parted
+from ..kernels.outcomes import (
+    NONE,
+    Table,
+    arrive,
+    follow,
+    improve,
+    pack,
+    parted,
+    score_all,
+)
 from ._metric import APART
 from ._model import Model
 
@@ -33,8 +49,11 @@ _HORIZON, _LONGER, _PATIENCE = 300.0, 6.0, 8.0
 is; and how many times that in evaluations, where walks that take much longer do not count."""
 _PRIOR = 1.0
 """Samples of the mean over all actions that are added to those of an action."""
-_RISE = 1e-4
-"""A sweep that raises no value by more than this is the last."""
+_SORTED, _EVERY, _DEPTH = 12, 4, 10
+"""First sweeps, each followed by sorting the states by value; afterwards, sweeps between two
+combinations, and earlier results that are combined with the last."""
+_ERROR = 1e-3, 5e-2
+"""Most that a probability of arrival may be too low, and that U may be off by."""
 _RADIUS, _FARTHEST = 0.7, 3.0
 """States within the first distance of a goal are the goal, or the three nearest of the second."""
 _RISKY = 0.9
@@ -81,11 +100,10 @@ class Plan:
     stay: IntArray
 
 
-def discounts(model: Model, horizon: float) -> tuple[Discounts, Discounts]:
-    """Return what an arrival after each sample is worth: for the plan and for its evaluation."""
-    plan, late = 1.0 - 1.0 / horizon, 1.0 - 1.0 / (_PATIENCE * horizon)
-    worth = (plan ** (model.took + model.stitch)).astype(np.float32)
-    return worth, (late**model.took).astype(np.float32)
+def discounted(model: Model, horizon: float, begin: int, end: int) -> Table:
+    """Return some of the samples, and what an arrival after each of them is worth."""
+    worth = (1.0 - 1.0 / horizon) ** (model.took + model.stitch)
+    return pack(model.to, worth.astype(np.float32), begin, end)
 
 
 def find_horizon(model: Model, seed: int) -> float:
@@ -94,10 +112,11 @@ def find_horizon(model: Model, seed: int) -> float:
     A short one would value a gamble above a safe path that is long.
     """
     longest = 0.0
-    worth, _ = discounts(model, _HORIZON)
+    table = discounted(model, _HORIZON, 0, model.to.shape[2])
     for i in np.random.default_rng([seed, 2]).permutation(model.num_living)[:2]:
-        goal = np.linalg.norm(model.features - model.features[i], axis=1) <= _RADIUS
-        values, _ = solve(model, worth, 0, model.to.shape[2], goal, _RISE)
+        away = np.linalg.norm(model.features - model.features[i], axis=1)
+        order = np.argsort(away, kind="stable")
+        values = solve(table, away <= _RADIUS, order, 0.5 * _ERROR[1] / _HORIZON)
         steps = -_HORIZON * np.log(values[values > 1e-3])
         longest = max(longest, float(np.quantile(steps, 0.95)))
     return max(_HORIZON, _LONGER * longest)
@@ -105,8 +124,6 @@ def find_horizon(model: Model, seed: int) -> float:
 
 def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     """Plan for the goal at `point`, in features."""
-    worth, late = discounts(model, horizon)
-    rise = min(_RISE, 0.3 / horizon)
     away = np.linalg.norm(model.features - point, axis=1)
     third = float(np.partition(away, min(2, away.size - 1))[min(2, away.size - 1)])
     nearest = float(away.min())
@@ -121,21 +138,22 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     if open_.any():
         inside[near[~open_]] = False
 
-    samples = model.to.shape[2]
-    values, _ = solve(model, worth, 0, samples, inside, rise)
+    samples, enough = model.to.shape[2], 0.5 * _ERROR[1] / horizon
+    table = discounted(model, horizon, 0, samples)
+    values = solve(table, inside, np.argsort(away, kind="stable"), enough)
     order = np.argsort(-values, kind="stable")
-    scores = score(model, worth, 0, samples, values)
+    scores = score_all(table, _PRIOR, values)
     plan = chosen(model, scores)
-    high = judged(model, late, 0, samples, inside, plan, order)
+    high = judged(model, horizon, 0, samples, inside, plan, order)
     low = np.zeros(len(away))
     for begin, end in ((0, samples // 2), (samples // 2, samples)):
-        own, _ = solve(model, worth, begin, end, inside, 4.0 * rise)
-        half = chosen(model, score(model, worth, begin, end, own))
-        low += 0.5 * judged(model, late, samples - end, samples - begin, inside, half, order)
+        some = discounted(model, horizon, begin, end)
+        half = chosen(model, score_all(some, _PRIOR, solve(some, inside, order, enough)))
+        low += 0.5 * judged(model, horizon, samples - end, samples - begin, inside, half, order)
     low = np.minimum(low, high)
     # where another action would spoil the plan, or this one may end it
     here = np.arange(len(away))
-    known = (model.to != NONE).sum(axis=2) >= 3
+    known = np.diff(table.first, axis=1) >= 3
     worst = np.where(known, scores, np.inf).min(axis=1)
     risky = worst < _RISKY * scores.max(axis=1)
     outcomes = model.to[here, np.maximum(plan, 0)]
@@ -151,37 +169,39 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     return Plan(inside, nearest, values, scores32, low, high, following, ahead, risky, stay)
 
 
-def solve(
-    model: Model, worth: Discounts, begin: int, end: int, goal: BoolArray, enough: float
-) -> tuple[FloatArray, IntArray]:
-    """Return U and the plan by some of the samples: policy iteration, each plan evaluated a while.
+def settle(sweep: Callable[[FloatArray], float], values: FloatArray, enough: float) -> float:
+    """Sweep until no value changes by more than `enough`; return the largest change.
 
-    It ends when a sweep over all actions raises nothing by more than `enough`.
+    `sweep` works in place and returns the largest change. Values stay between 0 and 1.
     """
-    values, plan = goal.astype(np.float64), np.full(goal.size, -1)
-    means = np.zeros(goal.size)
-    order = np.argsort(
-        np.linalg.norm(model.features - model.features[goal].mean(axis=0), axis=1), kind="stable"
-    )
-    tables = model.to, worth, begin, end, goal
+    results, changes = np.empty((2, _DEPTH + 1, values.size))
+    limit, count = np.inf, 0
     while True:
-        rise = improve(*tables, order, _PRIOR, values, plan, means)
+        at, before = count % len(results), values.copy()
+        change = sweep(values)
+        count += 1
+        if change <= enough:
+            return change
+        results[at], changes[at] = values, values - before
+        # Changes must shrink from one combination to the next. If they do not, mere sweeps follow,
+        # which contract: so this ends.
+        if count % _EVERY == 0 and change <= limit:
+            limit = 0.9 * min(limit, 4.0 * change)
+            some = slice(min(count, len(results)))
+            apart = changes[some] - changes[at]
+            share = np.linalg.lstsq(apart @ apart.T, -(apart @ changes[at]), rcond=1e-12)[0]
+            values += share @ (results[some] - results[at])  # goals stay exactly 1
+            np.clip(values, 0.0, 1.0, out=values)
+
+
+def solve(table: Table, goal: BoolArray, order: IntArray, enough: float) -> FloatArray:
+    """Return U, up to a change of `enough` in a sweep; `order` is that of the first sweep."""
+    values = goal.astype(np.float64)
+    for _ in range(_SORTED):
+        improve(table, _PRIOR, goal, order, values)
         order = np.argsort(-values, kind="stable")
-        if rise <= enough:
-            return values, plan
-        # the means of the last round are too low by now, so that values stay below the solution
-        evaluate(*tables, order, _PRIOR, plan, means, 100, values)
-
-
-def score(model: Model, worth: Discounts, begin: int, end: int, values: FloatArray) -> FloatArray:
-    """Return the score of every action at every state, as `improve` computes it."""
-    to = model.to[:, :, begin:end]
-    samples = np.where(to >= 0, worth[:, :, begin:end] * values[np.maximum(to, 0)], 0.0)
-    top = np.partition(samples, -2, axis=2)[..., -2:]
-    total = samples.sum(axis=2) - (top[..., 1] - top[..., 0])
-    count = (to != NONE).sum(axis=2)
-    mean = total.sum(axis=1, keepdims=True) / np.maximum(count.sum(axis=1, keepdims=True), 1)
-    return np.where(count > 0, (total + _PRIOR * mean) / (count + _PRIOR), 0.0)
+    settle(lambda values: improve(table, _PRIOR, goal, order, values), values, enough)
+    return values
 
 
 def chosen(model: Model, scores: FloatArray) -> IntArray:
@@ -192,30 +212,25 @@ def chosen(model: Model, scores: FloatArray) -> IntArray:
 
 def judged(
     model: Model,
-    late: Discounts,
+    horizon: float,
     begin: int,
     end: int,
     goal: BoolArray,
     plan: IntArray,
     order: IntArray,
 ) -> FloatArray:
-    """Return the probability of arrival under a plan, by some of the samples.
+    """Return the probability of arrival under a plan, by some of the samples, never too high.
 
     These are the samples of each state and of those around it. Where there are none, all count.
     """
-    near, action, m = model.near, np.maximum(plan, 0)[:, None], len(model.near)
-    to, decay = model.to[near, action], late[near, action]
-    weight = np.where(to != NONE, model.share[:, :, None], 0.0)
-    some = weight.copy()
-    some[:, :, :begin] = some[:, :, end:] = 0.0
-    unknown = some.sum(axis=(1, 2)) == 0.0
-    some[unknown] = weight[unknown]
-    some *= decay / np.maximum(some.sum(axis=(1, 2), keepdims=True), 1e-300)
-    some[plan < 0] = 0.0
+    patience = _PATIENCE * horizon
+    samples = model.to, model.took, 1.0 - 1.0 / patience, begin, end
+    table = follow(*samples, model.near, model.share, plan)
     values = goal.astype(np.float64)
-    table = to.reshape(m, -1), some.reshape(m, -1).astype(np.float32)
-    arrive(*table, goal, order, 3.0 * _RISE, values)
-    return values
+    enough = 0.5 * _ERROR[0] / patience
+    change = settle(lambda values: arrive(table, goal, order, values), values, enough)
+    values[~goal] -= 2.0 * change * patience
+    return np.maximum(values, 0.0)
 
 
 def look_ahead(
