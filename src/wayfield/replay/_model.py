@@ -9,8 +9,9 @@ before it, since nobody chooses where a jump leads.
 so many that a move is longer than states are apart. Absorbing ends are states without moves.
 
 **Outcomes.** For state s, action a and either half of the episodes: the nearest rows r with that
-action, no farther than `_FAR` steps, none behind a wall. If f is where the move from r led, it led
-from s to
+action, none behind a wall. Where the action was hardly ever taken, they are borrowed from up to
+`_BORROWED` steps away; the plan counts that as a detour of this length. If f is where the move from
+r led, it led from s to
 
     f + c · (s - r),   0 <= c <= 1 for each feature,
 
@@ -43,7 +44,10 @@ _SAMPLES = 6
 _CANDIDATES = 24
 """Nearest rows that these are chosen from."""
 _FAR, _CLOSE, _ENOUGH = 3.0, 0.5, 3
-"""Rows beyond the first distance say nothing. Of those beyond the second three are used."""
+"""Rows beyond the first distance are far. Of those beyond the second three are used."""
+_BORROWED = 9.0
+"""Where fewer than three rows are near, moves are borrowed from rows up to here. It is less than
+the length of a change of a discrete coordinate, `APART`."""
 _POOLED = 60
 """Jumps around a state that say where its own lead."""
 _NOWHERE = 1e9
@@ -388,7 +392,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
             first = np.where(away <= 0.5 * _CLOSE, 0.5 * _CLOSE * rng.random(away.shape), away)
             order = np.argsort(first, axis=1, kind="stable")[:, :_SAMPLES]
             away, near = np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
-            good = (away <= _FAR) & ((away <= _CLOSE) | (np.arange(near.shape[1]) < _ENOUGH))
+            good = (away <= _BORROWED) & ((away <= _CLOSE) | (np.arange(near.shape[1]) < _ENOUGH))
             i, j = np.nonzero(good)
             row, slot = near[i, j], half * _SAMPLES + j
             reached, gap = _snapped(model, steps, i, row, end[row], beside[end[row]], rng)
@@ -396,7 +400,8 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
             leaps.append((i[jumps], np.full(jumps.size, kind), slot[jumps]))
             model.to[i, kind, slot] = reached
             model.took[i, kind, slot] = took[row]
-            model.stitch[i, kind, slot] = away[i, j] * (1.0 - carry.mean()) + gap
+            detour = np.maximum(away[i, j] - _FAR, 0.0)
+            model.stitch[i, kind, slot] = away[i, j] * (1.0 - carry.mean()) + detour + gap
             moved[i, slot] = features[end[row]] - features[row]
             source[i, slot] = row
         # the sample nearest to the mean is typical, however far a few of them went

@@ -338,11 +338,13 @@ def success(scene: Scene, graph: str) -> float:
     return row(scene, make_graph(scene, graph), 100, ours)["reached"] / 100
 
 
-def test_with_few_data_nothing_is_promised_that_is_not_kept() -> None:
+def test_with_few_data_moves_are_borrowed_from_afar() -> None:
+    """In many places some directions were never taken; the nearest rows that did must do."""
     scene = make_scene("giant-stitch", 0.03, 300, 1)
     (ours,) = (arm for arm in ARMS if arm.name == OURS)
     walked = row(scene, make_graph(scene, "xy-5"), 100, ours)
-    assert walked["predicted"] < walked["reached"] / 100 + 0.2
+    assert walked["reached"] > 95
+    assert walked["predicted"] < walked["reached"] / 100
 
 
 def test_false_shortcuts_do_not_make_a_gamble_cheap() -> None:
