@@ -47,9 +47,14 @@ _FAR, _CLOSE, _ENOUGH = 3.0, 0.5, 3
 """Rows beyond the first distance are far. Of those beyond the second three are used."""
 _BORROWED = 9.0
 """Where fewer than three rows are near, moves are borrowed from rows up to here. It is less than
-the length of a change of a discrete coordinate, `APART`."""
+the length of a change of a discrete coordinate, `APART`. Nothing is borrowed if kinds are where
+steps led: then a direction that nobody took may be a wall."""
 _POOLED = 60
 """Jumps around a state that say where its own lead."""
+_POOLS, _NEARLY, _TESTED = (3, 6, 12, 24), 1.1, 10_000
+"""Numbers of nearest rows whose share of fatal moves, jumps and absorbing ends, may be the odds of
+one; how much larger than the least the error of the chosen number may be; and held-out rows that
+it is measured on."""
 _NOWHERE = 1e9
 """Feature of chance nodes, which are no places."""
 _AVERAGED = 3
@@ -86,6 +91,8 @@ class Steps:
         actions are whole numbers, which are held during a move.
     episode, half : (n,) int arrays
         Number of the episode, and the half of the episodes that it belongs to, 0 or 1.
+    acted : bool
+        Whether kinds are those of actions, not of where steps led.
     """
 
     rows: FloatArray
@@ -96,6 +103,7 @@ class Steps:
     vectors: FloatArray
     episode: IntArray
     half: IntArray
+    acted: bool = True
 
     def moves(self, hold: int, seed: int) -> Moves:
         """Return the moves from all rows, of at most `hold` steps.
@@ -373,11 +381,18 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
     everyone = np.arange(living)[:, None]
     leap = np.linalg.norm(features[end] - features, axis=1) > 2.0 * _FAR * hold
     leaps: list[tuple[IntArray, IntArray, IntArray]] = []
+    known = [
+        [usable[(moves.kind[usable] == kind) & (steps.half[usable] == half)] for half in (0, 1)]
+        for kind in range(count)
+    ]
+    fatal = leap | steps.absorbing[end]
+    pooled = _pool(steps, known, fatal, rng)
+    farthest = _BORROWED if steps.acted else _FAR
     for kind in range(count):
         moved = np.zeros((living, 2 * _SAMPLES, width))
         source = np.full((living, 2 * _SAMPLES), -1)
         for half in (0, 1):
-            some = usable[(steps.half[usable] == half) & (moves.kind[usable] == kind)]
+            some = known[kind][half]
             if some.size < _ENOUGH:
                 continue
             k = min(_CANDIDATES, some.size)
@@ -390,9 +405,14 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
             away = np.where(behind.reshape(away.shape), np.inf, away)
             # of the rows close by any will do, so that states around each other have others
             first = np.where(away <= 0.5 * _CLOSE, 0.5 * _CLOSE * rng.random(away.shape), away)
-            order = np.argsort(first, axis=1, kind="stable")[:, :_SAMPLES]
+            order = np.argsort(first, axis=1, kind="stable")
             away, near = np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
-            good = (away <= _BORROWED) & ((away <= _CLOSE) | (np.arange(near.shape[1]) < _ENOUGH))
+            rank = np.arange(k)
+            good = (away <= farthest) & ((away <= _CLOSE) | (rank < _ENOUGH)) & (rank < _SAMPLES)
+            if fatal[near].any():
+                good = _at_the_odds(good, fatal[near], (away <= _FAR) & (rank < pooled), rng)
+                order = np.argsort(~good, axis=1, kind="stable")
+                away, near, good = (np.take_along_axis(a, order, 1) for a in (away, near, good))
             i, j = np.nonzero(good)
             row, slot = near[i, j], half * _SAMPLES + j
             reached, gap = _snapped(model, steps, i, row, end[row], beside[end[row]], rng)
@@ -412,6 +432,51 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
         change = steps.rows[end[typical]] - steps.rows[typical]
         model.drift[:living, kind] = np.where(typical[:, None] >= 0, change, 0.0)
     return _with_chance(model, steps, leaps, usable[leap[usable]], end, beside), moves
+
+
+def _pool(
+    steps: Steps,
+    known: list[list[IntArray]],
+    fatal: BoolArray,
+    rng: np.random.Generator,
+) -> int:
+    """Return how many of the nearest rows tell whether a move of the other half is fatal.
+
+    A plan picks actions whose odds look low by luck. Hence the most rows whose squared error is
+    nearly the least.
+    """
+    error, tested = np.zeros(len(_POOLS)), max(_TESTED // len(known), 50)
+    if not fatal.any():
+        return _POOLS[0]
+    for train, test in known:
+        if train.size < _CANDIDATES or not test.size:
+            continue
+        test = test[rng.permutation(test.size)[:tested]]
+        tree = cKDTree(steps.features[train])
+        bad = fatal[train[query(tree, steps.features[test], _CANDIDATES)[1]]]
+        for i, most in enumerate(_POOLS):
+            error[i] += float(((bad[:, :most].mean(axis=1) - fatal[test]) ** 2).sum())
+    return max(
+        most for most, off in zip(_POOLS, error, strict=True) if off <= _NEARLY * error.min()
+    )
+
+
+def _at_the_odds(
+    good: BoolArray, fatal: BoolArray, pool: BoolArray, rng: np.random.Generator
+) -> BoolArray:
+    """Return as many samples as are good, fatal ones among them with their share of the pool.
+
+    The share is rounded at random. Rows are sorted by distance, and the nearest of either kind are
+    taken.
+    """
+    count = good.sum(axis=1)
+    share = (fatal & pool).sum(axis=1) / np.maximum(pool.sum(axis=1), 1)
+    wanted = np.floor(share * count + rng.random(len(good))).astype(int)
+    wanted = np.where(pool.any(axis=1), wanted, (good & fatal).sum(axis=1))
+    usable = pool | good
+    worse, better = np.cumsum(usable & fatal, axis=1), np.cumsum(usable & ~fatal, axis=1)
+    left = (count - np.minimum(wanted, worse[:, -1]))[:, None]
+    return np.asarray(usable & np.where(fatal, worse <= wanted[:, None], better <= left))
 
 
 def _spread(

@@ -150,7 +150,8 @@ class Planner:
         steps = Steps(rows, features, onward, absorbing, kind, vectors, episode, half)
         if actions is None or (values.ndim > 1 and explained_locally(steps, seed) < _EXPLAINED):
             vectors, values = where_steps_led(features, going), np.zeros(0)
-            steps = replace(steps, kind=kinds_of(vectors, seed)[0], vectors=vectors)
+            kind = kinds_of(vectors, seed)[0]
+            steps = replace(steps, kind=kind, vectors=vectors, acted=False)
         model, moves = make_model(steps, states, seed)
         if values.size and moves.values is not None:
             values = moves.values.reshape(-1, *values.shape[1:])
