@@ -18,7 +18,6 @@ from .cross_validation import cross_validate as cross_validate
 from .errors import InputError as InputError
 from .errors import InputWarning as InputWarning
 from .errors import NotConverged as NotConverged
-from .errors import TrustWarning as TrustWarning
 from .errors import WayfieldError as WayfieldError
 from .extension import AMLE as AMLE
 from .extension import Harmonic as Harmonic

@@ -398,7 +398,7 @@ def test_a_planner_that_failed_its_test_warns_once() -> None:
     }
     planner = wf.Planner(data)
     assert planner.check().verdict == "do not use"
-    with pytest.warns(wf.TrustWarning, match="failed its test"):
+    with pytest.warns(wf.errors.TrustWarning, match="failed its test"):
         planner.reach(names[:1], names[5:6])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

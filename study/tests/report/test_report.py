@@ -823,5 +823,5 @@ def test_a_study_without_a_cover(tmp_path: Path) -> None:
 
 def test_a_section_that_is_none(tmp_path: Path) -> None:
     study = Study("toys", "Toys", (replace(toy(), sections=("words",)),), ())
-    with pytest.raises(wf.InputError, match=r"a section of 'toy' is no .* but a str"):
+    with pytest.raises(wf.InputError, match=r"a section of 'toy' must be a .*Section, got a str"):
         write_report(study, {}, tmp_path, PROVENANCE)
