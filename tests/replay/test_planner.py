@@ -460,3 +460,26 @@ def test_each_value_is_made_once_however_many_threads_ask() -> None:
         thread.join()
     assert found == [9] * 8
     assert made == [3]
+
+
+def test_dummy_actions_of_last_rows_do_not_count() -> None:
+    walk = {"observations": [[0], [1], [2], [3]], "actions": [7, 7, 7]}
+    planner = wf.Planner([walk] * 10)
+    assert planner.actions.tolist() == [7]
+    assert planner.reach([3], goal=[3]) == 1.0
+    assert planner.value([3], goal=[3]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("column", "data", "why"),
+    [
+        ("observations", np.zeros((20, 2)), "no coordinate that changes"),
+        ("actions", np.full(20, np.nan), "actions\\[0\\] = nan is not a finite number"),
+        ("actions", np.array(["left"] * 20), "actions must be numbers"),
+    ],
+)
+def test_columns_that_are_none(column: str, data: Any, why: str) -> None:
+    walk = {"observations": np.arange(20.0)[:, None], "actions": np.zeros(20, int)}
+    ends = {"terminals": np.arange(20) % 5 == 4}
+    with pytest.raises(wf.InputError, match=why):
+        wf.Planner({**walk, **ends, column: data})

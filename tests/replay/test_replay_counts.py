@@ -324,7 +324,7 @@ def test_float32_rows_stay_float32() -> None:
         ({"landmarks": 0}, "landmarks must be a whole number of at least 1, got 0"),
         ({"landmarks": [[0.0, 1.0]]}, "landmarks have 2 coordinates, observations 1"),
         ({"landmarks": [[np.nan]]}, r"landmarks\[0, 0\] = nan"),
-        ({"landmarks": np.empty((0, 1))}, "landmarks are empty"),
+        ({"landmarks": np.empty((0, 1))}, "landmarks must not be empty"),
         ({"jump": -1.0}, "jump must be"),
         ({"jump": np.nan}, "jump must be"),
         ({"seed": -1, "landmarks": 2}, "seed must be"),

@@ -157,9 +157,10 @@ def run_test(model: Model, steps: Steps, moves: Moves, dropped: BoolArray, seed:
 
 
 def calibrated(low: FloatArray, high: FloatArray, blind: float) -> FloatArray:
-    """Return the probability of arrival between too low and too high a one."""
+    """Return the probability of arrival, between a low and a high estimate."""
     gap = high - low
-    return np.asarray((low + 0.5 * gap * (1.0 - 0.5 * gap)) * (1.0 - _UNSEEN * blind))
+    between = (low + 0.5 * gap * (1.0 - 0.5 * gap)) * (1.0 - _UNSEEN * blind)
+    return np.where(low >= 1.0, 1.0, between)  # at the goal
 
 
 def interval(

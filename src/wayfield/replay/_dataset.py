@@ -420,7 +420,7 @@ def as_rows(data: ArrayLike, name: str) -> Rows:
     if array.ndim != 2:
         raise InputError(f"{name} must be two-dimensional, got shape {array.shape}")
     if array.size == 0:
-        raise InputError(f"{name} are empty: their shape is {array.shape}")
+        raise InputError(f"{name} must not be empty, got shape {array.shape}")
     kind = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
     array = np.ascontiguousarray(array, dtype=kind)
     low, high = float(array.min()), float(array.max())  # either is NaN if any entry is

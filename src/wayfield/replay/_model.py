@@ -22,6 +22,7 @@ nearest to it that is not behind a wall, drawn with weights 1 / distance: interp
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -31,6 +32,8 @@ from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
 from scipy.spatial import cKDTree
 
+from .._arrays import refuse
+from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.outcomes import NONE, find_planes, parted
 from ._dataset import Buffer
@@ -255,6 +258,9 @@ class Model:
 def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
     """Return the kind of every action, and what each kind is: a number or a mean vector."""
     actions = np.asarray(actions)
+    if actions.dtype.kind not in "biuf":
+        raise InputError(f"actions must be numbers, got {actions.dtype}")
+    refuse(~np.isfinite(actions), actions, "actions", "is not a finite number")
     actions = actions[:, 0] if actions.ndim == 2 and actions.shape[1] == 1 else actions
     whole = actions.ndim == 1 and (
         actions.dtype.kind in "biu" or (actions == np.rint(actions)).all()
@@ -264,10 +270,13 @@ def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
         if values.size <= 4 * _KINDS:
             return kind.astype(np.int64), values
     vectors = actions.reshape(len(actions), -1).astype(np.float64)
-    scale = np.maximum(vectors.std(axis=0), 1e-300)
+    spread = vectors.std(axis=0)
+    scale = np.where(spread > 0.0, spread, 1.0)
     count = min(3 ** vectors.shape[1], _KINDS, len(np.unique(vectors[:1000], axis=0)))
     drawn = np.random.default_rng(seed).permutation(len(vectors))[:20_000]
-    centres, _ = kmeans2(vectors[drawn] / scale, count, minit="++", seed=seed)
+    with warnings.catch_warnings():  # of empty clusters, which are dropped below
+        warnings.simplefilter("ignore", UserWarning)
+        centres, _ = kmeans2(vectors[drawn] / scale, count, minit="++", seed=seed)
     kind = query(cKDTree(centres), vectors / scale, 1)[1][:, 0]
     total = np.bincount(kind, minlength=count)
     kept = np.flatnonzero(total)

@@ -134,7 +134,8 @@ class Planner:
             taken = np.asarray(actions)
             if len(taken) != source.max() + 1:
                 raise InputError(f"{source.max() + 1} rows but {len(taken)} actions")
-            kind[source >= 0], values = kinds_of(taken, seed)
+            acted = onward & (source >= 0)  # the last row of an episode may hold a dummy action
+            kind[acted], values = kinds_of(taken[source[acted]], seed)
         metric: Metric | Given | Landmarks
         if embed is not None:
             metric = Given.fitted(embed, rows, going)
@@ -143,6 +144,8 @@ class Planner:
         else:
             metric = time_metric(rows, going, kind)
         features = metric(rows)
+        if not features.shape[1]:
+            raise InputError("observations have no coordinate that changes from step to step")
         vectors = np.zeros((0, 0))
         if values.ndim > 1:
             vectors = np.zeros((len(rows), values.reshape(len(values), -1).shape[1]))
@@ -228,7 +231,8 @@ class Planner:
     def action(self, observation: ArrayLike, goal: ArrayLike) -> Any:
         """Return the action that the plan takes, one of `actions`.
 
-        At the goal it is the action that stays nearest to it. Shapes are those of `subgoal`: a
+        At the goal it is the action that stays nearest to it. Where nothing leads to the goal, and
+        `value` is +inf, it is the first action. Shapes are those of `subgoal`: a
         number, or one vector, for one observation.
 
         Examples
@@ -266,13 +270,15 @@ class Planner:
             near, share = self._around(rows[which], plan)
             worth = (share * plan.values[near]).sum(axis=1)
             with np.errstate(divide="ignore"):
-                values[which] = np.log(worth) / np.log1p(-1.0 / self._horizon)
-        return values[0] if single else np.abs(values)
+                values[which] = np.abs(np.log(worth) / np.log1p(-1.0 / self._horizon))
+        return values[0] if single else values
 
     def reach(self, observation: ArrayLike, goal: ArrayLike) -> Any:
-        """Return the probability of arriving under the plan, calibrated on held-out episodes.
+        """Return the probability of arriving under the plan: an estimate, not a proof.
 
-        `TrustWarning` is issued, once, if the planner failed its test: see `check`. Shapes are
+        It lies between a low estimate, by episodes that did not choose the plan, and a high one, by
+        those that did. Where in between was chosen on other worlds: `wayfield study buffers` shows
+        how it does on new ones. `errors.TrustWarning` is issued, once, if the planner failed its test: see `check`. Shapes are
         those of `value`.
         """
         rows, goals, single = self._asked(observation, goal)
@@ -290,8 +296,8 @@ class Planner:
         observation, goal : arrays
             As for `subgoal`.
         level : float
-            Share of tasks, over worlds like those that it was calibrated on, whose probability lies
-            within.
+            Share of tasks whose probability should lie within. Widths were chosen on some worlds
+            and carry no guarantee; `wayfield study buffers` counts how often they hold on others.
         """
         level = as_real(level, "level")
         if not 0.0 < level < 1.0:
