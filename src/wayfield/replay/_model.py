@@ -48,10 +48,11 @@ _CANDIDATES = 24
 """Nearest rows that these are chosen from."""
 _FAR, _CLOSE, _ENOUGH = 3.0, 0.5, 3
 """Rows beyond the first distance are far. Of those beyond the second three are used."""
-_BORROWED = 9.0
+_BORROWED, _LEAST_ROWS = 9.0, 10_000
 """Where fewer than three rows are near, moves are borrowed from rows up to here. It is less than
 the length of a change of a discrete coordinate, `APART`. Nothing is borrowed if kinds are where
-steps led: then a direction that nobody took may be a wall."""
+steps led: then a direction that nobody took may be a wall. Nor from fewer rows than the second
+number, where walls go unnoticed."""
 _POOLED = 60
 """Jumps around a state that say where its own lead."""
 _POOLS, _NEARLY, _TESTED = (3, 6, 12, 24), 1.1, 10_000
@@ -396,7 +397,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
     ]
     fatal = leap | steps.absorbing[end]
     pooled = _pool(steps, known, fatal, rng)
-    farthest = _BORROWED if steps.acted else _FAR
+    farthest = _BORROWED if steps.acted and len(steps.rows) >= _LEAST_ROWS else _FAR
     for kind in range(count):
         moved = np.zeros((living, 2 * _SAMPLES, width))
         source = np.full((living, 2 * _SAMPLES), -1)
@@ -411,7 +412,9 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
             flat = features[near].reshape(-1, width)
             behind = parted(flat, np.repeat(everyone, k, 0).reshape(-1, 1), *walls)
             behind |= parted(np.repeat(own, k, 0), beside[near].reshape(-1, 1), *walls)
-            away = np.where(behind.reshape(away.shape), np.inf, away)
+            # neither jumps nor deaths are borrowed: they belong to their places
+            behind = behind.reshape(away.shape) | (fatal[near] & (away > _FAR))
+            away = np.where(behind, np.inf, away)
             # of the rows close by any will do, so that states around each other have others
             first = np.where(away <= 0.5 * _CLOSE, 0.5 * _CLOSE * rng.random(away.shape), away)
             order = np.argsort(first, axis=1, kind="stable")
