@@ -457,7 +457,7 @@ def test_mended_rows_are_those_of_the_file() -> None:
     before, after = rows(edges), rows("wayfield-mend/mended.csv")
     assert [(row["from"], row["to"]) for row in after] == [(r["from"], r["to"]) for r in before]
     assert [int(row["row"]) for row in after] == list(range(1, len(before) + 1))
-    assert float(after[-1]["length"]) == 14.0, "the false edge has the length of its detour"
+    assert float(after[-1]["length"]) == 28.0, "the false edge is twice as long as its detour"
 
 
 def test_units_come_first() -> None:

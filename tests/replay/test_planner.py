@@ -483,3 +483,11 @@ def test_columns_that_are_none(column: str, data: Any, why: str) -> None:
     ends = {"terminals": np.arange(20) % 5 == 4}
     with pytest.raises(wf.InputError, match=why):
         wf.Planner({**walk, **ends, column: data})
+
+
+def test_far_from_all_data_nothing_is_ruled_out() -> None:
+    there = np.linspace(0.0, 40.0, 81)[:, None]
+    planner = wf.Planner([there, there[::-1]] * 10)
+    low, high = planner.reach_interval([1e6], goal=[30.0])
+    assert (low, high) == (0.0, 1.0)
+    assert planner.reach([1e6], goal=[30.0]) < 1e-6

@@ -366,13 +366,11 @@ def test_a_body_wanders_the_same_way_again() -> None:
 
 def test_a_planner_of_wanderings_leads_to_the_goal() -> None:
     maze = wf.sim.make("pointmaze-medium")
-    planner = wf.Planner(wf.sim.wander(maze, 6000, seed=1))
+    planner = wf.Planner(wf.sim.wander(maze, 20_000, seed=1))
     goal = maze.coordinates.xy[25]
     walk = wf.sim.walk(maze, planner, goal=goal, start=maze.coordinates.xy[0])
     assert walk.arrived
-    low, high = planner.reach_interval(walk.start, goal)  # 6,000 rows are few
-    assert planner.reach(walk.start, goal) > 0.5
-    assert low < high == 1.0
+    assert planner.reach(walk.start, goal) > 0.9
 
 
 def test_a_behaviour_that_keeps_to_the_middle_makes_no_walls() -> None:

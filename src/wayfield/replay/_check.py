@@ -220,7 +220,8 @@ class Check(KeepsReadOnly):
         kinds = [f"{name} {', '.join(map(str, of))}" for name, of in names.items() if of.size]
         kinds = [f"used {', '.join(map(str, self.used))}", *kinds]
         lines = [
-            f"Verdict: {self.verdict}" + (f" ({', '.join(self.fails)})." if self.fails else "."),
+            f"Verdict: {self.verdict}."
+            + (f" What may fail: {', '.join(self.fails)}." if self.fails else ""),
             f"{number_of(self.num_tested, 'predictions')} of where held-out walks end: Brier score "
             f"{self.brier:.3f}, skill {self.skill:.2f} (1 is perfect, 0 the base rate).",
         ]

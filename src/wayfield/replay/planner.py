@@ -282,8 +282,9 @@ class Planner:
         those of `value`.
         """
         rows, goals, single = self._asked(observation, goal)
-        low, high = self._bounds(rows, goals)
-        reach = calibrated(low, high, self._test.blind)
+        low, high, far = self._bounds(rows, goals)
+        # off the distribution nothing is known: half the odds for every three steps
+        reach = calibrated(0.25**far * low, 0.5**far * high, self._test.blind)
         return reach[0] if single else reach
 
     def reach_interval(
@@ -303,7 +304,9 @@ class Planner:
         if not 0.0 < level < 1.0:
             raise InputError(f"level must be between 0 and 1, got {level:g}")
         rows, goals, single = self._asked(observation, goal)
-        low, high = interval(*self._bounds(rows, goals), self._test.blind, level)
+        low, high, far = self._bounds(rows, goals)
+        high = np.where(far > 0.0, 1.0, high)  # nothing is known, so nothing is ruled out
+        low, high = interval(0.25**far * low, high, self._test.blind, level)
         return (low[0], high[0]) if single else (low, high)
 
     def check(self) -> Check:
@@ -498,8 +501,12 @@ class Planner:
         scores = (share[:, :, None] * plan.scores[near]).sum(axis=1)
         return np.where(scores.max(axis=1) > 0.0, scores.argmax(axis=1), -1)
 
-    def _bounds(self, rows: Rows, goals: Rows) -> tuple[FloatArray, FloatArray]:
-        """Return too low and too high a probability of arrival; warn if the test failed."""
+    def _bounds(self, rows: Rows, goals: Rows) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return low and high estimates of the probability of arrival; warn if the test failed.
+
+        The third array says how far observation and goal are from all states, in units of
+        `_UNSEEN` steps beyond the first.
+        """
         if self._test.verdict == "do not use" and not self._warned:
             self._warned = True
             warnings.warn(
@@ -508,7 +515,7 @@ class Planner:
                 TrustWarning,
                 stacklevel=3,
             )
-        low, high = np.empty(len(rows)), np.empty(len(rows))
+        low, high, far = np.empty((3, len(rows)))
         for one, which in _groups(goals, len(rows)):
             plan = self._plans[one.tobytes()]
             points = self._metric(rows[which])
@@ -516,13 +523,10 @@ class Planner:
             share = weights(away)
             low[which] = (share * plan.low[near]).sum(axis=1)
             high[which] = (share * plan.high[near]).sum(axis=1)
-            # off the distribution nothing is known: half the odds for every three steps
-            far = np.maximum(away[:, 0] % 1e3 / _UNSEEN - 1.0, 0.0) + max(
-                plan.away / _UNSEEN - 1.0, 0.0
-            )
-            low[which] *= 0.25**far
-            high[which] *= 0.5**far
-        return low, high
+            apart = np.linalg.norm(points - self._model.features[near[:, 0]], axis=1)
+            beyond = np.maximum(apart / _UNSEEN - 1.0, 0.0)
+            far[which] = beyond + max(plan.away / _UNSEEN - 1.0, 0.0)
+        return low, high, far
 
 
 def _read(kind: Any, part: str, arrays: dict[str, NDArray[Any]], function: Any = None) -> Any:
