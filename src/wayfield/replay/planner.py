@@ -278,8 +278,8 @@ class Planner:
 
         It lies between a low estimate, by episodes that did not choose the plan, and a high one, by
         those that did. Where in between was chosen on other worlds: `wayfield study buffers` shows
-        how it does on new ones. `errors.TrustWarning` is issued, once, if the planner failed its test: see `check`. Shapes are
-        those of `value`.
+        how it does on new ones. `errors.TrustWarning` is issued, once, if the planner failed its
+        test: see `check`. Shapes are those of `value`.
         """
         rows, goals, single = self._asked(observation, goal)
         low, high, far = self._bounds(rows, goals)
