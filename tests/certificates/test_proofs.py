@@ -370,7 +370,7 @@ def test_a_lifted_plan_is_proved_on_its_lifted_values(tmp_path: Path) -> None:
     answer = wf.solve(path, labels, goal=0, lift=True)
     said = verify(answer.write_proof(tmp_path / "lifted.proof"))
     assert any("Every start that can reach the goal" in sentence for sentence in said)
-    assert any("stands on lifted values" in sentence for sentence in said)
+    assert any("descends lifted values" in sentence for sentence in said)
     file = File(tmp_path / "lifted.proof")
     file.change("lift", 2, 0.5)
     with pytest.raises(NotProved, match="lifted value of vertex 2 is below"):

@@ -59,7 +59,7 @@ def test_value_iteration_and_its_sweeps_agree(seed: int) -> None:
     for _ in range(400):
         best = [max(score(to, worth, naive, i, 1.0)) for i in range(n)]
         naive = np.where(goal, 1.0, best)
-    table, values = pack(to, worth, 0, to.shape[2]), goal.astype(float)
+    table, values = Table(*pack(to, worth, 0, to.shape[2])), goal.astype(float)
     while improve(table, 1.0, goal, np.arange(n), values) > 1e-12:
         assert (values <= naive + 1e-9).all()
     assert values == pytest.approx(naive, abs=1e-9)
@@ -69,7 +69,7 @@ def test_value_iteration_and_its_sweeps_agree(seed: int) -> None:
 
 def test_a_table_holds_some_of_the_samples_in_order() -> None:
     to, worth = drawn(0)
-    table = pack(to, worth, 1, 3)
+    table = Table(*pack(to, worth, 1, 3))
     for i, a in np.ndindex(to.shape[:2]):
         mine = slice(table.first[i, a], table.first[i, a + 1])
         found = to[i, a, 1:3] != NONE
@@ -87,7 +87,7 @@ def test_a_plan_is_judged_by_the_samples_around_each_state(seed: int) -> None:
     share = rng.dirichlet(np.ones(3), n)
     plan = rng.integers(-1, to.shape[1], n)
     to[near[3], plan[3], 2:] = NONE  # none of the second half there: all samples count
-    table = follow(to, took, late, 2, 4, near, share, plan)
+    table = Table(*follow(to, took, late, 2, 4, near, share, plan))
     for i in range(n):
         weight = np.zeros(n)
         for some in ([2, 3], [0, 1, 2, 3]):

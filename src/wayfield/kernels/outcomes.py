@@ -56,7 +56,9 @@ class Table(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def pack(to: Outcomes, worth: Discounts, begin: int, end: int) -> Table:
+def pack(
+    to: Outcomes, worth: Discounts, begin: int, end: int
+) -> tuple[IntArray, Outcomes, Discounts]:
     """Return the samples from `begin` to `end` of (m, actions, samples) arrays without gaps."""
     states, actions = to.shape[0], to.shape[1]
     first = np.empty((states, actions + 1), np.int64)
@@ -71,7 +73,7 @@ def pack(to: Outcomes, worth: Discounts, begin: int, end: int) -> Table:
                     onto[count], value[count] = to[i, a, j], worth[i, a, j]
                     count += 1
             first[i, a + 1] = count
-    return Table(first, onto[:count], value[:count])
+    return first, onto[:count], value[:count]
 
 
 @njit(cache=True, nogil=True)
@@ -134,7 +136,7 @@ def follow(
     near: IntArray,
     share: FloatArray,
     plan: IntArray,
-) -> Table:
+) -> tuple[IntArray, Outcomes, Discounts]:
     """Return where the plan's action leads: a table of one action, its worth the weights of R.
 
     The samples are those from `begin` to `end` of each state and of the ``near[i]`` around it, with
@@ -166,7 +168,7 @@ def follow(
                 break
             low, high = 0, samples
         first[i, 1] = count
-    return Table(first, onto[:count], weight[:count])
+    return first, onto[:count], weight[:count]
 
 
 @njit(cache=True, nogil=True)

@@ -103,7 +103,7 @@ class Plan:
 def discounted(model: Model, horizon: float, begin: int, end: int) -> Table:
     """Return some of the samples, and what an arrival after each of them is worth."""
     worth = (1.0 - 1.0 / horizon) ** (model.took + model.stitch)
-    return pack(model.to, worth.astype(np.float32), begin, end)
+    return Table(*pack(model.to, worth.astype(np.float32), begin, end))
 
 
 def find_horizon(model: Model, seed: int) -> float:
@@ -225,7 +225,7 @@ def judged(
     """
     patience = _PATIENCE * horizon
     samples = model.to, model.took, 1.0 - 1.0 / patience, begin, end
-    table = follow(*samples, model.near, model.share, plan)
+    table = Table(*follow(*samples, model.near, model.share, plan))
     values = goal.astype(np.float64)
     enough = 0.5 * _ERROR[0] / patience
     change = settle(lambda values: arrive(table, goal, order, values), values, enough)
