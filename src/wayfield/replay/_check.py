@@ -84,7 +84,7 @@ class Test:
 
     @property
     def skill(self) -> float:
-        """One less the Brier score over that of the base rate; NaN if nothing can be told."""
+        """1 minus the Brier score over that of the base rate; NaN if undefined."""
         base = float(self.happened.mean()) if self.happened.size else 0.0
         spread = base * (1.0 - base)
         return 1.0 - self.brier / spread if spread > 0.0 else float("nan")
@@ -253,7 +253,7 @@ class Check(KeepsReadOnly):
 def make_check(
     model: Model, metric: Any, test: Test, plans: Sequence[Plan], has_actions: bool
 ) -> Check:
-    """Put the test beside what plans for some goals look like."""
+    """Return the test together with statistics of plans for some goals."""
     living, width = model.num_living, model.rows.shape[1]
     share = float(np.mean([plan.goal[:living].mean() for plan in plans]))
     leads = float(np.mean([(plan.values[:living] > 0.0).mean() for plan in plans]))

@@ -194,7 +194,7 @@ def _from_rows(dataset: Mapping[str, Any], entry: str, ends: Ends | None) -> dic
 
 
 def _side_by_side(found: dict[str, Any]) -> tuple[dict[str, Any], BoolArray]:
-    """Put parallel streams of observations one after the other; return where each is cut.
+    """Concatenate parallel streams of observations; return where each is cut.
 
     Time is the first axis beside `dones` (Stable-Baselines3), otherwise the second.
     """

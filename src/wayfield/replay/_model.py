@@ -6,7 +6,7 @@ is taken for what its direction was meant to be: an ordinary step for itself, a 
 before it, since nobody chooses where a jump leads.
 
 **Moves.** From a row one follows the episode as long as the action is held, at most `hold` steps:
-so many that a move is longer than states are apart. Absorbing ends are states without moves.
+enough that a move is longer than the spacing of states. Absorbing ends are states without moves.
 
 **Outcomes.** For state s, action a and either half of the episodes: the nearest rows r with that
 action, none behind a wall. Where the action was hardly ever taken, they are borrowed from up to
@@ -579,7 +579,7 @@ def _with_chance(
     end: IntArray,
     beside: IntArray,
 ) -> Model:
-    """Let jumps lead to chance nodes, and these to where jumps around there ended.
+    """Route jumps to chance nodes, and these to where jumps around there ended.
 
     Nobody chooses where a jump leads, and a few dozen jumps say more about the odds than the three
     of one action. The samples of a node are every n-th of the jumps around it, whatever the action,

@@ -281,7 +281,7 @@ class KeyDoor(Plane):
     door: FloatArray
     """(1, 4) a wall to those without the key."""
     beyond: Callable[[FloatArray], BoolArray]
-    """Whether places are behind the door; whoever begins there has the key."""
+    """Whether places are behind the door; starts there have the key."""
     reach: float = 0.6
     """Distance from which the key is taken."""
 
