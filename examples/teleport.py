@@ -2,7 +2,7 @@
 
 OGBench's teleport maze has two teleporters that lead to one of three places each, and one of these
 is a cell without an exit. Shortest paths on the buffer go through a teleporter, since it was short
-for the lucky ones. A `Planner` also counts the others, and predicts how likely each plan arrives.
+for the lucky ones. A `Planner` also counts the others, and predicts how likely it is to arrive.
 The film is an animated PNG.
 
 Run it with ``python examples/teleport.py [FILE]``; it needs the extra ``plots``.
@@ -28,7 +28,7 @@ from wayfield_study.experiments.pointmaze._maze import (
     load_point_maze,
     places,
 )
-from wayfield_study.experiments.pointmaze._planners import Problem, arrival, graph_distance
+from wayfield_study.experiments.pointmaze._planners import Problem, graph_distance
 from wayfield_study.kernels.point_maze import ARRIVAL, STEP, push_out, sent
 
 MAZE = load_point_maze("teleport")
@@ -47,20 +47,17 @@ def main(path: Path = Path("teleport.png")) -> None:
     replay = wf.Replay.from_dataset(buffer._asdict(), landmarks=500)
     scene = Scene(MAZE, buffer, replay, seed=0)
     route = graph_distance(Problem(scene, replay.graph, GOAL))
-    targets, odds = route.targets(scene), arrival(scene, route)
-    plans: dict[str, tuple[Callable[[Any], Any], float]] = {
-        "shortest path": (
-            lambda here: targets[replay.nearest(here)],
-            float(odds[replay.nearest(START)]),
-        ),
-        "Planner": (lambda here: planner.subgoal(here, GOAL), float(planner.reach(START, GOAL))),
+    targets, reach = route.targets(scene), float(planner.reach(START, GOAL))
+    plans: dict[str, Callable[[Any], Any]] = {
+        "shortest path": lambda here: targets[replay.nearest(here)],
+        f"Planner: predicted arrival {reach:.2f}": lambda here: planner.subgoal(here, GOAL),
     }
     trails = {}
-    for name, (subgoal, reach) in plans.items():
+    for name, subgoal in plans.items():
         trails[name] = walk(subgoal, np.random.default_rng(SEED))
         end = "arrives" if arrived(trails[name][-1]) else "does not arrive"
-        print(f"{name}: predicted {reach:.2f}; {end}, {len(trails[name]) - 1} steps")
-    film(path, trails, {name: reach for name, (_, reach) in plans.items()})
+        print(f"{name}; {end}, {len(trails[name]) - 1} steps")
+    film(path, trails)
 
 
 def walk(subgoal: Callable[[Any], Any], rng: np.random.Generator) -> Any:
@@ -81,13 +78,13 @@ def arrived(place: Any) -> bool:
     return bool(np.linalg.norm(place - GOAL) <= ARRIVAL)
 
 
-def film(path: Path, trails: dict[str, Any], predicted: dict[str, float]) -> None:
+def film(path: Path, trails: dict[str, Any]) -> None:
     """Draw the walks as they go on, side by side, as an animated PNG."""
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.1), layout="constrained")
     lines = []
     for ax, name in zip(axes, trails, strict=True):
         draw_maze(ax)
-        ax.set_title(f"{name}: predicted arrival {predicted[name]:.2f}")
+        ax.set_title(name)
         lines.append((*ax.plot([], [], color="#12806a"), *ax.plot([], [], "o", color="#c8452b")))
     frames = []
     for step in range(0, max(map(len, trails.values())) + EVERY, EVERY):

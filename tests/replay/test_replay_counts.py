@@ -177,7 +177,6 @@ def test_counts_dwell_and_visits_are_those_of_the_naive_twin(episodes: list[list
     assert set(arcs) == set(dwells)
     assert compact.counts.tolist() == [len(dwells[arc]) for arc in arcs]
     assert compact.dwell.tolist() == [median(dwells[arc]) for arc in arcs]
-    assert compact.fastest.tolist() == [min(dwells[arc]) for arc in arcs]
     assert np.array_equal(compact.graph.lengths, compact.dwell)
     assert compact.visits.tolist() == [visits[x] for x in name]
     assert compact.departures.sum() == compact.counts.sum()
@@ -204,8 +203,6 @@ def test_time_between_merged_states_is_never_below_distance_over_speed() -> None
     assert (graph.lengths >= way / replay.speed * (1 - 1e-12)).all()
     assert (graph.lengths >= replay.dwell).all()
     assert (graph.lengths > replay.dwell).any()
-    assert (replay.fastest >= way / replay.speed * (1 - 1e-12)).all()
-    assert (replay.fastest <= graph.lengths).all()
 
 
 def test_speed_is_that_of_ten_steps_and_half_of_one_at_least() -> None:

@@ -112,23 +112,6 @@ class HasTransitions(Protocol):
         ...
 
 
-@runtime_checkable
-class HasExpectedCost(HasTransitions, Protocol):
-    """Anything that solves by itself: a replay buffer knows its stitched arcs."""
-
-    def expected_cost(
-        self,
-        goal: ArrayLike,
-        give_up: float | None = None,
-        labels: Labels | None = None,
-        *,
-        rtol: float = FINEST,
-        check: bool = True,
-    ) -> ExpectedCost:
-        """Return the least expected cost, as the function `expected_cost` does."""
-        ...
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class ExpectedCost(KeepsReadOnly):
     """Expected cost and probability of arrival from each state, and the plan that attains them.
@@ -404,8 +387,8 @@ def expected_cost(
     Parameters
     ----------
     transitions : Transitions
-        The process, or an object with a method ``transitions()`` that returns one. A replay buffer
-        with stitched arcs is solved on its observed arcs first: `Replay.expected_cost`.
+        The process, or an object with a method ``transitions()`` that returns one, such as a
+        `Replay`.
     goal : int or array of int
         Where to arrive: one state, or any of several.
     give_up : float, optional
@@ -446,8 +429,6 @@ def expected_cost(
     """
     if odds not in (None, "worst", "best"):
         raise InputError(f'odds must be "worst", "best" or None, got {odds!r}')
-    if isinstance(transitions, HasExpectedCost) and odds is None:
-        return transitions.expected_cost(goal, give_up, labels, rtol=rtol, check=check)
     moves = _transitions(transitions)
     n = moves.num_states
     several = np.atleast_1d(np.asarray(goal))

@@ -48,8 +48,8 @@ def crossings(
 @njit(cache=True, nogil=True)
 def gather_arcs(
     tail: Numbers, head: Numbers, dwell: Numbers, leaps: BoolArray, num_states: int
-) -> tuple[IntArray, Numbers, IntArray, FloatArray, FloatArray, IntArray]:
-    """Return crossings as arcs: rows, heads, counts, median and least dwells, number of leaps."""
+) -> tuple[IntArray, Numbers, IntArray, FloatArray, IntArray]:
+    """Return crossings as arcs: rows, heads, counts, median dwells, number of leaps."""
     begin = np.zeros(num_states + 1, np.int64)
     for i in range(tail.size):
         begin[tail[i] + 1] += 1
@@ -67,8 +67,7 @@ def gather_arcs(
             num_arcs += i == begin[x] or packed[i] >> 32 != packed[i - 1] >> 32
     indptr = np.zeros(num_states + 1, np.int64)
     indices, counts = np.empty(num_arcs, np.int32), np.empty(num_arcs, np.int64)
-    median, least = np.empty(num_arcs), np.empty(num_arcs)
-    leapt = np.zeros(num_arcs, np.int64)
+    median, leapt = np.empty(num_arcs), np.zeros(num_arcs, np.int64)
     arc = 0
     for x in range(num_states):
         start = begin[x]
@@ -82,10 +81,9 @@ def gather_arcs(
             upper = (packed[middle] & 0xFFFFFFFF) >> 1
             lower = upper if size % 2 else (packed[middle - 1] & 0xFFFFFFFF) >> 1
             indices[arc], counts[arc], median[arc] = packed[start] >> 32, size, (lower + upper) / 2
-            least[arc] = (packed[start] & 0xFFFFFFFF) >> 1
             arc, start = arc + 1, end
         indptr[x + 1] = arc
-    return indptr, indices, counts, median, least, leapt
+    return indptr, indices, counts, median, leapt
 
 
 @njit(cache=True, nogil=True)

@@ -9,7 +9,7 @@ on any graph).
 from ._check import Check
 from ._counts import ActionCounts, Jumps
 from ._replay import Replay, attach, replay_graph, scan_tolerances
-from ._reports import Diagnosis, PlannerReport, ReachReport, Suspects, ToleranceScan
+from ._reports import Diagnosis, PlannerReport, ReachReport, ToleranceScan
 from .planner import Planner
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "PlannerReport",
     "ReachReport",
     "Replay",
-    "Suspects",
     "ToleranceScan",
     "attach",
     "replay_graph",

@@ -128,8 +128,6 @@ class Arcs(NamedTuple):
     counts: IntArray
     dwell: FloatArray
     """Median."""
-    fastest: FloatArray
-    """Least dwell."""
     jump_counts: IntArray
     """Crossings that were jumps."""
 

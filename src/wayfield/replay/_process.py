@@ -10,10 +10,6 @@ Exits are pooled over the adjacent states that jumps were seen from: these belon
 and a few dozen jumps say more about its odds than three jumps from each state. A state that was
 left only by jumps has one action, itself: to stay until a jump happens.
 
-**Posterior.** With a `strength` the odds are those of a Dirichlet posterior: `strength` departures
-are added to those of a state, jumps and steps as around it, and `strength` exits are added to those
-around it, as over all jumps of the buffer. So three lucky jumps do not win.
-
 **From actions** the odds are those of what followed each kind of action.
 """
 
@@ -27,7 +23,6 @@ from scipy import sparse
 from ..chance import Transitions
 from ..errors import InputError
 from ..kernels._types import FloatArray
-from ._stitching import adjacency
 
 if TYPE_CHECKING:
     from ._replay import Replay
@@ -36,11 +31,8 @@ By = Literal["arc", "action"]
 BY = ("arc", "action")
 
 
-def transitions_of(replay: Replay, by: By, strength: float = 0.0) -> Transitions:
-    """Return the process whose actions are arcs to walk along, or kinds of actions.
-
-    `strength` is the number of samples that the prior of the jumps' odds is worth.
-    """
+def transitions_of(replay: Replay, by: By) -> Transitions:
+    """Return the process whose actions are arcs to walk along, or kinds of actions."""
     graph, n = replay.graph, replay.graph.num_vertices
     if by == "action":
         done = replay.actions
@@ -51,16 +43,9 @@ def transitions_of(replay: Replay, by: By, strength: float = 0.0) -> Transitions
         )
     if not graph.num_arcs:
         raise InputError("the buffer has no arcs: no transition changes the state")
-    adjacent = adjacency(replay)
-
-    # Departures from every state by jumps and by steps, with those of the prior.
+    # Departures from every state by jumps and by steps.
     jumps: FloatArray = np.bincount(graph.tails, replay.jump_counts, n).astype(float)
     steps = np.maximum(replay.departures - jumps, 1.0)
-    if strength > 0.0 and jumps.any():
-        share = (adjacent @ jumps) / np.maximum(adjacent @ replay.departures, 1.0)
-        # where all departures around are jumps, a step is still possible
-        steps = np.maximum(replay.departures - jumps + strength * (1.0 - share), 1e-3)
-        jumps = jumps + strength * share
 
     # Steps that lead where they are meant to.
     walked = np.flatnonzero(replay.stepped | (replay.counts == 0))
@@ -68,17 +53,18 @@ def transitions_of(replay: Replay, by: By, strength: float = 0.0) -> Transitions
     if not jumps.any():
         return Transitions(tails, heads, heads, steps[tails], graph.lengths[walked], n)
 
-    # Exits of every state with jumps: its own, those around it and, by the prior, all others.
+    # Exits of every state with jumps: its own, and those of the states that a step joins it to.
+    own, stepped = np.arange(n), replay.stepped
+    one = np.concatenate([graph.tails[stepped], graph.indices[stepped], own])
+    other = np.concatenate([graph.indices[stepped], graph.tails[stepped], own])
+    adjacent = sparse.csr_array((np.ones(one.size), (one, other)), shape=(n, n))
+    adjacent.data[:] = 1.0
     jumping = np.flatnonzero(jumps)
     taken = replay.jump_counts.astype(float)
     exits = sparse.csr_array((taken, (graph.tails, graph.indices)), (n, n))
     exits.eliminate_zeros()
     around = adjacent[jumping]
     pooled = (around @ exits).tocsr()
-    if strength:
-        everywhere = exits.sum(axis=0)[np.newaxis] * (strength / exits.sum())
-        each = sparse.csr_array(np.ones((jumping.size, 1)))
-        pooled = (pooled + each @ sparse.csr_array(everywhere)).tocsr()
     # a jump takes its dwell; on an arc of both, the length is that of the steps
     took = np.where(2 * taken > replay.counts, graph.lengths, np.nan_to_num(replay.dwell))
     took = np.bincount(graph.tails, taken * took, n)

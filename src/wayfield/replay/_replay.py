@@ -21,15 +21,13 @@ from .._arrays import (
     frozen,
     refuse,
 )
-from ..chance import ExpectedCost, Transitions, expected_cost
-from ..chance._solver import FINEST
+from ..chance import Transitions
 from ..errors import InputError
 from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.merging import Rows
 from ..kernels.planning import reaching
 from ..kernels.stays import gather_arcs, step_lengths
-from ..labels import Labels
 from ._counts import (
     ActionCounts,
     Arcs,
@@ -46,8 +44,7 @@ from ._counts import (
 )
 from ._dataset import Buffer, Ends, as_rows, chosen_lengths, read_dataset, read_rows
 from ._process import BY, By, transitions_of
-from ._reports import ReachReport, Suspects, ToleranceScan
-from ._stitching import find_stitched, find_suspects
+from ._reports import ReachReport, ToleranceScan
 
 Role = Literal["start", "goal", "both"]
 ROLES = get_args(Role)
@@ -79,12 +76,9 @@ class Replay(KeepsReadOnly):
         Largest distance of an observation from the state of its vertex; with landmarks, the least
         distance between two of them.
     counts : (m,) int64 array
-        Number of crossings of each arc; 0 for stitched arcs.
+        Number of crossings of each arc; 0 for those of attached vertices.
     dwell : (m,) float array
         Median number of steps from entering the arc's tail to crossing it; NaN where nobody did.
-    fastest : (m,) float array
-        Length of each arc by its least dwell in place of the median, that is without rests; NaN
-        where nobody crossed.
     jump_counts : (m,) int64 array
         Number of the crossings that were jumps.
     visits : (n,) int64 array
@@ -119,7 +113,6 @@ class Replay(KeepsReadOnly):
     tolerance: float
     counts: NDArray[np.int64]
     dwell: FloatArray
-    fastest: FloatArray
     jump_counts: NDArray[np.int64]
     visits: NDArray[np.int64]
     jumps: Jumps
@@ -246,11 +239,28 @@ class Replay(KeepsReadOnly):
         lengths = np.full(distance.size, np.inf)
         lengths[near] = pace * distance[near]
         graph, new = attach(self.graph, lengths, role, k=near.size, position=observation)
+        # the arcs of the buffer keep their statistics, in the rows of the larger graph
+        crossed = np.flatnonzero(self.counts)
+        keys = self.graph.tails[crossed] * np.int64(new + 1) + self.graph.indices[crossed]
+        slot = np.searchsorted(graph.tails * np.int64(new + 1) + graph.indices, keys)
+
+        def moved(array: NDArray[Any], nothing: float) -> NDArray[Any]:
+            larger = np.full(graph.num_arcs, nothing, dtype=array.dtype)
+            larger[slot] = array[crossed]
+            return frozen(larger)
+
         place = np.asarray(observation, dtype=self.states.dtype)
-        known = with_arcs(self, graph)
-        states, visits = np.vstack([self.states, place]), np.append(self.visits, 0)
-        count = self.attached + 1
-        return replace(known, states=frozen(states), visits=frozen(visits), attached=count), new
+        larger = replace(
+            self,
+            graph=graph,
+            states=frozen(np.vstack([self.states, place])),
+            visits=frozen(np.append(self.visits, 0)),
+            counts=moved(self.counts, 0),
+            dwell=moved(self.dwell, np.nan),
+            jump_counts=moved(self.jump_counts, 0),
+            attached=self.attached + 1,
+        )
+        return larger, new
 
     def report(self, goal: int) -> ReachReport:
         """Report which states can reach the goal, before anything is planned.
@@ -267,7 +277,7 @@ class Replay(KeepsReadOnly):
         reaches = reaching(self.graph.reverse_arcs, goal)
         return ReachReport(goal, frozen(reaches), self.graph.strong_components, self.graph)
 
-    # ---------------------------------------------------------------- chance, stitching, suspects
+    # ---------------------------------------------------------------- chance
 
     @cached_property
     def stepped(self) -> BoolArray:
@@ -304,114 +314,6 @@ class Replay(KeepsReadOnly):
             by = "action" if self.exact and self.actions and self.actions.kinds.ndim == 1 else "arc"
         return transitions_of(self, cast("By", as_choice(by, "by", BY)))
 
-    def expected_cost(
-        self,
-        goal: ArrayLike,
-        give_up: float | None = None,
-        labels: Labels | None = None,
-        *,
-        rtol: float = FINEST,
-        check: bool = True,
-    ) -> ExpectedCost:
-        """Return the least expected cost of arriving, by observed arcs first.
-
-        The parameters are those of `wayfield.expected_cost`, which calls this with a replay.
-        Stitched arcs have a price, but no odds: a plan with both could avoid a risk by paying the
-        price. So they are used only from states where observed arcs lead nowhere: where the plan
-        would give up or, without `give_up`, where no policy arrives with probability 1.
-
-        Examples
-        --------
-        >>> gap = replay_graph([[0.0], [1.0], [3.0]], [[1.0], [0.0], [4.0]], tolerance=0.1)
-        >>> gap.expected_cost(goal=3).values
-        array([inf, inf,  1.,  0.])
-        >>> gap.stitched(2).expected_cost(goal=3).values.round(1)
-        array([47.3, 46.3,  1. ,  0. ])
-        """
-        seen = self.observed
-        first = expected_cost(seen.transitions(), goal, give_up, labels, rtol=rtol, check=check)
-        fixed = np.zeros(first.values.size, dtype=bool)
-        fixed[first.goal] = True
-        if labels is not None:
-            fixed[labels.vertices] = True
-        lost = (first.plan < 0) & ~fixed
-        if seen is self or not lost.any():
-            return first
-        known = np.flatnonzero(~lost)
-        every, kept = self.transitions(), Labels(known, first.values[known])
-        second = expected_cost(every, goal, give_up, kept, rtol=rtol, check=check)
-        both = replace(
-            second,
-            labels=labels,
-            plan=np.where(lost, second.plan, first.plan),
-            gives_up=lost & second.gives_up,
-        )
-        return both.under(every, check=check)
-
-    def stitched(self, arcs: int | Graph) -> Replay:
-        """Add arcs that nobody was seen to cross, at a price.
-
-        An arc of length ℓ that n departures around it never took costs ℓ + 20 · (2 + n / 3): one
-        in n + 2 such arcs works, a third of the departures counts, and a try that fails costs 20
-        steps. If it is longer than two median arcs, ℓ is multiplied by 1000^(ℓ / 2 median arcs):
-        long arcs come last. The arcs of the buffer stay as they are; `counts` is 0 for the others.
-
-        Parameters
-        ----------
-        arcs : int or Graph
-            Number of nearest states to join each state to, both ways, as long as the distance takes
-            at the behaviour's speed; or a graph on the same vertices, its lengths in steps.
-
-        Examples
-        --------
-        >>> gap = replay_graph([[0.0], [1.0], [3.0]], [[1.0], [0.0], [4.0]], tolerance=0.1)
-        >>> stitched = gap.stitched(2)
-        >>> stitched.graph.neighbours(1), stitched.counts[stitched.graph.tails == 1]
-        (array([0, 2, 3], dtype=int32), array([1, 0, 0]))
-        >>> stitched.graph.lengths[stitched.graph.tails == 1].round(1)
-        array([1.00000e+00, 4.53000e+01, 9.49117e+04])
-        """
-        new = find_stitched(self, arcs)
-        return with_arcs(self, new.added_to(self.graph, new.price))
-
-    @cached_property
-    def observed(self) -> Replay:
-        """The same without stitched arcs; itself if there are none."""
-        seen = self.counts > 0
-        if seen.all():
-            return self
-        graph = self.graph
-        indptr = np.concatenate([[0], np.cumsum(seen)])[graph.indptr]
-        rows = indptr, graph.indices[seen], graph.lengths[seen]
-        return with_arcs(self, Graph(*rows, True, graph.positions))
-
-    def suspects(self, graph: Graph, least: float = 1.0) -> Suspects:
-        """List the arcs of a graph that the transitions contradict, the most doubtful first.
-
-        The graph may be one of nearest neighbours or of a learned distance. An arc is suspect if it
-        was never taken although there was occasion, and if no observed path between its ends is at
-        most twice as long plus one median arc.
-
-        Parameters
-        ----------
-        graph : Graph
-            On the same vertices, its lengths in steps.
-        least : float
-            Least number of departures around both ends.
-
-        Examples
-        --------
-        >>> corridor = replay_graph(np.abs(np.arange(80.0) % 12 - 6)[:, None])
-        >>> wrong = Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 6])  # the ends are not neighbours
-        >>> corridor.suspects(wrong)
-        Suspects(2 of 8 arcs, the first left out 7 times)
-        >>> print(corridor.suspects(wrong))
-        tail  head  length  left out  odds
-           0     6       1         7  0.19
-           6     0       1         7  0.19
-        """
-        return find_suspects(self, graph, least)
-
     @cached_property
     def _pace(self) -> float:
         """Median cost of the buffer's own arcs per unit of distance."""
@@ -431,28 +333,6 @@ class Replay(KeepsReadOnly):
     def __repr__(self) -> str:
         extra = f"{self.attached} attached, " if self.attached else ""
         return f"Replay({self.tail.size:,} transitions, {extra}{self.graph})"
-
-
-def with_arcs(replay: Replay, graph: Graph) -> Replay:
-    """Return the replay on a graph that has all crossed arcs, and perhaps others."""
-    n = np.int64(max(graph.num_vertices, replay.graph.num_vertices))
-    crossed = np.flatnonzero(replay.counts)
-    keys = replay.graph.tails[crossed] * n + replay.graph.indices[crossed]
-    slot = np.searchsorted(graph.tails * n + graph.indices, keys)
-
-    def moved(array: NDArray[Any], nothing: float) -> NDArray[Any]:
-        larger = np.full(graph.num_arcs, nothing, dtype=array.dtype)
-        larger[slot] = array[crossed]
-        return frozen(larger)
-
-    return replace(
-        replay,
-        graph=graph,
-        counts=moved(replay.counts, 0),
-        dwell=moved(replay.dwell, np.nan),
-        fastest=moved(replay.fastest, np.nan),
-        jump_counts=moved(replay.jump_counts, 0),
-    )
 
 
 def replay_graph(
@@ -547,18 +427,18 @@ def assemble(
     moves = find_crossings(buffer, located, jump)
     arcs, speed = Arcs(*gather_arcs(*moves[1:5], len(states))), speed_of(buffer)
     tails = np.repeat(np.arange(len(states)), np.diff(arcs.indptr))
-    cost, fastest = arcs.dwell, arcs.fastest
+    cost = arcs.dwell
     if costs is not None:  # the least of those given for the transitions of every arc
         tail, head = here[buffer.valid].astype(np.int64), there[buffer.valid]
         moved = tail != head
         key = tail[moved] * len(states) + head[moved]
         slot = np.searchsorted(tails * len(states) + arcs.indices, key)
-        cost = fastest = np.full(arcs.indices.size, np.inf)
+        cost = np.full(arcs.indices.size, np.inf)
         np.minimum.at(cost, slot, costs[moved])
     elif not exact and speed > 0.0:  # not shorter than the distance at the usual speed
         span = np.linalg.norm(states[arcs.indices].astype(np.float64) - states[tails], axis=1)
         least = np.where(2 * arcs.jump_counts > arcs.counts, 0.0, span / speed)
-        cost, fastest = np.maximum(cost, least), np.maximum(fastest, least)
+        cost = np.maximum(cost, least)
     done = None
     if actions is not None:
         done = count_actions(actions, buffer, located, moves, costs, exact)
@@ -575,7 +455,6 @@ def assemble(
         tolerance=tolerance,
         counts=frozen(arcs.counts),
         dwell=frozen(arcs.dwell),
-        fastest=frozen(fastest),
         jump_counts=frozen(arcs.jump_counts),
         visits=frozen(moves.visits),
         jumps=jumps_of(moves, buffer),

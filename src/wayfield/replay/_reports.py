@@ -135,52 +135,6 @@ class ToleranceScan:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Suspects(KeepsReadOnly):
-    """Arcs that the transitions of a buffer speak against, the most doubtful first.
-
-    Attributes
-    ----------
-    tail, head : (s,) int64 arrays
-        The arcs.
-    length : (s,) float array
-        Their lengths in the graph.
-    count : (s,) int64 array
-        Number of departures from the tail, none of them along the arc.
-    odds : (s,) float array
-        Probability that the arc works all the same, by the departures around both its ends.
-    num_arcs : int
-        Number of arcs of the graph.
-    """
-
-    tail: NDArray[np.int64]
-    head: NDArray[np.int64]
-    length: FloatArray
-    count: NDArray[np.int64]
-    odds: FloatArray
-    num_arcs: int
-
-    def __len__(self) -> int:
-        return self.tail.size
-
-    def __repr__(self) -> str:
-        arcs = number_of(self.num_arcs, "arcs")
-        if not len(self):
-            return f"Suspects(none of {arcs})"
-        return f"Suspects({len(self):,} of {arcs}, the first left out {self.count[0]:,} times)"
-
-    def __str__(self) -> str:
-        shown = min(len(self), 10)
-        rows = [("tail", "head", "length", "left out", "odds")]
-        for i in range(shown):
-            ends = f"{self.tail[i]}", f"{self.head[i]}"
-            rows.append(
-                (*ends, f"{self.length[i]:.4g}", f"{self.count[i]:,}", f"{self.odds[i]:.2g}")
-            )
-        more = f"\nand {len(self) - shown:,} more" if len(self) > shown else ""
-        return _table(rows) + more
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class PlannerReport(KeepsReadOnly):
     """What the plan for one goal rests on. The printed form has a few lines.
 

@@ -29,7 +29,6 @@ from wayfield_study.experiments.pointmaze._maze import (
 from wayfield_study.experiments.pointmaze._planners import (
     GRAPHS,
     Problem,
-    arrival,
     chance_of,
     hindsight_labels,
     make_graph,
@@ -246,20 +245,21 @@ def test_every_planner_walks_round_a_bend(arm) -> None:
     steps = drawn.walk(scene, policy.targets)
     assert (steps > 0).all()
     assert steps.max() < 400
-    assert policy.predicted(scene, drawn) == pytest.approx(1.0, abs=0.02)
+    if arm.name == OURS:
+        assert policy.predicted(scene, drawn) == pytest.approx(1.0, abs=0.02)
+    else:
+        assert np.isnan(policy.predicted(scene, drawn)).all()
 
 
 def test_a_false_edge_through_the_wall() -> None:
-    """Nearest neighbours across the wall: Dijkstra bumps into it, observed ways lead round it."""
+    """Nearest neighbours across the wall: Dijkstra bumps into it, Planner walks round it."""
     scene = room()
     place = places([(3, 1)])[0]
     far = make_graph(scene, "xy-50")
     drawn = draw_episodes(scene.maze, 0, 10, 0)
-    arms = {arm.name: arm.make(Problem(scene, far, place)) for arm in ARMS}
-    assert (drawn.walk(scene, arms[REFERENCE].targets) == -1).all()
-    assert arms[REFERENCE].predicted(scene, drawn).max() < 0.5
-    for name in ("evidence", "observed", OURS):
-        assert (drawn.walk(scene, arms[name].targets) > 0).all()
+    targets = {arm.name: arm.make(Problem(scene, far, place)).targets for arm in ARMS}
+    assert (drawn.walk(scene, targets[REFERENCE]) == -1).all()
+    assert (drawn.walk(scene, targets[OURS]) > 0).all()
 
 
 def test_hindsight_labels_are_upper_bounds_that_somebody_walked() -> None:
@@ -280,10 +280,7 @@ def test_routes_end_where_nothing_leads_on() -> None:
     n = len(scene.states)
     nowhere = problem.route(np.full(n, -1), np.zeros(n, dtype=bool))
     assert nowhere.able.sum() == len(problem.goals)
-    said = arrival(scene, nowhere)
-    assert said[problem.goals] == pytest.approx(1.0)
     others = np.setdiff1d(np.arange(n), problem.goals)
-    assert said[others].max() <= 1.0
     assert not np.array_equal(nowhere.steps(scene)[others], others)  # to the nearest that has a way
 
 
@@ -303,7 +300,7 @@ def test_chances_are_what_was_counted(teleport: Scene) -> None:
 
 
 def test_the_gamble_and_the_way_round() -> None:
-    """Dijkstra enters the teleport and loses about every second time, and that is predicted."""
+    """Dijkstra enters the teleport and loses about every second time; Planner walks round it."""
     teleport = make_scene("teleport-stitch", 1.0, 1000, 0)
     outcomes = {}
     for arm in ARMS:
@@ -317,7 +314,6 @@ def test_the_gamble_and_the_way_round() -> None:
                 said.append(policy.predicted(teleport, drawn).mean())
             outcomes[arm.name] = reached / 200, float(np.mean(said))
     assert 0.35 < outcomes[REFERENCE][0] < 0.7
-    assert outcomes[REFERENCE][1] == pytest.approx(outcomes[REFERENCE][0], abs=0.1)
     assert outcomes[OURS][0] > 0.97
     assert outcomes[OURS][1] == pytest.approx(outcomes[OURS][0], abs=0.03)
 

@@ -13,7 +13,7 @@ from pages import outline
 from shell import wayfield
 from wayfield_study.engine import Records, Row, Store, by_experiment, run
 from wayfield_study.experiments import STUDIES
-from wayfield_study.experiments.pointmaze import constants, official, success
+from wayfield_study.experiments.pointmaze import official, success
 from wayfield_study.experiments.pointmaze._common import (
     ARMS,
     DATASETS,
@@ -55,7 +55,7 @@ def test_every_planner_is_there(tables: dict[str, Records]) -> None:
     for row in rows:
         assert row["pairs"] == row["episodes"] == 20
         assert row["reached"] == sum(row["by_task"])
-        assert 0.0 <= row["predicted"] <= 1.0
+        assert (0.0 <= row["predicted"] <= 1.0) == (row["arm"] == OURS)  # rivals: NaN
         assert (row["steps"] > 0) == (row["reached"] > 0)
 
 
@@ -69,11 +69,6 @@ def test_our_planner_arrives_more_often_than_shortest_paths(tables: dict[str, Re
 @pytest.mark.xfail(reason="a tenth of the data is too little to tell the exits' odds")
 def test_our_planner_arrives_with_a_tenth_of_the_data(tables: dict[str, Records]) -> None:
     assert tables["point_success"].where(arm=OURS).ratio("reached", "pairs") >= 0.9
-
-
-def test_constants_are_swept_around_what_they_are(tables: dict[str, Records]) -> None:
-    rows = tables["point_constants"]
-    assert rows.values("value") == [-1.0, *constants.SWEPT["give_up"][1]]
 
 
 def test_the_map_has_both_plans(tables: dict[str, Records]) -> None:

@@ -6,14 +6,13 @@ from typing import Any
 
 from ...engine import NO_ROWS, Experiment, Study, Tables
 from ...report import Cover, Tile
-from . import constants, official, success, teleport_map
+from . import official, success, teleport_map
 from ._common import FEWEST_SEEDS, OURS, REFERENCE, share
 
 POINT: tuple[Experiment[Any], ...] = (
     success.EXPERIMENT,
     teleport_map.EXPERIMENT,
     success.LESS_DATA,
-    constants.EXPERIMENT,
     official.EXPERIMENT,
 )
 """In the order of the report."""
@@ -31,8 +30,8 @@ def cover(study: Study, tables: Tables) -> Cover:
     elif len(rows):
         lead = (
             "What fails a planner on a replay buffer is chance, such as a teleport that looks "
-            "short because only the lucky ones are counted, and stitched arcs: one false arc in a "
-            "thousand is enough. Worst success over datasets and graphs: "
+            "short because only the lucky ones are counted, and arcs that nobody took: one false "
+            "arc in a thousand is enough. Worst success over datasets and graphs: "
             f"{', '.join(f'{title} {figure}' for title, figure in worst.items())}. With a few "
             "percent of the data much depends on the landmarks, and on given ones some rivals are "
             "as good or better: the tables say where."

@@ -258,20 +258,14 @@ class Scene:
 
 
 @lru_cache(maxsize=1)
-def make_scene(
-    dataset: str, share: float, landmarks: int, seed: int, jump: float | None = None
-) -> Scene:
-    """Collect a buffer and choose its landmarks; the latest is kept.
-
-    Steps longer than `jump` count as jumps; replay chooses the limit if it is None.
-    """
+def make_scene(dataset: str, share: float, landmarks: int, seed: int) -> Scene:
+    """Collect a buffer and choose its landmarks; the latest is kept."""
     buffer = collect_buffer(dataset, seed, share)
     replay = wf.replay_graph(
         buffer.observations,
         terminals=buffer.terminals,
         actions=buffer.actions,
         landmarks=landmarks,
-        jump=jump,
         seed=seed,
     )
     return Scene(load_point_maze(dataset.rsplit("-", 1)[0]), buffer, replay, seed)

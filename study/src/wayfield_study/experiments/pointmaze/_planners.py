@@ -1,4 +1,4 @@
-"""Graphs on a buffer's landmarks, planners on them, and the probability that a route arrives.
+"""Graphs on a buffer's landmarks, and planners on them.
 
 **Graphs.** ``time`` has the observed changes of landmark, directed; ``xy-k`` the k nearest
 neighbours on (x, y); ``noisy-k`` those on (x, y) with noise, and ``lap-k`` those on a commute-time
@@ -10,16 +10,6 @@ a graph of landmarks: graph distance as in SoRB [1]_, TTGS's weights [2]_, a cut
 joined as in GAS [3]_; and tabular value iteration on counts of (landmark, direction, landmark),
 which needs no graph. AMLE and harmonic values extend hindsight labels: the least number of steps
 after which a visitor was at the goal.
-
-**Arrival.** A route is walked landmark by landmark: y is the one whose surroundings are entered
-first from x on the straight line to where the low level heads for. The probability R of arrival is
-
-    R(x) = p · E R(exit) + (1 - p) · (q · R(y) + (1 - q) · F),    R = 1 at the goal,
-
-where p is the share of departures from x that ended in a jump, and q the odds that the arc exists
-at all: those of `Replay.suspects` where the transitions speak against it, 1 where they do not. Who
-tries an arc that does not exist stays there for good, F = 0; but if jumps set in at one of its
-ends, nobody was seen to cross because all were sent elsewhere, and F = E R(exit).
 
 References
 ----------
@@ -38,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, dijkstra
-from scipy.sparse.linalg import eigsh, spsolve
+from scipy.sparse.linalg import eigsh
 from scipy.spatial import cKDTree
 
 import wayfield as wf
@@ -46,7 +36,6 @@ from wayfield.chance import ExpectedCost
 from wayfield.extension import Method
 from wayfield.kernels._types import BoolArray, FloatArray
 
-from ...kernels.point_maze import RASTER
 from ._maze import Route, Scene
 
 GRAPHS = ("time", "xy-5", "xy-10", "xy-20", "xy-50", "noisy-10", "lap-20")
@@ -199,55 +188,6 @@ def with_chance(graph: wf.Graph, chance: Chance) -> wf.Transitions:
     )
 
 
-def arrival(scene: Scene, route: Route) -> FloatArray:
-    """Return the (n,) predicted probability of arriving from every landmark along a route."""
-    chance, states, n = chance_of(scene), scene.states, len(scene.states)
-    here = np.arange(n)
-    leaps = scene.leaps(here, route.following)
-    # whose square is entered first on the straight line from each landmark to its target
-    away = route.targets(scene) - states
-    samples = int(np.ceil(RASTER * np.linalg.norm(away, axis=1).max(initial=1.0)))
-    along = np.linspace(0.0, 1.0, samples + 1)[None, :, None]
-    squares = (states[:, None] + along * away[:, None] - scene.corner) * RASTER
-    last = np.array(scene.raster.shape) - 1
-    i, j = np.moveaxis(np.clip(squares.astype(np.int64), 0, last), -1, 0)
-    met = scene.raster[i, j]
-    others = met != here[:, None]
-    first = np.where(others.any(axis=1), others.argmax(axis=1), samples)
-    steps = np.where(leaps, here, met[here, first].astype(np.int64))
-    stays = steps == here
-    # the odds that the arc to the next landmark is there
-    exists = np.ones(n)
-    if not stays.all():
-        moving = np.flatnonzero(~stays)
-        span = np.linalg.norm(states[moving] - states[steps[moving]], axis=1)
-        usual = np.median(scene.replay.graph.lengths)
-        lengths = np.maximum(span / scene.replay.speed, usual)  # walkers cut corners no finer
-        graph = wf.Graph.from_edges(moving, steps[moving], lengths, n, directed=True)
-        doubtful = scene.replay.suspects(graph, least=0.0)
-        exists[doubtful.tail] = doubtful.odds
-    jumping = np.where(leaps, 1.0, np.where(stays, 0.0, chance.odds))
-    walks = np.where(stays, 0.0, (1 - jumping) * exists)
-    fails = np.where(stays, 0.0, (1 - jumping) * (1 - exists))
-    jumps_at = np.where(chance.odds > 0, here, steps)
-    moves = (
-        sparse.diags_array(jumping) @ chance.exits
-        + sparse.csr_array((walks, (here, steps)), shape=(n, n))
-        + sparse.diags_array(fails) @ chance.exits[jumps_at]
-    ).tocsr()
-    # R = moves · R, solved where the goal can be reached at all: elsewhere R = 0
-    known = np.zeros(n)
-    known[route.goals] = 1.0
-    before, reaching = np.zeros(n, dtype=bool), known > 0
-    while (reaching != before).any():
-        before, reaching = reaching, reaching | (moves @ reaching.astype(float) > 0)
-    free = np.flatnonzero(reaching & (known == 0))
-    if free.size:
-        system = sparse.eye_array(free.size) - moves[free][:, free]
-        known[free] = spsolve(system.tocsc(), moves[free] @ known)
-    return np.clip(known, 0.0, 1.0)
-
-
 # -------------------------------------------------------------------- planners
 
 
@@ -398,17 +338,6 @@ def chance_only(problem: Problem) -> Route:
     rows = graph.tails[plain], graph.indices[plain], graph.lengths[plain]
     moves = with_chance(wf.Graph.from_edges(*rows, graph.num_vertices, True), chance_of(scene))
     return expected(problem, wf.expected_cost(moves, problem.goals, GIVE_UP))
-
-
-def evidence_only(problem: Problem) -> Route:
-    """Follow shortest paths over what was observed, and the graph's other arcs at their price."""
-    return shortest(problem, problem.scene.replay.stitched(problem.graph).graph.to_scipy())
-
-
-def observed_first(problem: Problem) -> Route:
-    """Minimise the expected cost on what was observed; elsewhere over the graph's other arcs."""
-    replay = problem.scene.replay.stitched(problem.graph)
-    return expected(problem, wf.expected_cost(replay, problem.goals, GIVE_UP))
 
 
 def oracle(problem: Problem) -> Route:

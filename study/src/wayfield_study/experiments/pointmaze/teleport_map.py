@@ -57,8 +57,8 @@ def galleries(rows: Records) -> list[Gallery]:
     pictures = [
         walks_picture(
             row,
-            f"{titles[row['arm']]}: {sum(row['reached'])} of {len(row['reached'])} arrive, "
-            f"{row['predicted']:.2f} predicted",
+            f"{titles[row['arm']]}: {sum(row['reached'])} of {len(row['reached'])} arrive"
+            + (f", {row['predicted']:.2f} predicted" if row["arm"] == OURS else ""),
         )
         for row in rows
     ]
