@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 import wayfield_verify
+from wayfield._arrays import frozen
 from wayfield.certificates import next_labels
 from wayfield.certificates.intervals import interval_test
 from wayfield.kernels.certificates import proved_moves
@@ -107,7 +108,7 @@ def test_proved_moves_and_routes_are_those_of_the_definition() -> None:
         lower = rng.integers(0, 6, 12) + rng.choice([0.0, 0.1], 12)
         upper = lower + rng.choice([0.0, 0.0, 0.3, inf], 12, p=[0.4, 0.3, 0.2, 0.1])
         successor = wf.plan(graph, rng.integers(0, 5, 12).astype(float), 0).successor
-        moves, routes = proved_moves(graph.arcs, lower, upper, successor, 0)
+        moves, routes = proved_moves(graph.arcs, frozen(lower), frozen(upper), successor, 0)
         arcs = rows(graph)
         for x in range(12):
             c, expected = int(successor[x]), x == 0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
 
 import wayfield as wf
 from exact_chance import of_plan
+from wayfield._arrays import frozen
 from wayfield.kernels.intervals import extremes
 
 Choice = tuple[list[int], list[float], list[float], list[float]]
@@ -117,6 +119,13 @@ def test_brackets_hold_what_all_vertices_give(seed: int) -> None:
             assert odds == "best" or field.reach_upper[s] - field.reach_lower[s] <= 1e-11
 
 
+def one_choice(size: int) -> list[Any]:
+    """One choice with outcomes 1 … size, in the types that a process has."""
+    arrays = [0, size], range(1, size + 1), [0]
+    kinds = np.int64, np.int32, np.int32
+    return [frozen(np.array(a, kind)) for a, kind in zip(arrays, kinds, strict=True)]
+
+
 def test_the_kernel_is_the_best_vertex() -> None:
     rng = np.random.default_rng(5)
     for _ in range(200):
@@ -127,7 +136,7 @@ def test_the_kernel_is_the_best_vertex() -> None:
         values, costs = rng.normal(size=size + 1), rng.random(size)
         gains = costs + values[1:] - values[0]
         for sign in (1.0, -1.0):
-            shape = (np.array([0, size]), np.arange(1, size + 1), np.array([0], np.int32))
+            shape = one_choice(size)
             attained = np.empty(size)
             found, error = extremes(*shape, low, high, costs, values, sign, attained)
             best = max(sign * np.dot(p, gains) for p in vertices(low.tolist(), high.tolist()))
@@ -141,7 +150,7 @@ def test_many_outcomes_are_sorted_as_few_are() -> None:
     size = 200
     low, high = np.full(size, 0.25 / size), np.full(size, 2.0 / size)
     values, costs = np.append(0.0, rng.integers(0, 9, size)), np.ones(size)
-    shape = (np.array([0, size]), np.arange(1, size + 1), np.array([0], np.int32))
+    shape = one_choice(size)
     gains = 1.0 + values[1:]
     for sign in (1.0, -1.0):
         attained = np.empty(size)

@@ -76,8 +76,8 @@ def test_a_dead_end_is_left_or_takes_the_constant() -> None:
 
 def test_arcs_count_one_way_only() -> None:
     """1 → x → 0 descends, 0 → y → 1 does not."""
-    out = Arcs(np.array([0, 1, 2, 2, 3]), np.array([1, 2, 0]), np.ones(3))
-    into = Arcs(np.array([0, 1, 2, 3, 3]), np.array([3, 0, 1]), np.ones(3))
+    graph = wf.Graph.from_edges([0, 1, 3], [1, 2, 0], directed=True)
+    out, into = graph.arcs, graph.reverse_arcs
     labelled = np.array([True, False, True, False])
     down = fix(out, into, labelled, np.array([1.0, 0.0, 0.0, 0.0]), leave_flat=True)
     assert down.fixed.tolist() == [True, True, True, False]

@@ -69,7 +69,7 @@ def test_profiles_nest_and_keys_are_file_names() -> None:
 def test_ladders_lead_to_the_exact_field(
     name: str, most: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    graph = make_graph("2-D grid", 200)
+    graph = make_graph("2-D grid", 64)
     task = peer_solvers.PEERS[name][0]
     problem = peers.Problem(task, graph, make_labels(graph, "random", 0.1))
     problem.save(tmp_path / "problem.npz")

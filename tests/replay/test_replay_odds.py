@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield.replay._process import transitions_of
 
 Array = np.ndarray[Any, Any]
 
@@ -101,10 +100,6 @@ def test_exits_are_pooled_over_the_states_around() -> None:
     odds = outcomes(replay.transitions())
     assert odds[four, five] == pytest.approx({five: 2 / 3, far: 1 / 6, farther: 1 / 6})
     assert odds[five, six] == pytest.approx({six: 2 / 5, far: 3 / 10, farther: 3 / 10})
-    # a prior of 5 samples: half of the departures around were jumps, and half of these lead to 60
-    shrunk = outcomes(transitions_of(replay, "arc", strength=5.0))
-    assert shrunk[four, five] == pytest.approx({five: 4.5 / 8, far: 1.75 / 8, farther: 1.75 / 8})
-    assert shrunk[five, six] == pytest.approx({six: 0.45, far: 0.275, farther: 0.275})
 
 
 def test_whole_numbered_actions_at_exact_states_are_the_choices() -> None:

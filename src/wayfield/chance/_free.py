@@ -21,6 +21,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from .._arrays import frozen
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import Process, approach, choice_figures, reversed_outcomes
 from ..kernels.chance_proof import mean_falls
@@ -109,10 +110,11 @@ def _collapsed(process: Process, part: IntArray) -> tuple[Process, IntArray]:
     kept = np.argsort(owner, kind="stable")
     sizes = np.diff(process.ptr)
     n = int(part.max()) + 1
-    first = np.searchsorted(owner[kept], np.arange(n + 1)).astype(np.int64)
-    ptr = np.append(0, np.cumsum(sizes[kept])).astype(np.int64)
+    # read-only, as in every other process: kernels are compiled anew for writable arrays
+    first = frozen(np.searchsorted(owner[kept], np.arange(n + 1)).astype(np.int64))
+    ptr = frozen(np.append(0, np.cumsum(sizes[kept])).astype(np.int64))
     rows = np.arange(ptr[-1]) + np.repeat(process.ptr[kept] - ptr[:-1], sizes[kept])
-    heads = part[process.heads[rows]].astype(np.int32)
+    heads = frozen(part[process.heads[rows]].astype(np.int32))
     outcomes = (ptr, heads, process.counts[rows], process.costs[rows])
     owners = owner[kept].astype(np.int32)
     fee, odds = choice_figures(*outcomes, owners)

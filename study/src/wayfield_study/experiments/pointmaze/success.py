@@ -95,8 +95,8 @@ def findings(rows: Records) -> Iterator[Finding]:
         )
         question = f"{dataset}: the graph of what was seen"
         yield Finding("new", question, f"Success in %: {figures}.", scope)
-    groups = rows.where(arm=OURS, graph=GRAPHS[0]).by("dataset", "seed").values()
-    off = [some.mean("predicted") - share(some) for some in groups]
+    ours = rows.where(arm=OURS, graph=GRAPHS[0]).by("dataset", "seed").values()
+    off = [some.mean("predicted") - share(some) for some in ours]
     mean = sum(map(abs, off)) / len(off)
     text = (
         f"Planner's prediction differs from what was measured by {mean:.3f} in the mean over "
