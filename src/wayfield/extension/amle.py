@@ -192,7 +192,7 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
         return _unproved(scaled, fixing, Status.UNVERIFIED)
     values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above)
     if proof.width <= LOOSE * scaled.span:
-        kept = Retraced(proof.field, proof.piece, proof.width)
+        kept = Retraced(proof.piece, proof.field)
         return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, kept)
     # retracing itself may have caused the failure: the plain field is safer
     plain = _unproved(scaled, fixing, Status.UNVERIFIED)
@@ -209,6 +209,6 @@ def _decided(problem: Problem, result: _Outcome, fixing: Fixing) -> _Outcome:
     ):
         return result
     exact = rational_amle(problem, fixing)
-    if exact is None or not certainly_filled(problem, exact.fixed, exact.rank, exact.rank):
-        return _Outcome(Status.NO_BRACKET, fixed, values)
+    if exact is None:
+        return _Outcome(Status.UNVERIFIED, fixed, values)
     return _Outcome(Status.CONVERGED, *exact[:4], exact.exact)

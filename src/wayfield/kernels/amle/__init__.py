@@ -58,9 +58,13 @@ def fix(
     leave_flat: bool,
     pause: Callable[[], object] = bool,
 ) -> Fixing:
-    """Find the field and an order of fixing: `divide.fix`."""
+    """Find the field and an order of fixing: `divide.fix`.
+
+    If labels and lengths are arrays of rationals, so is the field: then nothing is rounded.
+    """
+    kernels = uncompiled(divide.__name__) if labels.dtype.hasobject else _kernels(divide, out)
     with np.errstate(all="ignore"):  # as in compiled code
-        found: Fixing = _kernels(divide, out).fix(out, into, labelled, labels, leave_flat, pause)
+        found: Fixing = kernels.fix(out, into, labelled, labels, leave_flat, pause)
     return found
 
 

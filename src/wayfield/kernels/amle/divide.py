@@ -135,7 +135,7 @@ def fix(
 
 def divide(work: Workspace, pause: Callable[[], object]) -> bool:
     """Fix all vertices that have pressure, and return whether this finished."""
-    _push_components(work, 0, work.members.size, ENTER, 0.0)
+    _push_components(work, 0, work.members.size, ENTER, work.floors[0])
     # no frame but an AGAIN leaves things as they were: the cap only guards against a hang
     cap = 1000 + 100 * work.members.size
     while work.counts[HEIGHT] > 0 and work.counts[FRAMES] <= cap:
@@ -166,11 +166,10 @@ def _advance(work: Workspace, until: int) -> None:
             _push_components(work, start, end, STEEPEST if end == stop else ENTER, floor)
             continue
         if kind != PIVOT:
-            if floor > 0.0:
-                _propagate_both(work, frame, floor, -1.0)
-                kept = _sift(work, start, stop, floor)
-            else:
-                kept = _enter_ground(work, frame)
+            propagate(work, frame, floor, -1.0)
+            kept = _sift(work, start, stop, floor)
+            if work.flat and kept == start and floor == 0.0:
+                _fix_constant(work, start, stop)
             # what has no pressure above the floor may have held the segment together: split again
             if kept < stop:
                 _push_steep(work, start, kept, floor)
@@ -182,7 +181,7 @@ def _advance(work: Workspace, until: int) -> None:
                 continue
         slope = _choose_slope(work, start, stop, floor)
         # what is known at a lower slope bounds the search; on the ground nothing is
-        _propagate_both(work, frame, slope, floor)
+        propagate(work, frame, slope, floor)
         steep = _sift(work, start, stop, slope)
         # nothing is steeper than α: the vertices of pressure α itself get their values, and the
         # rest, if any, is split anew; otherwise this frame waits under its steeper part
@@ -302,30 +301,16 @@ def _push_components(work: Workspace, start: int, stop: int, kind: int, floor: f
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _propagate_both(work: Workspace, frame: Frame, alpha: float, known: float) -> None:
-    """Fill both sides of the record for the vertices of a frame.
-
-    They may be `known` at a positive slope of at most α. With α < 0, find the nearest fixed vertex
-    of each instead; the graph is then undirected, and one side serves for both.
-    """
-    near = alpha < 0.0
-    for side in range(1 if near else 2):
-        # with sign 0 all sources start at key 0: at slope 1 the key is the distance
-        sign = 0.0 if near else 1.0 - 2.0 * side
-        bar = np.inf if near else 0.0
-        bounded = known > 0.0 or side == LO
-        propagate(work, frame, side, abs(alpha), sign, bar, bounded)
-
-
-@njit(cache=True, nogil=True, allocates=False)
 def _sift(work: Workspace, start: int, stop: int, alpha: float) -> int:
     """Move the vertices of pressure above alpha, propagated at it, to the front.
 
     Their slopes go to ``record.value`` (0 where unresolved). Returns where they end, the start of
     the segment if no slope is resolved.
     """
-    members, tol, record = work.members, work.tol, work.record
+    members, record = work.members, work.record
     key, value = record.key, record.value
+    # at slope 0 keys are values, which are not rounded; undirected, values all count
+    tol = 0.0 if work.flat and alpha == 0.0 else work.tol
     # a partition in place: members[start:end] have pressure above α, found so far
     end = start
     resolved = False
@@ -362,63 +347,6 @@ def _slope_through(record: Record, x: int) -> float:
     return drop / (record.distance[LO, x] + record.distance[HI, x])
 
 
-@njit(cache=True, nogil=True, allocates=False)
-def _enter_ground(work: Workspace, frame: Frame) -> int:
-    """Move the vertices with any pressure to the front, with slopes; return where they end.
-
-    On undirected graphs, if all values around are equal, so are those inside.
-    """
-    members, record = work.members, work.record
-    start, _, stop = frame
-    if not work.flat:
-        _propagate_both(work, frame, 0.0, -1.0)
-        return _sift(work, start, stop, 0.0)
-    if _slopes_across_cells(work, frame) > 0.0:
-        return stop
-    # all fixed vertices around have one value: whichever is nearest to the first member will do
-    if record.key[HI, members[start]] < np.inf:
-        constant = record.source[HI, members[start]]
-        first = work.counts[FIXES]
-        for i in range(start, stop):
-            _fix_vertex(work, members[i], constant)
-        _end_batch(work, 0.0, first)
-    return start
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _slopes_across_cells(work: Workspace, frame: Frame) -> float:
-    """Find slopes of walks between the nearest fixed vertices of neighbours; return the largest.
-
-    Where two Voronoi cells touch, or a cell a fixed vertex, on an undirected graph.
-    """
-    record = work.record
-    _propagate_both(work, frame, -1.0, -1.0)
-    key, source, distance = record.key[HI], record.source[HI], record.distance[HI]
-    tag, value = record.tag, record.value
-    indptr, indices, lengths = work.out
-    largest = 0.0
-    for i in range(frame[0], frame[2]):
-        x = work.members[i]
-        slope = 0.0
-        if key[x] < np.inf:
-            for e in range(indptr[x], indptr[x + 1]):
-                y = indices[e]
-                if tag[y] == FIXED:
-                    drop = abs(source[x] - value[y])
-                    run = distance[x] + lengths[e]
-                elif -np.inf < key[y] < np.inf:
-                    drop = abs(source[x] - source[y])
-                    run = distance[x] + lengths[e] + distance[y]
-                else:
-                    continue
-                # compared without dividing: most arcs are not steeper
-                if drop > slope * run:
-                    slope = drop / run
-        value[x] = slope
-        largest = max(largest, slope)
-    return largest
-
-
 # ------------------------------------------------------------------ the pivot
 
 
@@ -436,7 +364,11 @@ def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float
             slope = slopes[members[start + ((seed * size) >> 31)]]
             # slopes at the floor would only find the same segment again
             if slope > floor * (1.0 + 1e-13):
-                _insert(sample, found, slope)
+                place = found
+                while place > 0 and sample[place - 1] > slope:
+                    sample[place] = sample[place - 1]
+                    place -= 1
+                sample[place] = slope
                 found += 1
                 if found == SAMPLE:
                     break
@@ -446,16 +378,6 @@ def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float
     for i in range(start, stop):
         largest = max(largest, slopes[members[i]])
     return largest
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _insert(sample: FloatArray, size: int, slope: float) -> None:
-    """Insert a slope into a sorted sample."""
-    place = size
-    while place > 0 and sample[place - 1] > slope:
-        sample[place] = sample[place - 1]
-        place -= 1
-    sample[place] = slope
 
 
 @njit(cache=True, nogil=True, allocates=False)
@@ -470,7 +392,7 @@ def _propagate_steepest(work: Workspace, frame: Frame) -> float:
         steeper = max(steeper, work.record.value[work.members[i]])
     alpha = -1.0
     while steeper > alpha:
-        _propagate_both(work, frame, steeper, alpha)
+        propagate(work, frame, steeper, alpha)
         alpha = steeper
         for i in range(frame[0], frame[2]):
             x = work.members[i]
@@ -505,14 +427,26 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, least: f
         return 0
     first = work.counts[FIXES]
     if closest < -tol:
-        _fix_vertex(work, where, 0.5 * (key[HI, where] - key[LO, where]))
+        _fix_vertex(work, where, (key[HI, where] - key[LO, where]) / 2)
     for i in range(start, stop):
         x = members[i]
         if -key[LO, x] - key[HI, x] >= -tol:
-            _fix_vertex(work, x, 0.5 * (key[HI, x] - key[LO, x]))
+            _fix_vertex(work, x, (key[HI, x] - key[LO, x]) / 2)
     _fix_whole_walks(work, first)
     _end_batch(work, alpha, first)
     return work.counts[FIXES] - first
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _fix_constant(work: Workspace, start: int, stop: int) -> None:
+    """Fix a component around which all values are equal; leave one without a label."""
+    first = work.counts[FIXES]
+    for i in range(start, stop):
+        x = work.members[i]
+        if work.record.key[HI, x] < np.inf:
+            _fix_vertex(work, x, work.record.source[HI, x])
+    if work.counts[FIXES] > first:
+        _end_batch(work, 0.0, first)
 
 
 @njit(cache=True, nogil=True, allocates=False)
@@ -535,7 +469,7 @@ def _fix_whole_walks(work: Workspace, first: int) -> None:
                     and distance[side, y] + lengths[e] == distance[side, x]
                     and key[HI, y] - key[LO, y] < np.inf
                 ):
-                    _fix_vertex(work, y, 0.5 * (key[HI, y] - key[LO, y]))
+                    _fix_vertex(work, y, (key[HI, y] - key[LO, y]) / 2)
 
 
 @njit(cache=True, nogil=True, allocates=False)

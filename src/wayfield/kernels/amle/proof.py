@@ -36,7 +36,7 @@ import numpy as np
 
 from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
-from ..csr import Arcs
+from ..csr import Arcs, weak_components
 from ..doubledouble import DD_ERROR, Pair, add, divide_double
 from .retrace import Fixing, read_only, retraced
 
@@ -106,7 +106,8 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
     """
     sides = sides_of(out, into)
     # vertices left unfixed bound the pieces, as labels do, and belong to none
-    piece, count = pieces(sides, fixing.fixed & (fixing.batch >= 0))
+    free = fixing.fixed & (fixing.batch >= 0)
+    piece, count = weak_components(sides.down, sides.up, len(sides.around) > 1, free)
     field = retraced(sides.down, sides.up, fixing)
     if not (np.isfinite(field.high) | ~fixing.fixed).all():
         unknown = np.where(piece >= 0, np.inf, 0.0)
@@ -272,48 +273,6 @@ def _least_flat(
         if curvature[x] > 0.4 * most_bend:
             level[c] = max(level[c], _largest_drop(sides, field, x, np.inf))
     return level.min()
-
-
-@njit(cache=True, nogil=True)
-def pieces(sides: Sides, free: BoolArray) -> tuple[IntArray, int]:
-    """Return the components of the free vertices, numbered by their first one; -1 elsewhere."""
-    piece = np.empty(free.size, np.int32)
-    undirected = len(sides.around) == 1
-    # first a parent for each, with a lower number, up to the first vertex, which is its own
-    for x in range(free.size):
-        piece[x] = x if free[x] else -1
-    indptr, indices, _ = sides.down
-    for x in range(free.size):
-        if not free[x]:
-            continue
-        root = _root(piece, x)
-        for e in range(indptr[x], indptr[x + 1]):
-            y = indices[e]
-            # undirected, the arc that leads back says no more
-            if free[y] and (y < x or not undirected):
-                other = _root(piece, y)
-                if other < root:
-                    piece[root] = other
-                    root = other
-                else:
-                    piece[other] = root
-    count = 0
-    for x in range(free.size):
-        if piece[x] == x:
-            piece[x] = count
-            count += 1
-        elif piece[x] >= 0:
-            piece[x] = piece[piece[x]]
-    return piece, count
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _root(parent: IntArray, x: int) -> int:
-    """Return the root of x, and halve the path to it for later searches (union-find)."""
-    while parent[x] != x:
-        parent[x] = parent[parent[x]]
-        x = parent[x]
-    return x
 
 
 @njit(cache=True, nogil=True)

@@ -367,9 +367,9 @@ def _note(log: Log, size: int, below: int, fall: float, bottom: int, top: int, c
         vertices[start + i] = x
         share[start + i] = (along[j] - fall) / run
         # arc i leads from vertex i down to the one before it; one more leads down from the top
-        arcs[start + count + i] = slot_of(log.out, x, last)
+        arcs[start + count + i] = _slot_of(log.out, x, last)
         last = x
-    arcs[start + count + size] = slot_of(log.out, top, last)
+    arcs[start + count + size] = _slot_of(log.out, top, last)
     ends[count, 0], ends[count, 1] = bottom, top
     slopes[count] = (log.values[top] - log.values[bottom]) / run
     ptr[count + 1] = start + size
@@ -430,7 +430,7 @@ def copy_level(log: Log, members: IntArray, tolerance: float, on: bool, count: i
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def slot_of(out: Arcs, x: int, y: int) -> int:
+def _slot_of(out: Arcs, x: int, y: int) -> int:
     """Return the slot of the arc x → y, by bisection; -1 if there is none."""
     first, last = out.indptr[x], out.indptr[x + 1]
     while first < last:
