@@ -42,7 +42,7 @@ from ._base import Problem
 from ._deadline import check_time
 from ._filling import certainly_filled
 
-MOST_VERTICES = 2**16
+MOST_VERTICES = 2**20
 """Larger problems are not tried: rationals take 20 to 40 microseconds per vertex."""
 MOST_BITS = 2000
 """The attempt ends if a numerator or denominator has more bits than this."""
@@ -120,6 +120,7 @@ def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], di
     for x in fixing.order.tolist():
         if x in values or x in level:
             continue
+        check_time()
         down, down_steps = walk(graph.arcs, x, -1.0)
         up, up_steps = walk(graph.reverse_arcs, x, 1.0)
         path, lengths = down[::-1] + up[1:], [*map(Fraction, down_steps[::-1] + up_steps)]
@@ -160,7 +161,7 @@ def _out_of_balance(
 def _solved_again(
     problem: Problem, values: dict[int, Fraction], slopes: dict[int, Fraction], wrong: set[int]
 ) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-    """Solve the wrong vertices, what depends on them and the unfixed; empty if it takes too long."""
+    """Solve the wrong vertices, what depends on them, and the unfixed; empty if it takes long."""
     graph, given = problem.graph, problem.boundary
     # a vertex depends on those at the other ends of its steepest arcs
     again, todo = set(wrong), list(wrong)

@@ -31,7 +31,7 @@ __all__ = [
     "renumbered", "trace",
 ]  # fmt: skip
 
-SMALL = 12_000
+SMALL = 16_000
 """Vertices and arcs of a graph that may be solved uncompiled."""
 PATIENCE = 50_000
 """Vertices and arcs that a process solves so in all: this takes seconds."""
@@ -41,9 +41,12 @@ _compile: ContextVar[bool] = ContextVar("_compile", default=False)
 
 
 @contextmanager
-def compile_always() -> Iterator[None]:
-    """Compile the kernels of every problem solved inside the block."""
-    token = _compile.set(True)
+def compile_always(size: float = np.inf) -> Iterator[None]:
+    """Compile the kernels of every problem solved inside the block.
+
+    Not if the problems to come are small: of at most this many vertices and arcs.
+    """
+    token = _compile.set(size > SMALL)
     try:
         yield
     finally:
