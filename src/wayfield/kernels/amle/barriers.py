@@ -99,7 +99,8 @@ def _subsolution(sides: Sides, piece: IntArray, field: Pair, base: FloatArray) -
         for flat in (0.0, *FLAT_LEVELS):
             used = rounded
             if flat > 0.0:
-                used = flattened(sides, piece, rounded, flat, np.zeros(piece.size, np.bool_))
+                unused = np.zeros(piece.size, np.bool_)
+                used = Pair(*flattened(sides, piece, rounded, flat, unused))
             curvature = _curvatures(sides, piece, count, used, grain)
             span = ranges(sides, piece, count, used.high)
             too_long = _bend(piece, used, span, curvature, grain, base, open_pieces, barrier)

@@ -49,14 +49,8 @@ def trace(out: Arcs, into: Arcs, fixing: Fixing) -> Chains:
     # rounding makes batches of a plateau, of which some wait for others that come later
     count = copy_level(log, fixing.order, level, True, count)
     end = chains.ptr[count]
-    return Chains(
-        chains.vertices[:end],
-        chains.share[:end],
-        chains.ptr[: count + 1],
-        chains.ends[:count],
-        chains.slopes[:count],
-        chains.arcs[: end + count],
-    )
+    used = end, end, count + 1, count, count, end + count
+    return Chains(*(each[:size] for each, size in zip(chains, used, strict=True)))
 
 
 @njit(cache=True, nogil=True)

@@ -111,9 +111,7 @@ def fix(
     pause : callable
         Called every few passes over the graph; it may raise.
     """
-    undirected = into.indices is out.indices
-    out = read_only(out)
-    into = out if undirected else read_only(into)
+    out, into = read_only(out, into)
     if (
         not leave_flat
         and np.count_nonzero(~labelled) > FEW_UNLABELLED
@@ -129,8 +127,8 @@ def fix(
     values[~fixed] = np.nan  # in place: a field of ten million vertices is large
     order, slopes = work.order[: work.counts[FIXES]], work.slopes[: work.counts[BATCHES]]
     frames, visits, pushes = work.counts[[FRAMES, VISITS, PUSHES]].tolist()
-    log = Fixing(values, fixed, order, work.batch, slopes, finished)
-    return log._replace(frames=frames, visits=visits, pushes=pushes)
+    found = Fixing(values, fixed, order, work.batch, slopes, finished)
+    return found._replace(frames=frames, visits=visits, pushes=pushes)
 
 
 def divide(work: Workspace, pause: Callable[[], object]) -> bool:
@@ -149,6 +147,7 @@ def divide(work: Workspace, pause: Callable[[], object]) -> bool:
 def _advance(work: Workspace, until: int) -> None:
     """Work on frames until none is left, or the limit of visits is reached."""
     spans, floors, counts = work.spans, work.floors, work.counts
+    members, tags = work.members, work.record.tag
     while counts[HEIGHT] > 0 and counts[VISITS] < until:
         # the last frame pushed is taken first, so that whatever is steeper is fixed before the
         # frame that waits for it
@@ -160,16 +159,25 @@ def _advance(work: Workspace, until: int) -> None:
         start, _, stop = frame
         kind, floor = spans[top, 3], floors[top]
         if kind == AGAIN:
-            # frames above this one have fixed some of its vertices since it was pushed; if not,
-            # what seemed steeper there was rounding
-            end = _drop_fixed(work, start, stop)
+            # frames above this one have fixed some of its vertices since it was pushed; the others
+            # move to the front, under one tag. If none was, what seemed steeper was rounding
+            end = start
+            for i in range(start, stop):
+                x = members[i]
+                if tags[x] != FIXED:
+                    tags[x] = counts[TAGS]
+                    members[i] = members[end]
+                    members[end] = x
+                    end += 1
+            counts[TAGS] += 1
             _push_components(work, start, end, STEEPEST if end == stop else ENTER, floor)
             continue
         if kind != PIVOT:
-            propagate(work, frame, floor, -1.0)
-            kept = _sift(work, start, stop, floor)
-            if work.flat and kept == start and floor == 0.0:
-                _fix_constant(work, start, stop)
+            if work.flat and floor == 0.0:
+                kept = _enter_ground(work, frame)
+            else:
+                propagate(work, frame, floor, -1.0)
+                kept = _sift(work, start, stop, floor)
             # what has no pressure above the floor may have held the segment together: split again
             if kept < stop:
                 _push_steep(work, start, kept, floor)
@@ -216,23 +224,6 @@ def _push_steep(work: Workspace, start: int, stop: int, floor: float) -> None:
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _drop_fixed(work: Workspace, start: int, stop: int) -> int:
-    """Move the unfixed vertices of a segment to its front, under one tag; return where they end."""
-    tag = work.counts[TAGS]
-    work.counts[TAGS] += 1
-    members, tags = work.members, work.record.tag
-    end = start
-    for i in range(start, stop):
-        x = members[i]
-        if tags[x] != FIXED:
-            tags[x] = tag
-            members[i] = members[end]
-            members[end] = x
-            end += 1
-    return end
-
-
-@njit(cache=True, nogil=True, allocates=False)
 def _push_components(work: Workspace, start: int, stop: int, kind: int, floor: float) -> None:
     """Push a frame for each component of a segment under one tag, arcs taken both ways.
 
@@ -263,7 +254,7 @@ def _push_components(work: Workspace, start: int, stop: int, kind: int, floor: f
         while head < tail:
             x = queue[head]
             # one with a fixed neighbour is kept turned round: −1 − x
-            if near[HI, x] < np.inf or near[LO, x] > -np.inf:
+            if near[HI, x] < np.inf or near[LO, x] < np.inf:
                 queue[head] = -1 - x
                 rim += 1
             head += 1
@@ -307,10 +298,8 @@ def _sift(work: Workspace, start: int, stop: int, alpha: float) -> int:
     Their slopes go to ``record.value`` (0 where unresolved). Returns where they end, the start of
     the segment if no slope is resolved.
     """
-    members, record = work.members, work.record
+    members, tol, record = work.members, work.tol, work.record
     key, value = record.key, record.value
-    # at slope 0 keys are values, which are not rounded; undirected, values all count
-    tol = 0.0 if work.flat and alpha == 0.0 else work.tol
     # a partition in place: members[start:end] have pressure above α, found so far
     end = start
     resolved = False
@@ -345,6 +334,69 @@ def _slope_through(record: Record, x: int) -> float:
     """Return the slope of the walk from the winner above x down to the one below."""
     drop = record.source[LO, x] - record.source[HI, x]
     return drop / (record.distance[LO, x] + record.distance[HI, x])
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _enter_ground(work: Workspace, frame: Frame) -> int:
+    """Find slopes of walks through a component of an undirected graph; return where they end.
+
+    If all values around it are equal, so are those inside: they are fixed, and none is left.
+    """
+    members, queue, record = work.members, work.scratch.queue, work.record
+    key, source, distance = record.key[HI], record.source[HI], record.distance[HI]
+    tag, value = record.tag, record.value
+    indptr, indices, lengths = work.out
+    start, rim, stop = frame
+    for i in range(start, stop):
+        key[members[i]] = np.inf
+        value[members[i]] = 0.0
+    for i in range(start, rim):
+        x = members[i]
+        queue[i - start] = x
+        key[x] = 0.0
+        distance[x] = np.inf
+        for e in range(indptr[x], indptr[x + 1]):
+            if tag[indices[e]] == FIXED and lengths[e] < distance[x]:
+                source[x] = value[indices[e]]
+                distance[x] = lengths[e]
+    # cells of fixed vertices grow breadth first; where two of them touch, or a cell another fixed
+    # vertex, a walk leads through. What has been reached has key 0
+    head, tail = 0, rim - start
+    largest = 0.0
+    while head < tail:
+        x = queue[head]
+        head += 1
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            run = distance[x] + lengths[e]
+            if key[y] == np.inf:
+                key[y] = 0.0
+                source[y] = source[x]
+                distance[y] = run
+                queue[tail] = y
+                tail += 1
+                continue
+            if tag[y] == FIXED:
+                drop = abs(source[x] - value[y])
+            elif key[y] == 0.0:
+                drop = abs(source[x] - source[y])
+                run += distance[y]
+            else:
+                continue
+            # compared without dividing: most arcs are not steeper
+            if drop > value[x] * run:
+                value[x] = drop / run
+                largest = max(largest, value[x])
+    work.counts[VISITS] += tail
+    if largest > 0.0:
+        return stop
+    # nothing has been reached in a component without a label
+    first = work.counts[FIXES]
+    for i in range(tail):
+        _fix_vertex(work, queue[i], source[queue[i]])
+    if tail > 0:
+        _end_batch(work, 0.0, first)
+    return start
 
 
 # ------------------------------------------------------------------ the pivot
@@ -411,7 +463,8 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, least: f
     None if no descent is among them; but where they come closest, if α is the steepest slope of all
     and the `least` gap is therefore -inf.
     """
-    key, source, members, tol = work.record.key, work.record.source, work.members, work.tol
+    key, source, distance = work.record.key, work.record.source, work.record.distance
+    members, tol = work.members, work.tol
     closest = -np.inf
     where = members[start]
     for i in range(start, stop):
@@ -432,27 +485,7 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, least: f
         x = members[i]
         if -key[LO, x] - key[HI, x] >= -tol:
             _fix_vertex(work, x, (key[HI, x] - key[LO, x]) / 2)
-    _fix_whole_walks(work, first)
-    _end_batch(work, alpha, first)
-    return work.counts[FIXES] - first
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _fix_constant(work: Workspace, start: int, stop: int) -> None:
-    """Fix a component around which all values are equal; leave one without a label."""
-    first = work.counts[FIXES]
-    for i in range(start, stop):
-        x = work.members[i]
-        if work.record.key[HI, x] < np.inf:
-            _fix_vertex(work, x, work.record.source[HI, x])
-    if work.counts[FIXES] > first:
-        _end_batch(work, 0.0, first)
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _fix_whole_walks(work: Workspace, first: int) -> None:
-    """Fix what else of the set lies on the walks through the vertices fixed since `first`."""
-    key, source, distance = work.record.key, work.record.source, work.record.distance
+    # what else of the set lies on the walks through these
     i = first
     while i < work.counts[FIXES]:
         x = work.order[i]
@@ -470,6 +503,8 @@ def _fix_whole_walks(work: Workspace, first: int) -> None:
                     and key[HI, y] - key[LO, y] < np.inf
                 ):
                     _fix_vertex(work, y, (key[HI, y] - key[LO, y]) / 2)
+    _end_batch(work, alpha, first)
+    return work.counts[FIXES] - first
 
 
 @njit(cache=True, nogil=True, allocates=False)

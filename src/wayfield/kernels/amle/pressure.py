@@ -71,7 +71,7 @@ class Record(NamedTuple):
     distance: FloatArray
     """(2, n) distance of the winning fixed vertex."""
     near: FloatArray
-    """(2, n) the least fixed value an arc away, and the largest against the arcs; inf and −inf if
+    """(2, n) the least fixed value an arc away, and minus the largest against the arcs; inf if
     there is none."""
     tag: NDArray[np.int32]
     """(n,) FIXED, or the number of the set the vertex is in."""
@@ -139,7 +139,7 @@ def make_workspace(
         key=np.full((rows, 2), -np.inf, kind).T,
         source=winners[:, :, 0],
         distance=winners[:, :, 1],
-        near=np.tile(np.array([np.inf, -np.inf], kind), (rows, 1)).T,
+        near=np.full((rows, 2), np.inf, kind).T,
         tag=np.where(labelled, np.int32(FIXED), np.int32(0)),
         value=np.where(labelled, labels, 0.0),
     )
@@ -183,10 +183,7 @@ def tell_neighbours(work: Workspace, fixed: IntArray) -> None:
             for e in range(indptr[x], indptr[x + 1]):
                 y = indices[e]
                 if tag[y] != FIXED:
-                    if side == HI:
-                        near[HI, y] = min(near[HI, y], value[x])
-                    else:
-                        near[LO, y] = max(near[LO, y], value[x])
+                    near[side, y] = min(near[side, y], (1 - 2 * side) * value[x])
 
 
 @njit(cache=True, nogil=True, allocates=False)
@@ -198,13 +195,12 @@ def propagate(work: Workspace, frame: Frame, alpha: float, known: float) -> None
     """
     start, rim, stop = frame
     for side in (HI, LO):
-        sign = 1 - 2 * side
         key, opposite = work.record.key[side], work.record.near[1 - side]
         for i in range(rim, stop):
             key[work.members[i]] = np.inf
         bar = -np.inf
         for i in range(start, rim):
-            bar = max(bar, sign * opposite[work.members[i]])
+            bar = max(bar, -opposite[work.members[i]])
         bounded = known > 0.0 or side == LO
         if work.unit:
             _spread_unit(work, frame, side, alpha, bar + SURE, bounded)
@@ -227,14 +223,12 @@ def _spread_unit(
     sources = 0
     for i in range(frame[0], frame[1]):
         x = work.members[i]
-        winner = near[x]
-        # infinite if no fixed vertex is on this side
-        if abs(winner) == inf:
-            key[x] = inf
-            continue
-        best = sign * winner
+        best = near[x]
         key[x] = best + alpha
-        source[x] = winner
+        # if there is no fixed vertex on this side
+        if best == inf:
+            continue
+        source[x] = sign * best
         distance[x] = 1
         if not (bounded and best + alpha > SURE - other[x]):
             # sorted by the value of their fixed vertex, one step below their own key

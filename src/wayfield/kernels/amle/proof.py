@@ -62,10 +62,8 @@ class Sides(NamedTuple):
 
 def sides_of(out: Arcs, into: Arcs) -> Sides:
     """Return the arcs of a graph in both directions; the same arrays if it is undirected."""
-    undirected = into.indices is out.indices
-    down = read_only(out)
-    up = down if undirected else read_only(into)
-    return Sides(up, down, (down,) if undirected else (up, down))
+    down, up = read_only(out, into)
+    return Sides(up, down, (down,) if up is down else (up, down))
 
 
 class Slope(NamedTuple):
@@ -138,7 +136,7 @@ def _proved_margin(
             if flat < least and flat < FLAT_LEVELS[-1]:
                 continue
             touched = np.zeros(piece.size, np.bool_)
-            used = flattened(sides, piece, field, flat, touched)
+            used = Pair(*flattened(sides, piece, field, flat, touched))
             # in place, because fields of ten million vertices are large; restored below
             before, unused = curvature[touched], np.empty(piece.size)
             _curvatures(sides, piece, used, touched, curvature, unused)
@@ -310,22 +308,15 @@ def least_curvature(surplus: float, slope: float, climb: float) -> float:
     return k if k >= 0.0 else np.inf
 
 
-def flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray) -> Pair:
+@njit(cache=True, nogil=True)
+def flattened(
+    sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray
+) -> tuple[FloatArray, FloatArray]:
     """Return the field with the least value on and around it at every flat cluster.
 
     Marks in `touched` the vertices whose value changed, and their neighbours.
     """
-    result = Pair(field.high.copy(), field.low.copy())
-    _flatten(sides, piece, field, flat, touched, result)
-    return result
-
-
-@njit(cache=True, nogil=True)
-def _flatten(
-    sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray, result: Pair
-) -> None:
-    """Flatten in `result`, a copy of the field, as `flattened` does."""
-    high, low = result
+    high, low = field.high.copy(), field.low.copy()
     # decided for the field as it was: what changes below must not make further vertices flat
     is_flat = np.zeros(piece.size, np.bool_)
     for x in range(piece.size):
@@ -361,6 +352,7 @@ def _flatten(
                 for arcs in sides.around:
                     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                         touched[arcs.indices[e]] = True
+    return high, low
 
 
 @njit(cache=True, nogil=True, allocates=False)
