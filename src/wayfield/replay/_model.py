@@ -2,8 +2,9 @@
 
 **States** are rows of the buffer, drawn at random. **Actions** are whole numbers as they are, or
 k-means clusters of vectors. Without actions, or if these say nothing about where steps lead, a step
-is taken for what its direction was meant to be: an ordinary step for itself, a jump for the step
-before it, since nobody chooses where a jump leads.
+is taken for what its direction was meant to be: an ordinary step for itself, a jump or a stop for
+the last ordinary step before it. Nobody chooses where a jump leads, and who stops may have run into
+a wall.
 
 **Moves.** From a row one follows the episode as long as the action is held, at most `hold` steps:
 enough that a move is longer than the spacing of states. Absorbing ends are states without moves.
@@ -67,7 +68,7 @@ _KINDS = 16
 """Kinds of actions at most, if they are not whole numbers; whole numbers may be 64."""
 _JUMP = 5.0
 """Steps longer than this many times the 90th percentile of nonzero steps are jumps."""
-_STOP, _BACK = 0.2, 8
+_STOP, _BACK = 0.5, 8
 """Steps shorter than this share of the 75th percentile are stops. A jump or a stop is taken for one
 of the steps before it, at most this many."""
 _HELD = 6
@@ -598,7 +599,12 @@ def _snapped(
     pick = np.minimum((rng.random((len(point), 1)) > share).sum(axis=1), near.shape[1] - 1)
     which = np.arange(len(point))
     dead = beside >= model.num_living
-    reached = np.where(dead, beside, near[which, pick])
+    # If all states around are behind a wall, nobody was seen to get there. Without actions one such
+    # outcome makes a wall look open, since those whom it stopped have not been seen to try: then
+    # the move is blocked. In more than two dimensions planes are too few to rely on.
+    trusted = not steps.acted and own.shape[1] <= 2
+    blocked = (away[:, 0] >= 1e3) & ~exact & trusted
+    reached = np.where(dead, beside, np.where(blocked, state, near[which, pick]))
     return reached, np.where(dead, 0.0, away[which, pick] % 1e3)
 
 
