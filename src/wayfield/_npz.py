@@ -37,7 +37,12 @@ def write(path: str | os.PathLike[str], kind: str, arrays: Mapping[str, NDArray[
 
 
 def read(path: str | os.PathLike[str], kind: str) -> dict[str, NDArray[Any]]:
-    """Read the arrays of a file with this `kind`; raise `InputError` for any other file."""
+    """Read the arrays of a file with this `kind`; raise `InputError` for any other file.
+
+    The suffix may be left out, as in `write`.
+    """
+    if not Path(path).exists() and Path(f"{os.fspath(path)}.npz").exists():
+        path = f"{os.fspath(path)}.npz"
     arrays = read_arrays(path, f"a {kind}")
     if str(arrays.pop(MARK, "")) != kind:
         raise InputError(f"{path} is not a {kind}: its entry {MARK!r} is missing or different")

@@ -20,22 +20,25 @@ COMMON: tuple[Method, ...] = (Harmonic(), MidrangeSweeps(), AMLE())
 """Methods used by most commands and all studies."""
 
 
-def warm_up(methods: Sequence[Method] = COMMON, directed: bool = False) -> None:
+def warm_up(
+    methods: Sequence[Method] = COMMON, directed: bool = False, size: float = np.inf
+) -> None:
     """Extend, plan and certify on small mazes as the commands do, with these methods.
 
     Several label sets also compile the kernels for rare cases, such as plateaus. Directed graphs
-    have their own kernels, compiled only on request.
+    have their own kernels, compiled only on request. The AMLE needs none for a small graph: `size`
+    is the number of vertices and arcs to come.
     """
     if directed:
         one_way = grid_graph(load_layout("teleport"), 2)
         for method in methods:
             if method.directed:
-                with compile_always():
+                with compile_always(size):
                     solve(one_way, sample_labels(one_way, 0, 0.1, seed=0), 0, method, check=False)
     graph = grid_graph(load_layout("umaze"), 4)
     lengths = 1.0 + graph.tails % 2
     rough = Graph.from_edges(graph.tails, graph.indices, lengths, directed=True).symmetrised("max")
-    with compile_always():
+    with compile_always(size):
         for method in methods:
             small = MidrangeSweeps(1) if isinstance(method, MidrangeSweeps) else method
             for seed in range(4):

@@ -351,7 +351,8 @@ class Graph:
     @cached_property
     def components(self) -> NDArray[np.int32]:
         """Weakly connected component of each vertex, numbered by lowest vertex."""
-        component, _ = weak_components(self.arcs, self.reverse_arcs, self.directed)
+        everywhere = np.ones(self.num_vertices, np.bool_)
+        component, _ = weak_components(self.arcs, self.reverse_arcs, self.directed, everywhere)
         return frozen(component)
 
     @cached_property

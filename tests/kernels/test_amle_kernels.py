@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import wayfield as wf
 from exact_amle import exact_amle
@@ -162,24 +164,35 @@ def test_iteration_reads_no_arc_of_a_last_vertex_that_has_none() -> None:
     assert not found.fixed[-1]
 
 
-def test_buckets_and_heaps_fix_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Uncompiled, where every frame can be made to count as a large one."""
-    twin, pressure = (
-        uncompiled(f"wayfield.kernels.amle.{name}") for name in ("divide", "pressure")
-    )
+@pytest.mark.parametrize("unit", [False, True])
+def test_rationals_give_the_same_field(unit: bool) -> None:
+    """The same kernels without rounding: the values satisfy the equation exactly."""
     rng = np.random.default_rng(8)
     for _ in range(12):
         n = int(rng.integers(20, 60))
         ends = rng.integers(0, n, (2, 3 * n))
         ends = np.unique(ends[:, ends[0] != ends[1]], axis=1)
         lengths = rng.uniform(0.01, 1.0, ends.shape[1])
-        graph = wf.Graph.from_edges(*ends, lengths, n, directed=True)
-        labelled = rng.random(n) < 0.2
-        found = []
-        for many in (0, 10**9):
-            monkeypatch.setattr(pressure, "MANY", many)
-            found.append(
-                twin.fix(graph.arcs, graph.reverse_arcs, labelled, lengths[:n], leave_flat=True)
-            )
-        assert (found[0].fixed == found[1].fixed).all()
-        np.testing.assert_allclose(found[0].values, found[1].values, rtol=0, atol=1e-13)
+        graph = wf.Graph.from_edges(*ends, None if unit else lengths, n, directed=True)
+        labelled, labels = rng.random(n) < 0.2, lengths[:n]
+        arcs = graph.arcs, graph.reverse_arcs
+        rough = fix(*arcs, labelled, labels, leave_flat=True)
+        exact = fix(
+            *(side._replace(lengths=rationals(side.lengths)) for side in arcs),
+            labelled, rationals(labels), leave_flat=True,
+        )  # fmt: skip
+        assert (rough.fixed == exact.fixed).all()
+        np.testing.assert_allclose(rough.values, exact.values.astype(float), rtol=0, atol=1e-13)
+        for x in exact.order:
+            for side, sign in zip(arcs, (1, -1), strict=True):
+                row = range(side.indptr[x], side.indptr[x + 1])
+                slopes = [
+                    sign * (exact.values[x] - exact.values[y]) / Fraction(float(side.lengths[e]))
+                    for e in row
+                    if exact.fixed[y := side.indices[e]]
+                ]
+                assert max(slopes) == exact.slopes[exact.batch[x]]
+
+
+def rationals(numbers: NDArray[np.float64]) -> NDArray[Any]:
+    return np.array([Fraction(each) for each in numbers.tolist()], object)

@@ -330,7 +330,8 @@ def test_an_agent_that_has_arrived_is_one_of_many(walled: wf.Planner) -> None:
 
 
 def test_a_saved_planner_answers_as_before(walled: wf.Planner, tmp_path: Path) -> None:
-    again = wf.Planner.load(walled.save(tmp_path / "planner"))
+    assert walled.save(tmp_path / "planner") == tmp_path / "planner.npz"
+    again = wf.Planner.load(tmp_path / "planner")  # the suffix is added, as in save
     here = np.random.default_rng(2).uniform(0, [4, 2], (20, 2))
     for name in ("subgoal", "action", "value", "reach"):
         assert np.array_equal(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -93,10 +94,11 @@ def compile_kernels(
     directed: bool = False,
     mend: MendMethod | None = None,
     more: Callable[[], None] | None = None,
+    size: float = inf,
 ) -> None:
     """Load the kernels of these methods and of a mend method, or of the common methods.
 
-    `more` calls kernels of other packages.
+    `more` calls kernels of other packages. `size` is the number of vertices and arcs to come.
 
     A message appears if compiling takes long, and if compiled kernels cannot be cached.
     """
@@ -105,6 +107,7 @@ def compile_kernels(
     from .._warmup import COMMON, warm_up, warm_up_mend
     from ..extension._names import method_word
     from ..kernels._jit import is_compiled, shortfall
+    from ..kernels.amle import SMALL
 
     event: Any = import_module("numba.core.event")
     begun = threading.Event()
@@ -114,7 +117,8 @@ def compile_kernels(
 
     # about how many kernels: as measured for such a job, but not more than are missing
     words = {method_word(method).partition("=")[0] for method in methods or COMMON}
-    usual = max((KERNELS.get(word, 40) for word in words), default=0) if methods or not mend else 0
+    words -= {"amle"} if size <= SMALL else set()
+    usual = max((KERNELS.get(word, 40) for word in words), default=40) if methods or not mend else 0
     usual += 0 if mend is None else KERNELS["mend"]
     usual += KERNELS["directed"] if directed else 0
     modules = [m for name, m in list(sys.modules.items()) if name.startswith("wayfield.kernels.")]
@@ -157,7 +161,7 @@ def compile_kernels(
         if mend is not None:
             warm_up_mend(mend, directed)
         if methods or mend is None:
-            warm_up(methods or COMMON, directed)
+            warm_up(methods or COMMON, directed, size)
         if more is not None:
             more()
     if begun.is_set() and shortfall():

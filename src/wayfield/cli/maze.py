@@ -95,8 +95,8 @@ def maze(
         if not picture.parent.is_dir():
             raise InputError(f"cannot write {picture}: there is no folder {picture.parent}")
         check_outputs(picture.parent, [picture.name], force)
-    compile_kernels(notes(), [chosen], layout.directed)
     graph = grid_graph(layout, refinement)
+    compile_kernels(notes(), [chosen], layout.directed, size=graph.num_vertices + graph.num_arcs)
     sample = sample_labels(graph, goal, label_fraction, seed)
     labels = Labels(sample.vertices, sample.values, solving.error)
     field = None if prior is None else cost_to_go(graph, goal)

@@ -168,7 +168,8 @@ def plan(
                 check_direction(table.one_way, chosen)
             with stages.aside():
                 used = [chosen] if chosen is not None else [AMLE(fill="flat")]
-                compile_kernels(notes(), used, table.one_way, mend=Best() if mend else None)
+                size, best = len(table.names) + 2 * table.tails.size, Best() if mend else None
+                compile_kernels(notes(), used, table.one_way, mend=best, size=size)
 
         given = source.read(stages, ready, solving.error)
         graph = given.graph

@@ -76,7 +76,7 @@ class Status(StrEnum):
     UNVERIFIED = "the bracket could not be verified"
     """The field was computed, but its bracket could not be proved."""
     NO_BRACKET = "solved, without a bracket"
-    """The field was computed; no bracket was requested, or rationals did not settle a tie."""
+    """The field was computed; no bracket was requested."""
     STALLED = "the iteration stalled above its tolerance"
     """No further descent, residual above the tolerance."""
     BUDGET = "the cap on iterations ran out"

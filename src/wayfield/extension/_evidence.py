@@ -36,11 +36,9 @@ class Enclosed:
 class Retraced(NamedTuple):
     """The AMLE's field in double-double, for labels in doubles."""
 
-    field: Pair
     piece: IntArray
     """(n,) components of the vertices at which the equation holds; -1 at all others."""
-    width: float
-    """How far the bounds on it are apart at most."""
+    field: Pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +56,7 @@ class Steepest:
         if isinstance(self.field, list):
             return Proof(np.inf, self.field, fixed, self.rule)
         arcs, back = problem.graph.arcs, problem.graph.reverse_arcs
-        bent = barriers(arcs, back, self.field.piece, self.field.field, self.field.width)
+        bent = barriers(arcs, back, *self.field)
         if bent is None:
             return None
         scaled = Scaled.in_doubles(problem)

@@ -17,7 +17,12 @@ is checked in rationals that s(x) > 0 and that, among the arcs y → z inside K,
 
 This is the vertex condition S⁺ = S⁻ = s on K, nowhere level. If also no walk through unfixed
 vertices descends, v is the AMLE and K its fixed set (Theorem 1). This last condition depends only
-on the order of the values. `Rational.rank` holds that order exactly, and the caller checks it.
+on the order of the values, which `Rational.rank` holds exactly.
+
+**Ties of a few roundings.** Slopes or values that differ by less than the rounding of doubles may
+be taken for equal, so that the order of fixing is wrong. Then the vertices out of balance, those
+that take their value from them, and all unfixed ones are solved again, by the divide and conquer in
+rationals, with the others as labels. The result is checked as before.
 
 An arc is compared in doubles first, with a margin for rounding. Rationals are used only where that
 is too close: on the walks themselves and where slopes tie.
@@ -31,14 +36,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels._types import BoolArray, FloatArray
-from ..kernels.amle import Fixing
+from ..kernels.amle import Fixing, fix
 from ..kernels.csr import Arcs
 from ._base import Problem
+from ._deadline import check_time
+from ._filling import certainly_filled
 
-MOST_VERTICES = 2**16
+MOST_VERTICES = 2**20
 """Larger problems are not tried: rationals take 20 to 40 microseconds per vertex."""
 MOST_BITS = 2000
 """The attempt ends if a numerator or denominator has more bits than this."""
+ATTEMPTS = 8
+"""How many candidates are checked."""
 
 
 class Rational(NamedTuple):
@@ -59,13 +68,21 @@ class Rational(NamedTuple):
 
 
 def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
-    """Solve the vertex condition on the fixed vertices exactly; None if that fails."""
+    """Solve the equation exactly and prove which vertices are filled; None if that fails."""
     if fixing.order.size + problem.labels.vertices.size > MOST_VERTICES:
         return None
     values, slopes = _retraced(problem, fixing)
-    if not (values and _is_balanced(problem, values, slopes)):
-        return None
-    return _rounded(problem, values)
+    for attempt in range(ATTEMPTS):
+        if not values:
+            return None
+        wrong = _out_of_balance(problem, values, slopes)
+        if not wrong:
+            found = _rounded(problem, values)
+            if certainly_filled(problem, found.fixed, found.rank, found.rank):
+                return found
+        if attempt + 1 < ATTEMPTS:
+            values, slopes = _solved_again(problem, values, slopes, wrong)
+    return None
 
 
 def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
@@ -103,6 +120,7 @@ def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], di
     for x in fixing.order.tolist():
         if x in values or x in level:
             continue
+        check_time()
         down, down_steps = walk(graph.arcs, x, -1.0)
         up, up_steps = walk(graph.reverse_arcs, x, 1.0)
         path, lengths = down[::-1] + up[1:], [*map(Fraction, down_steps[::-1] + up_steps)]
@@ -119,26 +137,74 @@ def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], di
     return values, slopes
 
 
-def _is_balanced(
+def _out_of_balance(
     problem: Problem, values: dict[int, Fraction], slopes: dict[int, Fraction]
-) -> bool:
-    """Whether the slope of every vertex is the steepest of its arcs in and of its arcs out."""
+) -> set[int]:
+    """Return the vertices whose slope is not the steepest of their arcs in, or of those out."""
     indptr, heads, lengths = problem.graph.arcs
     n = indptr.size - 1
     tails = np.repeat(np.arange(n), np.diff(indptr))
     rough, steep = _as_doubles(values, n), _as_doubles(slopes, n)
+    wrong = set[int]()
     for side in (tails, heads):
-        attained = np.zeros(n, np.bool_)
+        attained = set[int]()
         for e in _too_close(rough[tails], rough[heads], steep[side], lengths):
             x = int(side[e])
             ends = values[int(tails[e])], values[int(heads[e])]
             excess = _excess(*ends, slopes[x], float(lengths[e]))
-            if excess > 0:
-                return False
-            attained[x] |= excess == 0
-        if not attained[list(slopes)].all():
-            return False
-    return True
+            if excess >= 0:
+                (wrong if excess else attained).add(x)
+        wrong |= slopes.keys() - attained
+    return wrong
+
+
+def _solved_again(
+    problem: Problem, values: dict[int, Fraction], slopes: dict[int, Fraction], wrong: set[int]
+) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
+    """Solve the wrong vertices, what depends on them, and the unfixed; empty if it takes long."""
+    graph, given = problem.graph, problem.boundary
+    # a vertex depends on those at the other ends of its steepest arcs
+    again, todo = set(wrong), list(wrong)
+    while todo:
+        x = todo.pop()
+        for arcs, sign in ((graph.arcs, 1), (graph.reverse_arcs, -1)):
+            for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+                y = int(arcs.indices[e])
+                if y in slopes and y not in again:
+                    drop = sign * (values[x] - values[y])
+                    if drop == slopes[y] * Fraction(float(arcs.lengths[e])):
+                        again.add(y)
+                        todo.append(y)
+    kept = {x: value for x, value in values.items() if x not in again}
+    # in rationals, of magnitude at most 1 as `fix` asks
+    scale = Fraction(2) ** int(np.frexp(np.abs(given).max())[1])
+    labelled, labels = np.zeros(given.size, np.bool_), np.zeros(given.size, object)
+    labelled[list(kept)] = True
+    labels[list(kept)] = [value / scale for value in kept.values()]
+    arcs = [
+        side._replace(lengths=np.array([*map(Fraction, side.lengths.tolist())], object))
+        for side in (graph.arcs, graph.reverse_arcs)
+    ]
+    try:
+        found = fix(*arcs, labelled, labels, leave_flat=True, pause=_give_up)
+    except _TooLong:
+        return {}, {}
+    steep = {x: slope for x, slope in slopes.items() if x not in again}
+    for x in found.order.tolist():
+        kept[x] = scale * found.values[x]
+        steep[x] = scale * found.slopes[found.batch[x]]
+        if max(kept[x].numerator.bit_length(), kept[x].denominator.bit_length()) > MOST_BITS:
+            return {}, {}
+    return kept, steep
+
+
+class _TooLong(Exception):  # noqa: N818
+    """Solving in rationals would take more than some ten seconds."""
+
+
+def _give_up() -> None:
+    check_time()
+    raise _TooLong
 
 
 def _excess(above: Fraction, below: Fraction, slope: Fraction, length: float) -> int:

@@ -27,9 +27,9 @@ rounding counted in. If that proof fails anywhere, or proves next to nothing, th
 `UNVERIFIED`. Where vertices are filled it must be certain which: every other vertex lies on a
 strict descent, and no descent leads through the filled ones (`_filling`). Where values are too
 close for intervals to tell, as they are where they tie, the fixed ones are computed again and
-verified in rationals (`_exact`). If that would take too long or does not settle it, or the bracket
-was not asked for, there is none, and the status says so (`NO_BRACKET`): a slope next to nothing
-then decides between fixed and filled.
+verified in rationals (`_exact`). If that would take too long or does not settle it, the status is
+`UNVERIFIED` too. Without `bracket=True` it is `NO_BRACKET` on directed graphs: a slope next to
+nothing then decides between fixed and filled.
 
 **References.** G. Aronsson, Extension of functions satisfying Lipschitz conditions (1967);
 E. Le Gruyer, On absolutely minimizing Lipschitz extensions and PDE Δ∞(u) = 0 (2007); R. Kyng,
@@ -192,7 +192,7 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
         return _unproved(scaled, fixing, Status.UNVERIFIED)
     values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above)
     if proof.width <= LOOSE * scaled.span:
-        kept = Retraced(proof.field, proof.piece, proof.width)
+        kept = Retraced(proof.piece, proof.field)
         return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, kept)
     # retracing itself may have caused the failure: the plain field is safer
     plain = _unproved(scaled, fixing, Status.UNVERIFIED)
@@ -209,6 +209,6 @@ def _decided(problem: Problem, result: _Outcome, fixing: Fixing) -> _Outcome:
     ):
         return result
     exact = rational_amle(problem, fixing)
-    if exact is None or not certainly_filled(problem, exact.fixed, exact.rank, exact.rank):
-        return _Outcome(Status.NO_BRACKET, fixed, values)
+    if exact is None:
+        return _Outcome(Status.UNVERIFIED, fixed, values)
     return _Outcome(Status.CONVERGED, *exact[:4], exact.exact)

@@ -13,7 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import njit
-from ._types import FloatArray, IntArray
+from ._types import BoolArray, FloatArray, IntArray
+
+NEW = -2
+"""A vertex whose component has not been found yet."""
 
 
 class Arcs(NamedTuple):
@@ -224,17 +227,21 @@ def first_asymmetry(arcs: Arcs) -> int:
 
 
 @njit(cache=True, nogil=True)
-def weak_components(arcs: Arcs, reverse: Arcs, directed: bool) -> tuple[IntArray, int]:
-    """Return the weak component of each vertex, numbered by lowest vertex, and their number.
+def weak_components(
+    arcs: Arcs, reverse: Arcs, directed: bool, among: BoolArray
+) -> tuple[IntArray, int]:
+    """Return weak components `among` some vertices, numbered by lowest vertex, and their number.
 
-    `reverse` is used only if `directed`.
+    Other vertices have -1. `reverse` is used only if `directed`.
     """
     n = arcs.indptr.size - 1
-    component = np.full(n, -1, np.int32)
+    component = np.empty(n, np.int32)
+    for x in range(n):
+        component[x] = NEW if among[x] else -1
     queue = np.empty(n, np.int32)
     count = 0
     for root in range(n):
-        if component[root] >= 0:
+        if component[root] != NEW:
             continue
         component[root] = count
         queue[0] = root
@@ -255,7 +262,7 @@ def _spread(arcs: Arcs, x: int, component: IntArray, queue: IntArray, tail: int)
     """Queue the heads of `x` that have no component yet, and assign them that of `x`."""
     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
         y = arcs.indices[e]
-        if component[y] < 0:
+        if component[y] == NEW:
             component[y] = component[x]
             queue[tail] = y
             tail += 1

@@ -2,8 +2,9 @@
 
 **States** are rows of the buffer, drawn at random. **Actions** are whole numbers as they are, or
 k-means clusters of vectors. Without actions, or if these say nothing about where steps lead, a step
-is taken for what its direction was meant to be: an ordinary step for itself, a jump for the step
-before it, since nobody chooses where a jump leads.
+is taken for what its direction was meant to be: an ordinary step for itself, a jump or a stop for
+the last ordinary step before it. Nobody chooses where a jump leads, and who stops may have run into
+a wall.
 
 **Moves.** From a row one follows the episode as long as the action is held, at most `hold` steps:
 enough that a move is longer than the spacing of states. Absorbing ends are states without moves.
@@ -53,8 +54,8 @@ _BORROWED, _LEAST_ROWS = 9.0, 10_000
 the length of a change of a discrete coordinate, `APART`. Nothing is borrowed if kinds are where
 steps led: then a direction that nobody took may be a wall. Nor from fewer rows than the second
 number, where walls go unnoticed."""
-_POOLED = 60
-"""Jumps around a state that say where its own lead."""
+_EXITS = 6, 12, 25, 50, 100
+"""Numbers of nearest jumps, of either half, that may say where those of a state lead."""
 _POOLS, _NEARLY, _TESTED = (3, 6, 12, 24), 1.1, 10_000
 """Numbers of nearest rows whose share of fatal moves, jumps and absorbing ends, may be the odds of
 one; how much larger than the least the error of the chosen number may be; and held-out rows that
@@ -67,6 +68,9 @@ _KINDS = 16
 """Kinds of actions at most, if they are not whole numbers; whole numbers may be 64."""
 _JUMP = 5.0
 """Steps longer than this many times the 90th percentile of nonzero steps are jumps."""
+_STOP, _BACK = 0.5, 8
+"""Steps shorter than this share of the 75th percentile are stops. A jump or a stop is taken for one
+of the steps before it, at most this many."""
 _HELD = 6
 """Moves are at most this many steps long."""
 _AROUND, _LEAST = 400, 8
@@ -287,21 +291,45 @@ def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
 
 
 def where_steps_led(features: FloatArray, onward: IntArray) -> FloatArray:
-    """Return the change of features in every step; for a jump, that of the step before it.
+    """Return the change of features in every step; for a jump or a stop, that of the step before.
 
-    Nobody chooses where a jump leads.
+    Nobody chooses where a jump leads, and who stops may have run into a wall.
     """
+    moves, jump, stop, continued = _classified(features, onward)
+    before = np.arange(len(features))
+    for _ in range(_BACK):
+        before -= (jump | stop)[before] & continued[before]
+    return moves[before]
+
+
+def _led_before(features: FloatArray, onward: IntArray) -> FloatArray:
+    """Return the change in the last ordinary step before each: where this one was meant to lead.
+
+    Behaviour is persistent. In the open as many steps cross a plane as did so before, if
+    not the same ones.
+    """
+    moves, jump, stop, continued = _classified(features, onward)
+    moves[jump] = 0.0
+    before = np.arange(len(features))
+    before -= continued
+    for _ in range(_BACK - 1):
+        before -= stop[before] & continued[before]
+    return moves[before]
+
+
+def _classified(
+    features: FloatArray, onward: IntArray
+) -> tuple[FloatArray, BoolArray, BoolArray, BoolArray]:
+    """Return all steps, which of them are jumps or stops, and rows that continue an episode."""
     moves = np.zeros_like(features)
     moves[onward] = features[onward + 1] - features[onward]
     sizes = np.linalg.norm(moves, axis=1)
     usual = sizes[sizes > 0.0]
     limit = _JUMP * float(np.quantile(usual, 0.9)) if usual.size else np.inf
+    least = _STOP * float(np.quantile(usual, 0.75)) if usual.size else 0.0
     continued = np.zeros(len(features), bool)
     continued[onward + 1] = True
-    before = np.arange(len(features))
-    for _ in range(3):
-        before -= (sizes[before] > limit) & continued[before]
-    return moves[before]
+    return moves, sizes > limit, sizes < least, continued
 
 
 def explained_locally(steps: Steps, seed: int) -> float:
@@ -560,14 +588,23 @@ def _snapped(
     away, near = model.nearest(point, _AVERAGED + 2)
     places, k = model.features[near].reshape(-1, own.shape[1]), near.shape[1]
     behind = parted(places, np.repeat(beside, k)[:, None], *walls).reshape(away.shape)
-    away = away + 1e3 * (behind & (beside < model.num_living)[:, None])
+    behind &= (beside < model.num_living)[:, None]
+    # nor from where the move begins, unless it is a jump
+    across = parted(places, np.repeat(state, k)[:, None], *walls).reshape(away.shape)
+    across |= parted(np.repeat(own, k, 0), near.reshape(-1, 1), *walls).reshape(away.shape)
+    away = away + 1e3 * (behind | (across & ~exact[:, None]))
     order = np.argsort(away, axis=1, kind="stable")[:, :_AVERAGED]
     away, near = np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
     share = np.cumsum(weights(away), axis=1)
     pick = np.minimum((rng.random((len(point), 1)) > share).sum(axis=1), near.shape[1] - 1)
     which = np.arange(len(point))
     dead = beside >= model.num_living
-    reached = np.where(dead, beside, near[which, pick])
+    # If all states around are behind a wall, nobody was seen to get there. Without actions one such
+    # outcome makes a wall look open, since those whom it stopped have not been seen to try: then
+    # the move is blocked. In more than two dimensions planes are too few to rely on.
+    trusted = not steps.acted and own.shape[1] <= 2
+    blocked = (away[:, 0] >= 1e3) & ~exact & trusted
+    reached = np.where(dead, beside, np.where(blocked, state, near[which, pick]))
     return reached, np.where(dead, 0.0, away[which, pick] % 1e3)
 
 
@@ -594,18 +631,24 @@ def _with_chance(
         return model
     first, count = len(model.rows), alone.size
     to = np.full((count, *model.to.shape[1:]), NONE, np.int32)
-    for half in (0, 1):
-        some = pool[steps.half[pool] == half]
+    # exits: cubes that jumps end in
+    landed = np.floor(steps.features[end[pool]] / (2.0 * _FAR))
+    exit_ = np.unique(landed, axis=0, return_inverse=True)[1].ravel()
+    order = np.argsort(exit_, kind="stable")
+    pool, exit_ = pool[order], exit_[order]
+    halves = [np.flatnonzero(steps.half[pool] == half) for half in (0, 1)]
+    most = _exit_pool(steps.features[pool], exit_, halves)
+    for half, some in enumerate(halves):
         if not some.size:
             continue
-        tree = cKDTree(steps.features[some])
-        away, near = query(tree, model.features[alone], min(_POOLED, some.size))
-        for k in range(count):
-            close = away[k] <= max(_FAR, float(away[k, 0]))
-            ends = end[some[near[k][close]]]
-            ends = ends[np.lexsort(np.floor(steps.features[ends] / (2.0 * _FAR)).T)]
-            place = ((np.arange(_SAMPLES) + 0.5) / _SAMPLES * ends.size).astype(int)
-            to[k, 0, half * _SAMPLES : (half + 1) * _SAMPLES] = beside[ends[place]]
+        tree = cKDTree(steps.features[pool[some]])
+        away, near = query(tree, model.features[alone], min(most, some.size))
+        close = away <= np.maximum(_BORROWED, away[:, :1])
+        near = np.sort(np.where(close, near, some.size), axis=1)  # by exit, then those too far away
+        share = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
+        place = (share * close.sum(axis=1, keepdims=True)).astype(int)
+        ends = end[pool[some[np.take_along_axis(near, place, 1)]]]
+        to[:, 0, half * _SAMPLES : (half + 1) * _SAMPLES] = beside[ends]
     model.to[state, kind, slot] = first + node
     model.stitch[state, kind, slot] = 0.0
     own = np.repeat(np.arange(first, first + count)[:, None], model.near.shape[1], axis=1)
@@ -629,13 +672,41 @@ def _with_chance(
     )
 
 
+def _exit_pool(launch: FloatArray, exit_: IntArray, halves: list[IntArray]) -> int:
+    """Return how many of the nearest jumps of one half tell best where those of the other end.
+
+    A plan picks the place whose odds look best by luck. Hence the most jumps whose squared error is
+    nearly the least.
+    """
+    error = np.zeros(len(_EXITS))
+    for train, test in (halves, halves[::-1]):
+        if not train.size or not test.size:
+            continue
+        most = min(_EXITS[-1], train.size)
+        near = query(cKDTree(launch[train]), launch[test], most)[1]
+        same = exit_[train[near]] == exit_[test][:, None]
+        for i, count in enumerate(_EXITS):
+            # squared error of the shares of exits, up to a constant: Σ share² - 2 · share of this
+            some = np.sort(exit_[train[near[:, :count]]], axis=1)
+            begins = np.append(np.ones((len(some), 1), bool), np.diff(some, axis=1) != 0, axis=1)
+            runs = np.diff(np.append(np.flatnonzero(begins), some.size))
+            squares = np.bincount(np.nonzero(begins)[0], runs.astype(float) ** 2, len(some))
+            shares = same[:, :count].mean(axis=1)
+            error[i] += float((squares / some.shape[1] ** 2 - 2.0 * shares + 1.0).sum())
+    good = np.flatnonzero(error <= 1.02 * error.min())
+    return _EXITS[good[-1]]
+
+
 def _walls(steps: Steps, drawn: IntArray, directions: FloatArray) -> NDArray[np.float32]:
     """Return the distances of walls from states, ahead and behind in every direction."""
     features, own = steps.features, steps.features[drawn]
     onward = np.flatnonzero(steps.onward)
     change = features[onward + 1] - features[onward]
     change[np.linalg.norm(change, axis=1) > 2.0 * _FAR] = 0.0  # jumps cross no walls
-    meant = _meant(features[onward], change, steps.kind[onward])
+    if steps.acted:
+        meant = _meant(features[onward], change, steps.kind[onward])
+    else:
+        meant = _led_before(features, onward)[onward]
     # where the episode of each state was just before and after
     trail = np.zeros((len(drawn), 2 * _TRAIL, own.shape[1]))
     for offset in range(1, _TRAIL + 1):

@@ -278,7 +278,9 @@ class Planner:
 
         It lies between a low estimate, by episodes that did not choose the plan, and a high one, by
         those that did. Where in between was chosen on other worlds: `wayfield study buffers` shows
-        how it does on new ones. `errors.TrustWarning` is issued, once, if the planner failed its
+        how it does on new ones. It is not fitted to passages of held-out episodes, from a start to
+        a later state: all of these arrived, so that they cannot show that a prediction is too high.
+        `errors.TrustWarning` is issued, once, if the planner failed its
         test: see `check`. Shapes are those of `value`.
         """
         rows, goals, single = self._asked(observation, goal)

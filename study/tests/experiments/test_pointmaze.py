@@ -66,7 +66,6 @@ def test_our_planner_arrives_more_often_than_shortest_paths(tables: dict[str, Re
     assert theirs <= 0.7
 
 
-@pytest.mark.xfail(reason="a tenth of the data is too little to tell the exits' odds")
 def test_our_planner_arrives_with_a_tenth_of_the_data(tables: dict[str, Records]) -> None:
     assert tables["point_success"].where(arm=OURS).ratio("reached", "pairs") >= 0.9
 

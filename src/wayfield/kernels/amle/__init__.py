@@ -31,7 +31,7 @@ __all__ = [
     "renumbered", "trace",
 ]  # fmt: skip
 
-SMALL = 12_000
+SMALL = 16_000
 """Vertices and arcs of a graph that may be solved uncompiled."""
 PATIENCE = 50_000
 """Vertices and arcs that a process solves so in all: this takes seconds."""
@@ -41,9 +41,12 @@ _compile: ContextVar[bool] = ContextVar("_compile", default=False)
 
 
 @contextmanager
-def compile_always() -> Iterator[None]:
-    """Compile the kernels of every problem solved inside the block."""
-    token = _compile.set(True)
+def compile_always(size: float = np.inf) -> Iterator[None]:
+    """Compile the kernels of every problem solved inside the block.
+
+    Not if the problems to come are small: of at most this many vertices and arcs.
+    """
+    token = _compile.set(size > SMALL)
     try:
         yield
     finally:
@@ -58,9 +61,13 @@ def fix(
     leave_flat: bool,
     pause: Callable[[], object] = bool,
 ) -> Fixing:
-    """Find the field and an order of fixing: `divide.fix`."""
+    """Find the field and an order of fixing: `divide.fix`.
+
+    If labels and lengths are arrays of rationals, so is the field: then nothing is rounded.
+    """
+    kernels = uncompiled(divide.__name__) if labels.dtype.hasobject else _kernels(divide, out)
     with np.errstate(all="ignore"):  # as in compiled code
-        found: Fixing = _kernels(divide, out).fix(out, into, labelled, labels, leave_flat, pause)
+        found: Fixing = kernels.fix(out, into, labelled, labels, leave_flat, pause)
     return found
 
 

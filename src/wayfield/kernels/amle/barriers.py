@@ -26,8 +26,7 @@ condition can ask for a huge k. Then the vertices with no drop above some `flat`
 clusters, and a cluster takes the least value on itself and its neighbours: inside it S⁻ = 0, so
 nothing is asked there, and the change is counted in the slopes of the vertices around it.
 
-The supersolution is the subsolution of −v with up and down exchanged, negated: g(v) is then
-v + k (v − a)(b − v). Nearly always one rounded v serves both, and one pass over the arcs.
+The supersolution is the subsolution of −v with up and down exchanged, negated.
 """
 
 from __future__ import annotations
@@ -39,16 +38,7 @@ import numpy as np
 from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
-from ..doubledouble import (
-    DD,
-    DD_ERROR,
-    Pair,
-    add,
-    fast_two_sum,
-    multiply,
-    multiply_double,
-    two_sum,
-)
+from ..doubledouble import DD_ERROR, Pair, add, fast_two_sum, multiply, multiply_double, two_sum
 from .proof import (
     FLAT_LEVELS,
     SLACK,
@@ -65,8 +55,6 @@ COARSEST = 2.0**-90
 """The bases of the barriers are multiples of this: a coarser grain than any that is used."""
 GRAINS = (2.0**-126, 2.0**-118, 2.0**-112, 2.0**-106, COARSEST)
 """A barrier is held as its base plus 76 bits: a fine grain is for barriers close to the field."""
-MOST_GRAINS = 2.0**77
-"""No barrier can be further than this from its base: a double and a single hold no more digits."""
 
 
 class Barriers(NamedTuple):
@@ -78,7 +66,7 @@ class Barriers(NamedTuple):
     above: Pair
 
 
-def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair, width: float) -> Barriers | None:
+def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair) -> Barriers | None:
     """Return a sub- and a supersolution next to a field close to the AMLE; None if unproved.
 
     Parameters
@@ -90,99 +78,38 @@ def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair, width: float) 
         label, or NaN and left out.
     field : Pair
         A field that equals the labels, of magnitude at most 1. Nothing else about it is trusted.
-    width : float
-        About how wide its bracket is: barriers far apart need no fine grain.
     """
     sides = sides_of(out, into)
-    count = int(piece.max(initial=-1)) + 1
     base = np.where(piece >= 0, np.rint(field.high / COARSEST) * COARSEST, field.high)
-    lower, upper = (_Side(sign, count, piece.size) for sign in (-1.0, 1.0))
-    grains = [grain for grain in GRAINS if width <= MOST_GRAINS * grain]
-    while grains:
-        grain = grains.pop(0)
-        used = Pair(*_floored(piece, field, _grid(grain)))
-        curvatures = _curvatures(sides, piece, count, used, grain)
-        span = ranges(sides, piece, count, used.high)
-        too_long = [
-            side.bend(piece, used, span, curvature, grain, base)
-            for side, curvature in zip((lower, upper), curvatures, strict=True)
-        ]
-        # a coarser grain only shortens what has too many digits, and it has to be coarse enough
-        grains = [coarser for coarser in grains if any(too_long) and coarser >= max(too_long)]
-    for side in (lower, upper):
-        if side.unproved and not _flatten_and_bend(sides, piece, field, base, side):
-            return None
-    return Barriers(base, lower.barrier, upper.barrier)
+    below = _subsolution(sides, piece, field, base)
+    mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
+    above = None if below is None else _subsolution(mirrored, piece, negated, -base)
+    if below is None or above is None:
+        return None
+    return Barriers(base, below, Pair(-above.high, -above.low))
 
 
-class _Side:
-    """A barrier in the making: a subsolution (`sign` -1) or a supersolution (1)."""
-
-    def __init__(self, sign: float, pieces: int, vertices: int) -> None:
-        self.sign = sign
-        self.barrier = Pair(np.zeros(vertices), np.zeros(vertices))
-        self.open_pieces = np.ones(pieces, np.bool_)
-
-    @property
-    def unproved(self) -> bool:
-        """Whether there is a piece without a barrier yet."""
-        return bool(self.open_pieces.any())
-
-    def bend(
-        self,
-        piece: IntArray,
-        used: Pair,
-        span: tuple[FloatArray, FloatArray],
-        curvature: FloatArray,
-        grain: float,
-        base: FloatArray,
-    ) -> float:
-        """Bend the pieces that have no barrier yet, where possible.
-
-        Returns the grain from which on none will have too many digits; 0 if none has.
-        """
-        bend = self.sign * curvature
-        if not _bend(piece, used, span, bend, grain, base, self.open_pieces, self.barrier):
-            return 0.0
-        off = 0.25 * curvature * (span[1] - span[0]) ** 2
-        return float(off[self.open_pieces & (off < 1.0)].max(initial=0.0)) / MOST_GRAINS
-
-
-def _grid(grain: float) -> float:
-    """Return the grid to which a field is rounded before it is bent."""
-    return max(2.0**-110, 8.0 * grain)
-
-
-def _flatten_and_bend(
-    sides: Sides, piece: IntArray, field: Pair, base: FloatArray, side: _Side
-) -> bool:
-    """Bend the rest with as much flattening and as coarse a grid as needed; return whether it did.
-
-    What the sub- and the supersolution want rounded and flattened are opposites.
-    """
-    count = side.open_pieces.size
-    if side.sign > 0.0:
-        sides, field = Sides(sides.down, sides.up, sides.around), _negated(field)
+def _subsolution(sides: Sides, piece: IntArray, field: Pair, base: FloatArray) -> Pair | None:
+    """Return a subsolution less its base; as coarse and as flat as each piece needs."""
+    count = int(piece.max(initial=-1)) + 1
+    barrier = Pair(np.zeros(piece.size), np.zeros(piece.size))
+    open_pieces = np.ones(count, np.bool_)
     for grain in GRAINS:
+        rounded = Pair(*_floored(piece, field, max(2.0**-110, 8.0 * grain)))
         for flat in (0.0, *FLAT_LEVELS):
-            used = Pair(*_floored(piece, field, _grid(grain)))
+            used = rounded
             if flat > 0.0:
-                used = flattened(sides, piece, used, flat, np.zeros(piece.size, np.bool_))
-            curvature, _ = _curvatures(sides, piece, count, used, grain)
-            if side.sign > 0.0:
-                used = _negated(used)
+                unused = np.zeros(piece.size, np.bool_)
+                used = Pair(*flattened(sides, piece, rounded, flat, unused))
+            curvature = _curvatures(sides, piece, count, used, grain)
             span = ranges(sides, piece, count, used.high)
-            too_long = side.bend(piece, used, span, curvature, grain, base)
-            if not side.unproved:
-                return True
+            too_long = _bend(piece, used, span, curvature, grain, base, open_pieces, barrier)
+            if not open_pieces.any():
+                return barrier
             # flattening does not shorten what has too many digits; a coarser grain does
             if too_long:
                 break
-    return False
-
-
-def _negated(field: Pair) -> Pair:
-    return Pair(-field.high, -field.low)
+    return None
 
 
 @njit(cache=True, nogil=True)
@@ -207,12 +134,10 @@ def _floored(piece: IntArray, field: Pair, grid: float) -> tuple[FloatArray, Flo
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _curvatures(
-    sides: Sides, piece: IntArray, count: int, field: Pair, grain: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the least k of each piece for the lower and the upper barrier; inf for none."""
+def _curvatures(sides: Sides, piece: IntArray, count: int, field: Pair, grain: float) -> FloatArray:
+    """Return the least k of each piece; inf for none."""
     more = 2.51 * grain  # 4η, where η is half a grain and an eighth
-    below, above = np.zeros(count), np.zeros(count)
+    curvature = np.zeros(count)
     for x in range(piece.size):
         c = piece[x]
         if c < 0:
@@ -228,10 +153,9 @@ def _curvatures(
         change = more / shortest
         if rise.climb > 0.0 or fall.climb > 0.0:
             rounding += 2.0 * change
-        less_up, less_down = rise.high - change, fall.high - change
-        below[c] = max(below[c], least_curvature(excess + rounding, less_up, rise.climb))
-        above[c] = max(above[c], least_curvature(rounding - excess, less_down, fall.climb))
-    return below, above
+        k = least_curvature(excess + rounding, rise.high - change, rise.climb)
+        curvature[c] = max(curvature[c], k)
+    return curvature
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -245,27 +169,27 @@ def _bend(
     open_pieces: BoolArray,
     barrier: Pair,
 ) -> bool:
-    """Write v + k (v − a)(b − v) less its base into the barrier of every open piece, and close it.
+    """Write g(v) less its base into the barrier of every open piece, and close it.
 
-    The curvature k is negative for a subsolution. A piece stays open if its curvature is too large,
-    or its barrier has too many digits. Returns whether any has.
+    A piece stays open if its curvature is too large, or its barrier has too many digits. Returns
+    whether any has.
     """
     # low parts are left out of the range, so it is widened by more than they can be. The bound
     # k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
     a, b = span[0] - SLACK, span[1] + SLACK
-    bent = open_pieces & (np.abs(curvature) * (b - a) <= 0.499)
-    per_unit = 1.0 / grain  # powers of two, so nothing is rounded
+    bent = open_pieces & (curvature * (b - a) <= 0.499)
     too_long = False
     for x in range(piece.size):
         c = piece[x]
         if c < 0 or not bent[c]:
             continue
-        high, low, k = used.high[x], used.low[x], curvature[c]
-        # doubles lose 2^-50 of k at most, which is 1/8 of a grain if k is small
-        first = np.rint(k * ((high - a[c]) * (b[c] - high)) * per_unit) * grain
-        rest = 0.0
-        if abs(k) > 2.0**47 * grain:
-            first, rest = _bend_in_full(high, low, k, a[c], b[c], grain)
+        high, low = used.high[x], used.low[x]
+        over, under = add(high, low, -a[c], 0.0), add(high, low, -b[c], 0.0)
+        bend = multiply(over[0], over[1], under[0], under[1])
+        bend = multiply_double(bend[0], bend[1], curvature[c])
+        # powers of two, so nothing is rounded but to the grain
+        first = np.rint(bend[0] / grain) * grain
+        rest = np.rint(((bend[0] - first) + bend[1]) / grain) * grain
         # all are multiples of the grain and far shorter than 106 bits, or a flat spot has taken the
         # value of a label, which may be far from its base: nothing is rounded
         near, off = two_sum(high, -base[x])
@@ -279,14 +203,3 @@ def _bend(
         if bent[c]:
             open_pieces[c] = False
     return too_long
-
-
-@njit(cache=True, nogil=True)
-def _bend_in_full(high: float, low: float, k: float, a: float, b: float, grain: float) -> DD:
-    """Return k (v − a)(b − v) as a multiple of the grain."""
-    over = add(high, low, -a, 0.0)
-    under = add(b, 0.0, -high, -low)
-    square = multiply(over[0], over[1], under[0], under[1])
-    bend = multiply_double(square[0], square[1], k)
-    first = np.rint(bend[0] / grain) * grain
-    return first, np.rint(((bend[0] - first) + bend[1]) / grain) * grain

@@ -24,7 +24,7 @@ import numpy as np
 from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
-from .retrace import Chains, Fixing, copy_level, follow, make_log, slot_of
+from .retrace import Chains, Fixing, copy_level, follow, make_log
 
 LEVEL = 2.0**-40
 """Vertices of a plateau may differ by this share of the largest value from rounding."""
@@ -49,14 +49,8 @@ def trace(out: Arcs, into: Arcs, fixing: Fixing) -> Chains:
     # rounding makes batches of a plateau, of which some wait for others that come later
     count = copy_level(log, fixing.order, level, True, count)
     end = chains.ptr[count]
-    return Chains(
-        chains.vertices[:end],
-        chains.share[:end],
-        chains.ptr[: count + 1],
-        chains.ends[:count],
-        chains.slopes[:count],
-        chains.arcs[: end + count],
-    )
+    used = end, end, count + 1, count, count, end + count
+    return Chains(*(each[:size] for each, size in zip(chains, used, strict=True)))
 
 
 @njit(cache=True, nogil=True)
@@ -95,7 +89,9 @@ def filled(chains: Chains, out: Arcs, found: IntArray, origin: IntArray, rate: f
     """Return the chains with `copies` appended to them."""
     slots = np.full((found.size, 2), -1, np.int64)
     if rate:
-        slots[:, 0] = _slots(out, found, origin)
+        # rows are sorted, so these numbers ascend with the slots
+        number = np.repeat(np.arange(n := out.indptr.size - 1), np.diff(out.indptr)) * n
+        slots[:, 0] = np.searchsorted(number + out.indices, found.astype(np.int64) * n + origin)
     return Chains(
         np.concatenate([chains.vertices, found]),
         np.concatenate([chains.share, np.zeros(found.size)]),
@@ -104,14 +100,6 @@ def filled(chains: Chains, out: Arcs, found: IntArray, origin: IntArray, rate: f
         np.concatenate([chains.slopes, np.full(found.size, rate)]),
         np.concatenate([chains.arcs, slots.ravel()]),
     )
-
-
-@njit(cache=True, nogil=True)
-def _slots(out: Arcs, tails: IntArray, heads: IntArray) -> IntArray:
-    found = np.empty(tails.size, np.int64)
-    for i in range(tails.size):
-        found[i] = slot_of(out, tails[i], heads[i])
-    return found
 
 
 @njit(cache=True, nogil=True, allocates=False)

@@ -111,9 +111,7 @@ def fix(
     pause : callable
         Called every few passes over the graph; it may raise.
     """
-    undirected = into.indices is out.indices
-    out = read_only(out)
-    into = out if undirected else read_only(into)
+    out, into = read_only(out, into)
     if (
         not leave_flat
         and np.count_nonzero(~labelled) > FEW_UNLABELLED
@@ -129,13 +127,13 @@ def fix(
     values[~fixed] = np.nan  # in place: a field of ten million vertices is large
     order, slopes = work.order[: work.counts[FIXES]], work.slopes[: work.counts[BATCHES]]
     frames, visits, pushes = work.counts[[FRAMES, VISITS, PUSHES]].tolist()
-    log = Fixing(values, fixed, order, work.batch, slopes, finished)
-    return log._replace(frames=frames, visits=visits, pushes=pushes)
+    found = Fixing(values, fixed, order, work.batch, slopes, finished)
+    return found._replace(frames=frames, visits=visits, pushes=pushes)
 
 
 def divide(work: Workspace, pause: Callable[[], object]) -> bool:
     """Fix all vertices that have pressure, and return whether this finished."""
-    _push_components(work, 0, work.members.size, ENTER, 0.0)
+    _push_components(work, 0, work.members.size, ENTER, work.floors[0])
     # no frame but an AGAIN leaves things as they were: the cap only guards against a hang
     cap = 1000 + 100 * work.members.size
     while work.counts[HEIGHT] > 0 and work.counts[FRAMES] <= cap:
@@ -149,6 +147,7 @@ def divide(work: Workspace, pause: Callable[[], object]) -> bool:
 def _advance(work: Workspace, until: int) -> None:
     """Work on frames until none is left, or the limit of visits is reached."""
     spans, floors, counts = work.spans, work.floors, work.counts
+    members, tags = work.members, work.record.tag
     while counts[HEIGHT] > 0 and counts[VISITS] < until:
         # the last frame pushed is taken first, so that whatever is steeper is fixed before the
         # frame that waits for it
@@ -160,17 +159,25 @@ def _advance(work: Workspace, until: int) -> None:
         start, _, stop = frame
         kind, floor = spans[top, 3], floors[top]
         if kind == AGAIN:
-            # frames above this one have fixed some of its vertices since it was pushed; if not,
-            # what seemed steeper there was rounding
-            end = _drop_fixed(work, start, stop)
+            # frames above this one have fixed some of its vertices since it was pushed; the others
+            # move to the front, under one tag. If none was, what seemed steeper was rounding
+            end = start
+            for i in range(start, stop):
+                x = members[i]
+                if tags[x] != FIXED:
+                    tags[x] = counts[TAGS]
+                    members[i] = members[end]
+                    members[end] = x
+                    end += 1
+            counts[TAGS] += 1
             _push_components(work, start, end, STEEPEST if end == stop else ENTER, floor)
             continue
         if kind != PIVOT:
-            if floor > 0.0:
-                _propagate_both(work, frame, floor, -1.0)
-                kept = _sift(work, start, stop, floor)
-            else:
+            if work.flat and floor == 0.0:
                 kept = _enter_ground(work, frame)
+            else:
+                propagate(work, frame, floor, -1.0)
+                kept = _sift(work, start, stop, floor)
             # what has no pressure above the floor may have held the segment together: split again
             if kept < stop:
                 _push_steep(work, start, kept, floor)
@@ -182,7 +189,7 @@ def _advance(work: Workspace, until: int) -> None:
                 continue
         slope = _choose_slope(work, start, stop, floor)
         # what is known at a lower slope bounds the search; on the ground nothing is
-        _propagate_both(work, frame, slope, floor)
+        propagate(work, frame, slope, floor)
         steep = _sift(work, start, stop, slope)
         # nothing is steeper than α: the vertices of pressure α itself get their values, and the
         # rest, if any, is split anew; otherwise this frame waits under its steeper part
@@ -217,23 +224,6 @@ def _push_steep(work: Workspace, start: int, stop: int, floor: float) -> None:
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _drop_fixed(work: Workspace, start: int, stop: int) -> int:
-    """Move the unfixed vertices of a segment to its front, under one tag; return where they end."""
-    tag = work.counts[TAGS]
-    work.counts[TAGS] += 1
-    members, tags = work.members, work.record.tag
-    end = start
-    for i in range(start, stop):
-        x = members[i]
-        if tags[x] != FIXED:
-            tags[x] = tag
-            members[i] = members[end]
-            members[end] = x
-            end += 1
-    return end
-
-
-@njit(cache=True, nogil=True, allocates=False)
 def _push_components(work: Workspace, start: int, stop: int, kind: int, floor: float) -> None:
     """Push a frame for each component of a segment under one tag, arcs taken both ways.
 
@@ -264,7 +254,7 @@ def _push_components(work: Workspace, start: int, stop: int, kind: int, floor: f
         while head < tail:
             x = queue[head]
             # one with a fixed neighbour is kept turned round: −1 − x
-            if near[HI, x] < np.inf or near[LO, x] > -np.inf:
+            if near[HI, x] < np.inf or near[LO, x] < np.inf:
                 queue[head] = -1 - x
                 rim += 1
             head += 1
@@ -299,22 +289,6 @@ def _push_components(work: Workspace, start: int, stop: int, kind: int, floor: f
 
 
 # ------------------------------------------------------------------ what has pressure
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _propagate_both(work: Workspace, frame: Frame, alpha: float, known: float) -> None:
-    """Fill both sides of the record for the vertices of a frame.
-
-    They may be `known` at a positive slope of at most α. With α < 0, find the nearest fixed vertex
-    of each instead; the graph is then undirected, and one side serves for both.
-    """
-    near = alpha < 0.0
-    for side in range(1 if near else 2):
-        # with sign 0 all sources start at key 0: at slope 1 the key is the distance
-        sign = 0.0 if near else 1.0 - 2.0 * side
-        bar = np.inf if near else 0.0
-        bounded = known > 0.0 or side == LO
-        propagate(work, frame, side, abs(alpha), sign, bar, bounded)
 
 
 @njit(cache=True, nogil=True, allocates=False)
@@ -364,59 +338,65 @@ def _slope_through(record: Record, x: int) -> float:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _enter_ground(work: Workspace, frame: Frame) -> int:
-    """Move the vertices with any pressure to the front, with slopes; return where they end.
+    """Find slopes of walks through a component of an undirected graph; return where they end.
 
-    On undirected graphs, if all values around are equal, so are those inside.
+    If all values around it are equal, so are those inside: they are fixed, and none is left.
     """
-    members, record = work.members, work.record
-    start, _, stop = frame
-    if not work.flat:
-        _propagate_both(work, frame, 0.0, -1.0)
-        return _sift(work, start, stop, 0.0)
-    if _slopes_across_cells(work, frame) > 0.0:
-        return stop
-    # all fixed vertices around have one value: whichever is nearest to the first member will do
-    if record.key[HI, members[start]] < np.inf:
-        constant = record.source[HI, members[start]]
-        first = work.counts[FIXES]
-        for i in range(start, stop):
-            _fix_vertex(work, members[i], constant)
-        _end_batch(work, 0.0, first)
-    return start
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _slopes_across_cells(work: Workspace, frame: Frame) -> float:
-    """Find slopes of walks between the nearest fixed vertices of neighbours; return the largest.
-
-    Where two Voronoi cells touch, or a cell a fixed vertex, on an undirected graph.
-    """
-    record = work.record
-    _propagate_both(work, frame, -1.0, -1.0)
+    members, queue, record = work.members, work.scratch.queue, work.record
     key, source, distance = record.key[HI], record.source[HI], record.distance[HI]
     tag, value = record.tag, record.value
     indptr, indices, lengths = work.out
+    start, rim, stop = frame
+    for i in range(start, stop):
+        key[members[i]] = np.inf
+        value[members[i]] = 0.0
+    for i in range(start, rim):
+        x = members[i]
+        queue[i - start] = x
+        key[x] = 0.0
+        distance[x] = np.inf
+        for e in range(indptr[x], indptr[x + 1]):
+            if tag[indices[e]] == FIXED and lengths[e] < distance[x]:
+                source[x] = value[indices[e]]
+                distance[x] = lengths[e]
+    # cells of fixed vertices grow breadth first; where two of them touch, or a cell another fixed
+    # vertex, a walk leads through. What has been reached has key 0
+    head, tail = 0, rim - start
     largest = 0.0
-    for i in range(frame[0], frame[2]):
-        x = work.members[i]
-        slope = 0.0
-        if key[x] < np.inf:
-            for e in range(indptr[x], indptr[x + 1]):
-                y = indices[e]
-                if tag[y] == FIXED:
-                    drop = abs(source[x] - value[y])
-                    run = distance[x] + lengths[e]
-                elif -np.inf < key[y] < np.inf:
-                    drop = abs(source[x] - source[y])
-                    run = distance[x] + lengths[e] + distance[y]
-                else:
-                    continue
-                # compared without dividing: most arcs are not steeper
-                if drop > slope * run:
-                    slope = drop / run
-        value[x] = slope
-        largest = max(largest, slope)
-    return largest
+    while head < tail:
+        x = queue[head]
+        head += 1
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            run = distance[x] + lengths[e]
+            if key[y] == np.inf:
+                key[y] = 0.0
+                source[y] = source[x]
+                distance[y] = run
+                queue[tail] = y
+                tail += 1
+                continue
+            if tag[y] == FIXED:
+                drop = abs(source[x] - value[y])
+            elif key[y] == 0.0:
+                drop = abs(source[x] - source[y])
+                run += distance[y]
+            else:
+                continue
+            # compared without dividing: most arcs are not steeper
+            if drop > value[x] * run:
+                value[x] = drop / run
+                largest = max(largest, value[x])
+    work.counts[VISITS] += tail
+    if largest > 0.0:
+        return stop
+    # nothing has been reached in a component without a label
+    first = work.counts[FIXES]
+    for i in range(tail):
+        _fix_vertex(work, queue[i], source[queue[i]])
+    if tail > 0:
+        _end_batch(work, 0.0, first)
+    return start
 
 
 # ------------------------------------------------------------------ the pivot
@@ -436,7 +416,11 @@ def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float
             slope = slopes[members[start + ((seed * size) >> 31)]]
             # slopes at the floor would only find the same segment again
             if slope > floor * (1.0 + 1e-13):
-                _insert(sample, found, slope)
+                place = found
+                while place > 0 and sample[place - 1] > slope:
+                    sample[place] = sample[place - 1]
+                    place -= 1
+                sample[place] = slope
                 found += 1
                 if found == SAMPLE:
                     break
@@ -446,16 +430,6 @@ def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float
     for i in range(start, stop):
         largest = max(largest, slopes[members[i]])
     return largest
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _insert(sample: FloatArray, size: int, slope: float) -> None:
-    """Insert a slope into a sorted sample."""
-    place = size
-    while place > 0 and sample[place - 1] > slope:
-        sample[place] = sample[place - 1]
-        place -= 1
-    sample[place] = slope
 
 
 @njit(cache=True, nogil=True, allocates=False)
@@ -470,7 +444,7 @@ def _propagate_steepest(work: Workspace, frame: Frame) -> float:
         steeper = max(steeper, work.record.value[work.members[i]])
     alpha = -1.0
     while steeper > alpha:
-        _propagate_both(work, frame, steeper, alpha)
+        propagate(work, frame, steeper, alpha)
         alpha = steeper
         for i in range(frame[0], frame[2]):
             x = work.members[i]
@@ -489,7 +463,8 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, least: f
     None if no descent is among them; but where they come closest, if α is the steepest slope of all
     and the `least` gap is therefore -inf.
     """
-    key, source, members, tol = work.record.key, work.record.source, work.members, work.tol
+    key, source, distance = work.record.key, work.record.source, work.record.distance
+    members, tol = work.members, work.tol
     closest = -np.inf
     where = members[start]
     for i in range(start, stop):
@@ -505,20 +480,12 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, least: f
         return 0
     first = work.counts[FIXES]
     if closest < -tol:
-        _fix_vertex(work, where, 0.5 * (key[HI, where] - key[LO, where]))
+        _fix_vertex(work, where, (key[HI, where] - key[LO, where]) / 2)
     for i in range(start, stop):
         x = members[i]
         if -key[LO, x] - key[HI, x] >= -tol:
-            _fix_vertex(work, x, 0.5 * (key[HI, x] - key[LO, x]))
-    _fix_whole_walks(work, first)
-    _end_batch(work, alpha, first)
-    return work.counts[FIXES] - first
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _fix_whole_walks(work: Workspace, first: int) -> None:
-    """Fix what else of the set lies on the walks through the vertices fixed since `first`."""
-    key, source, distance = work.record.key, work.record.source, work.record.distance
+            _fix_vertex(work, x, (key[HI, x] - key[LO, x]) / 2)
+    # what else of the set lies on the walks through these
     i = first
     while i < work.counts[FIXES]:
         x = work.order[i]
@@ -535,7 +502,9 @@ def _fix_whole_walks(work: Workspace, first: int) -> None:
                     and distance[side, y] + lengths[e] == distance[side, x]
                     and key[HI, y] - key[LO, y] < np.inf
                 ):
-                    _fix_vertex(work, y, 0.5 * (key[HI, y] - key[LO, y]))
+                    _fix_vertex(work, y, (key[HI, y] - key[LO, y]) / 2)
+    _end_batch(work, alpha, first)
+    return work.counts[FIXES] - first
 
 
 @njit(cache=True, nogil=True, allocates=False)

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
-from ..heap import Heap, drop_least, push, sort_entries
+from ..heap import Heap, sort_entries
 
 HI = 0
 """Side of `Record` that looks along the arcs, to where a walk comes down."""
@@ -48,8 +48,6 @@ FIXED = -1
 """Tag of a vertex that has its value."""
 SURE = 1e-9
 """Where lo lies this far below hi, rounding is not the reason."""
-MANY = 1024
-"""Above this many vertices a bucket queue is faster than a heap, on lengths other than 1."""
 PER_BUCKET = 1024
 """Approximate number of vertices per bucket."""
 END, OUT = -1, -2
@@ -73,7 +71,7 @@ class Record(NamedTuple):
     distance: FloatArray
     """(2, n) distance of the winning fixed vertex."""
     near: FloatArray
-    """(2, n) the least fixed value an arc away, and the largest against the arcs; inf and −inf if
+    """(2, n) the least fixed value an arc away, and minus the largest against the arcs; inf if
     there is none."""
     tag: NDArray[np.int32]
     """(n,) FIXED, or the number of the set the vertex is in."""
@@ -127,25 +125,26 @@ class Workspace(NamedTuple):
 def make_workspace(
     out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
 ) -> Workspace:
-    """Allocate the working arrays, with nothing fixed but the labels."""
+    """Allocate the working arrays, with nothing fixed but the labels.
+
+    Labels and lengths may be rationals, in arrays of objects: then nothing is rounded.
+    """
     unit = bool((out.lengths == 1.0).all())
-    n = labelled.size
+    n, kind = labelled.size, labels.dtype
     # for Numba, arrays of one row have another layout, and kernels would be compiled again
     rows = max(n, 2)
     # both sides of a vertex lie side by side, and its winners in one line of the cache
-    winners = np.empty((rows, 2, 2)).transpose(1, 0, 2)
+    winners = np.empty((rows, 2, 2), kind).transpose(1, 0, 2)
     record = Record(
-        key=np.full((rows, 2), -np.inf).T,
+        key=np.full((rows, 2), -np.inf, kind).T,
         source=winners[:, :, 0],
         distance=winners[:, :, 1],
-        near=np.tile([np.inf, -np.inf], (rows, 1)).T,
+        near=np.full((rows, 2), np.inf, kind).T,
         tag=np.where(labelled, np.int32(FIXED), np.int32(0)),
         value=np.where(labelled, labels, 0.0),
     )
-    # on unit lengths a vertex enters the heap once, as a source; Dijkstra may push it again per arc
-    entries = n + 1 if unit else n + 1 + out.indices.size
     scratch = Scratch(
-        Heap(np.empty(entries), np.empty(entries, np.int32)),
+        Heap(np.zeros(n + 1, kind), np.empty(n + 1, np.int32)),
         np.empty(n + 1, np.int32),
         np.empty((2, min(n, BUCKETS) + 1), np.int32),
     )
@@ -159,12 +158,12 @@ def make_workspace(
         bounds=np.empty((members.size + 1, 3), np.int64),
         order=np.empty(members.size, np.int32),
         batch=np.where(labelled, np.int32(-1), np.int32(UNFIXED)),
-        slopes=np.empty(members.size),
+        slopes=np.empty(members.size, kind),
         counts=np.zeros(1 + HEIGHT, np.int64),
         spans=np.empty((2 * members.size + 1024, 4), np.int64),
-        floors=np.empty(2 * members.size + 1024),
-        sample=np.empty(SAMPLE),
-        tol=(4.0 if unit else 32.0) * float(np.finfo(np.float64).eps),
+        floors=np.zeros(2 * members.size + 1024, kind),
+        sample=np.empty(SAMPLE, kind),
+        tol=0.0 if kind.hasobject else (4.0 if unit else 32.0) * 2.0**-52,
         unit=unit,
         shortest=float(out.lengths.min(initial=np.inf)),
         flat=not leave_flat,
@@ -184,43 +183,34 @@ def tell_neighbours(work: Workspace, fixed: IntArray) -> None:
             for e in range(indptr[x], indptr[x + 1]):
                 y = indices[e]
                 if tag[y] != FIXED:
-                    if side == HI:
-                        near[HI, y] = min(near[HI, y], value[x])
-                    else:
-                        near[LO, y] = max(near[LO, y], value[x])
+                    near[side, y] = min(near[side, y], (1 - 2 * side) * value[x])
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def propagate(
-    work: Workspace, frame: Frame, side: int, alpha: float, sign: float, bar: float, bounded: bool
-) -> None:
-    """Fill one side of the record for the vertices of a frame.
+def propagate(work: Workspace, frame: Frame, alpha: float, known: float) -> None:
+    """Fill both sides of the record for the vertices of a frame.
 
-    The `sign` of a key is 1 on the side HI, -1 on LO; with sign 0 and slope 1 the nearest fixed
-    vertex wins. If the other side is known, at this slope or a lower one, `bounded` says so: then
-    this one is not spread from where lo lies below hi. Else it is not from beyond the largest value
-    around, unless the `bar` is infinite.
+    They may be `known` at a positive slope of at most α. A side is not spread from where lo lies
+    below hi, if the other side is known; else not from beyond the largest value around.
     """
-    record, members = work.record, work.members
     start, rim, stop = frame
-    key, opposite = record.key[side], record.near[1 - side]
-    for i in range(rim, stop):
-        key[members[i]] = np.inf
-    if bar < np.inf:
+    for side in (HI, LO):
+        key, opposite = work.record.key[side], work.record.near[1 - side]
+        for i in range(rim, stop):
+            key[work.members[i]] = np.inf
         bar = -np.inf
         for i in range(start, rim):
-            bar = max(bar, sign * opposite[members[i]])
-    if work.unit:
-        _spread_unit(work, frame, side, alpha, sign, bar, bounded)
-    elif stop - start > MANY and bar < np.inf:
-        _spread_far(work, frame, side, alpha, sign, bar, bounded)
-    else:
-        _spread_lengths(work, frame, side, alpha, sign, bar, bounded)
+            bar = max(bar, -opposite[work.members[i]])
+        bounded = known > 0.0 or side == LO
+        if work.unit:
+            _spread_unit(work, frame, side, alpha, bar + SURE, bounded)
+        else:
+            _spread_lengths(work, frame, side, alpha, bar + SURE, bounded)
 
 
 @njit(cache=True, nogil=True, allocates=False)
 def _spread_unit(
-    work: Workspace, frame: Frame, side: int, alpha: float, sign: float, bar: float, bounded: bool
+    work: Workspace, frame: Frame, side: int, alpha: float, bar: float, bounded: bool
 ) -> None:
     """Propagate on unit lengths: only the sources need sorting, what they reach is in order."""
     record = work.record
@@ -228,19 +218,18 @@ def _spread_unit(
     other, near = record.key[1 - side], record.near[side]
     heap, queue, buckets = work.scratch
     back = work.into if side == HI else work.out
+    sign = 1 - 2 * side
     inf = np.inf
     sources = 0
     for i in range(frame[0], frame[1]):
         x = work.members[i]
-        winner = near[x]
-        # infinite if no fixed vertex is on this side
-        if abs(winner) == inf:
-            key[x] = inf
-            continue
-        best = sign * winner
+        best = near[x]
         key[x] = best + alpha
-        source[x] = winner
-        distance[x] = 1.0
+        # if there is no fixed vertex on this side
+        if best == inf:
+            continue
+        source[x] = sign * best
+        distance[x] = 1
         if not (bounded and best + alpha > SURE - other[x]):
             # sorted by the value of their fixed vertex, one step below their own key
             heap.keys[sources] = best
@@ -264,11 +253,11 @@ def _spread_unit(
             following += 1
             if distance[x] != 1.0:
                 continue  # reached more cheaply through the queue
-        if key[x] > (SURE - other[x] if bounded else bar + SURE):
+        if key[x] > (SURE - other[x] if bounded else bar):
             continue
         visits += 1
         from_value = source[x]
-        steps = distance[x] + 1.0
+        steps = distance[x] + 1
         candidate = sign * from_value + alpha * steps
         for e in range(back.indptr[x], back.indptr[x + 1]):
             y = back.indices[e]
@@ -285,77 +274,11 @@ def _spread_unit(
     work.counts[PUSHES] += sources
 
 
-@njit(cache=True, nogil=True, allocates=False, inline="always")
-def _nearest_source(work: Workspace, x: int, side: int, alpha: float, sign: float) -> float:
-    """Record the fixed neighbour of x with the least key, and return that key."""
-    record = work.record
-    look = work.out if side == HI else work.into
-    best = np.inf
-    for e in range(look.indptr[x], look.indptr[x + 1]):
-        y = look.indices[e]
-        if record.tag[y] == FIXED:
-            candidate = sign * record.value[y] + alpha * look.lengths[e]
-            # the least key, not the least value: a nearer vertex may win over a lower one
-            if candidate < best:
-                best = candidate
-                record.source[side, x] = record.value[y]
-                record.distance[side, x] = look.lengths[e]
-    record.key[side, x] = best
-    return best
-
-
 @njit(cache=True, nogil=True, allocates=False)
 def _spread_lengths(
-    work: Workspace, frame: Frame, side: int, alpha: float, sign: float, bar: float, bounded: bool
+    work: Workspace, frame: Frame, side: int, alpha: float, bar: float, bounded: bool
 ) -> None:
-    """Propagate on general lengths: Dijkstra.
-
-    Rounding is monotone, so the key of a successor is never below that of its predecessor: every
-    vertex is settled once, and the heap sees at most one entry per arc and one per source.
-    """
-    record, heap = work.record, work.scratch.heap
-    key, source, distance = record.key[side], record.source[side], record.distance[side]
-    other = record.key[1 - side]
-    back = work.into if side == HI else work.out
-    size = 0
-    for i in range(frame[0], frame[1]):
-        x = work.members[i]
-        best = _nearest_source(work, x, side, alpha, sign)
-        if best < np.inf and not (bounded and best > SURE - other[x]):
-            size = push(heap, size, best, x)
-    visits = 0
-    pushes = size
-    while size > 0:
-        settled = heap.keys[0]
-        x = heap.vertices[0]
-        size = drop_least(heap, size)
-        # an outdated entry: x was reached more cheaply after it was pushed
-        if settled > key[x]:
-            continue
-        if settled > (SURE - other[x] if bounded else bar + SURE):
-            continue
-        visits += 1
-        from_value = source[x]
-        from_distance = distance[x]
-        for e in range(back.indptr[x], back.indptr[x + 1]):
-            y = back.indices[e]
-            far = from_distance + back.lengths[e]
-            candidate = sign * from_value + alpha * far
-            if candidate < key[y]:
-                key[y] = candidate
-                source[y] = from_value
-                distance[y] = far
-                size = push(heap, size, candidate, y)
-                pushes += 1
-    work.counts[VISITS] += visits
-    work.counts[PUSHES] += pushes
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _spread_far(
-    work: Workspace, frame: Frame, side: int, alpha: float, sign: float, bar: float, bounded: bool
-) -> None:
-    """Propagate over many vertices with general lengths: buckets of keys, first in, first out.
+    """Propagate on general lengths: buckets of keys, first in, first out.
 
     A heap jumps between distant parts of the graph, which is slow in memory. In a bucket, vertices
     roughly keep the order of the frame, where neighbours are close. A vertex that is improved after
@@ -363,8 +286,9 @@ def _spread_far(
     """
     record, members = work.record, work.members
     key, source, distance = record.key[side], record.source[side], record.distance[side]
-    other = record.key[1 - side]
-    back = work.into if side == HI else work.out
+    other, tag, value = record.key[1 - side], record.tag, record.value
+    look, back = (work.out, work.into) if side == HI else (work.into, work.out)
+    sign = 1 - 2 * side
     # doubly linked lists, so that a vertex can be removed; `OUT` marks a vertex in no list
     after, before = work.scratch.queue, work.scratch.heap.vertices
     first, last = work.scratch.buckets[0], work.scratch.buckets[1]
@@ -372,10 +296,21 @@ def _spread_far(
     for i in range(frame[0], frame[2]):
         x = members[i]
         after[x] = OUT
-        if i < frame[1]:
-            least = min(least, _nearest_source(work, x, side, alpha, sign))
+        if i >= frame[1]:
+            continue
+        # the least key, not the least value: a nearer vertex may win over a lower one
+        best = np.inf
+        for e in range(look.indptr[x], look.indptr[x + 1]):
+            y = look.indices[e]
+            if tag[y] == FIXED:
+                candidate = sign * value[y] + alpha * look.lengths[e]
+                if candidate < best:
+                    best = candidate
+                    source[x] = value[y]
+                    distance[x] = look.lengths[e]
+        key[x] = best
+        least = min(least, best)
     # vertices beyond the bar do not propagate
-    bar += SURE
     if not least < bar:
         return
     count = min(first.size, 16 + (frame[2] - frame[0]) // PER_BUCKET)
@@ -387,7 +322,7 @@ def _spread_far(
     visits = 0
     for i in range(frame[0], frame[1]):
         x = members[i]
-        if key[x] <= min(bar, SURE - other[x] if bounded else bar):
+        if key[x] <= (min(bar, SURE - other[x]) if bounded else bar):
             _append(first, last, after, before, min(count - 1, int((key[x] - least) * per_unit)), x)
             pushes += 1
     for bucket in range(count):

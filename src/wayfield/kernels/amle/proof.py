@@ -36,7 +36,7 @@ import numpy as np
 
 from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
-from ..csr import Arcs
+from ..csr import Arcs, weak_components
 from ..doubledouble import DD_ERROR, Pair, add, divide_double
 from .retrace import Fixing, read_only, retraced
 
@@ -62,10 +62,8 @@ class Sides(NamedTuple):
 
 def sides_of(out: Arcs, into: Arcs) -> Sides:
     """Return the arcs of a graph in both directions; the same arrays if it is undirected."""
-    undirected = into.indices is out.indices
-    down = read_only(out)
-    up = down if undirected else read_only(into)
-    return Sides(up, down, (down,) if undirected else (up, down))
+    down, up = read_only(out, into)
+    return Sides(up, down, (down,) if up is down else (up, down))
 
 
 class Slope(NamedTuple):
@@ -106,7 +104,8 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
     """
     sides = sides_of(out, into)
     # vertices left unfixed bound the pieces, as labels do, and belong to none
-    piece, count = pieces(sides, fixing.fixed & (fixing.batch >= 0))
+    free = fixing.fixed & (fixing.batch >= 0)
+    piece, count = weak_components(sides.down, sides.up, len(sides.around) > 1, free)
     field = retraced(sides.down, sides.up, fixing)
     if not (np.isfinite(field.high) | ~fixing.fixed).all():
         unknown = np.where(piece >= 0, np.inf, 0.0)
@@ -137,7 +136,7 @@ def _proved_margin(
             if flat < least and flat < FLAT_LEVELS[-1]:
                 continue
             touched = np.zeros(piece.size, np.bool_)
-            used = flattened(sides, piece, field, flat, touched)
+            used = Pair(*flattened(sides, piece, field, flat, touched))
             # in place, because fields of ten million vertices are large; restored below
             before, unused = curvature[touched], np.empty(piece.size)
             _curvatures(sides, piece, used, touched, curvature, unused)
@@ -275,48 +274,6 @@ def _least_flat(
 
 
 @njit(cache=True, nogil=True)
-def pieces(sides: Sides, free: BoolArray) -> tuple[IntArray, int]:
-    """Return the components of the free vertices, numbered by their first one; -1 elsewhere."""
-    piece = np.empty(free.size, np.int32)
-    undirected = len(sides.around) == 1
-    # first a parent for each, with a lower number, up to the first vertex, which is its own
-    for x in range(free.size):
-        piece[x] = x if free[x] else -1
-    indptr, indices, _ = sides.down
-    for x in range(free.size):
-        if not free[x]:
-            continue
-        root = _root(piece, x)
-        for e in range(indptr[x], indptr[x + 1]):
-            y = indices[e]
-            # undirected, the arc that leads back says no more
-            if free[y] and (y < x or not undirected):
-                other = _root(piece, y)
-                if other < root:
-                    piece[root] = other
-                    root = other
-                else:
-                    piece[other] = root
-    count = 0
-    for x in range(free.size):
-        if piece[x] == x:
-            piece[x] = count
-            count += 1
-        elif piece[x] >= 0:
-            piece[x] = piece[piece[x]]
-    return piece, count
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _root(parent: IntArray, x: int) -> int:
-    """Return the root of x, and halve the path to it for later searches (union-find)."""
-    while parent[x] != x:
-        parent[x] = parent[parent[x]]
-        x = parent[x]
-    return x
-
-
-@njit(cache=True, nogil=True)
 def ranges(
     sides: Sides, piece: IntArray, count: int, high: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -351,22 +308,15 @@ def least_curvature(surplus: float, slope: float, climb: float) -> float:
     return k if k >= 0.0 else np.inf
 
 
-def flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray) -> Pair:
+@njit(cache=True, nogil=True)
+def flattened(
+    sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray
+) -> tuple[FloatArray, FloatArray]:
     """Return the field with the least value on and around it at every flat cluster.
 
     Marks in `touched` the vertices whose value changed, and their neighbours.
     """
-    result = Pair(field.high.copy(), field.low.copy())
-    _flatten(sides, piece, field, flat, touched, result)
-    return result
-
-
-@njit(cache=True, nogil=True)
-def _flatten(
-    sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray, result: Pair
-) -> None:
-    """Flatten in `result`, a copy of the field, as `flattened` does."""
-    high, low = result
+    high, low = field.high.copy(), field.low.copy()
     # decided for the field as it was: what changes below must not make further vertices flat
     is_flat = np.zeros(piece.size, np.bool_)
     for x in range(piece.size):
@@ -402,6 +352,7 @@ def _flatten(
                 for arcs in sides.around:
                     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                         touched[arcs.indices[e]] = True
+    return high, low
 
 
 @njit(cache=True, nogil=True, allocates=False)

@@ -34,15 +34,15 @@ from .pressure import UNFIXED
 NONE = -1
 
 
-def read_only(arcs: Arcs) -> Arcs:
+def read_only(out: Arcs, into: Arcs) -> tuple[Arcs, Arcs]:
     """Return the same arcs as arrays that cannot be written, as those of graphs are.
 
     For Numba they are other types, and kernels are compiled for one type only.
     """
-    views = Arcs(*(array.view() for array in arcs))
-    for view in views:
+    views = [Arcs(*(array.view() for array in arcs)) for arcs in (out, into)]
+    for view in (*views[0], *views[1]):
         view.flags.writeable = False
-    return views
+    return views[0], views[0] if into.indices is out.indices else views[1]
 
 
 class Along(NamedTuple):
@@ -325,54 +325,45 @@ def _walk(log: Log, arcs: Arcs, count: int, sign: float) -> tuple[int, int]:
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _interpolate(log: Log, count: int, fall: tuple[float, float], bottom: int, top: int) -> None:
-    """Interpolate with constant slope from `bottom` to `top`; `fall` is where the bottom lies."""
-    (high, low), path, along = log.field, log.path, log.along
-    run = add(along.high[count], along.low[count], -fall[0], -fall[1])
-    rise = add(high[top], low[top], -high[bottom], -low[bottom])
-    slope = divide(rise[0], rise[1], run[0], run[1])
-    for j in range(count):
-        x = path[j]
-        far = add(along.high[j], along.low[j], -fall[0], -fall[1])
-        climb = multiply(slope[0], slope[1], far[0], far[1])
-        high[x], low[x] = add(high[bottom], low[bottom], climb[0], climb[1])
-
-
-@njit(cache=True, nogil=True, allocates=False)
 def _settle(
     log: Log, size: int, below: int, fall: tuple[float, float], bottom: int, top: int, count: int
 ) -> int:
-    """Interpolate along the walk in `log.path`, or note it; return the number of chains."""
+    """Interpolate with constant slope along the walk in `log.path`, or note it.
+
+    The path holds its first vertex, then those below it, then those above; `fall` is where the
+    bottom lies. Returns the number of chains.
+    """
+    (high, low), path, along = log.field, log.path, log.along
     for j in range(size):
-        log.done[log.path[j]] = True
+        log.done[path[j]] = True
     if not log.noting:
-        _interpolate(log, size, fall, bottom, top)
+        run = add(along.high[size], along.low[size], -fall[0], -fall[1])
+        rise = add(high[top], low[top], -high[bottom], -low[bottom])
+        slope = divide(rise[0], rise[1], run[0], run[1])
+        for j in range(size):
+            x = path[j]
+            far = add(along.high[j], along.low[j], -fall[0], -fall[1])
+            climb = multiply(slope[0], slope[1], far[0], far[1])
+            high[x], low[x] = add(high[bottom], low[bottom], climb[0], climb[1])
         return count
-    _note(log, size, below, fall[0], bottom, top, count)
-    return count + 1
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _note(log: Log, size: int, below: int, fall: float, bottom: int, top: int, count: int) -> None:
-    """Append the walk in `log.path`: its first vertex, then those below it, then those above."""
     vertices, share, ptr, ends, slopes, arcs = log.chains
-    path, along = log.path, log.along.high
     start = ptr[count]
-    run = along[size] - fall
+    length = along.high[size] - fall[0]
     last = bottom
-    # the path runs from its first vertex down, then from there up: the lower part is reversed
+    # chains run from below to above: the lower part of the path is reversed
     for i in range(size):
         j = below - 1 - i if i < below else i
         x = path[j]
         vertices[start + i] = x
-        share[start + i] = (along[j] - fall) / run
+        share[start + i] = (along.high[j] - fall[0]) / length
         # arc i leads from vertex i down to the one before it; one more leads down from the top
-        arcs[start + count + i] = slot_of(log.out, x, last)
+        arcs[start + count + i] = _slot_of(log.out, x, last)
         last = x
-    arcs[start + count + size] = slot_of(log.out, top, last)
+    arcs[start + count + size] = _slot_of(log.out, top, last)
     ends[count, 0], ends[count, 1] = bottom, top
-    slopes[count] = (log.values[top] - log.values[bottom]) / run
+    slopes[count] = (log.values[top] - log.values[bottom]) / length
     ptr[count + 1] = start + size
+    return count + 1
 
 
 @njit(cache=True, nogil=True, allocates=False)
@@ -430,7 +421,7 @@ def copy_level(log: Log, members: IntArray, tolerance: float, on: bool, count: i
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def slot_of(out: Arcs, x: int, y: int) -> int:
+def _slot_of(out: Arcs, x: int, y: int) -> int:
     """Return the slot of the arc x → y, by bisection; -1 if there is none."""
     first, last = out.indptr[x], out.indptr[x + 1]
     while first < last:
