@@ -218,8 +218,8 @@ def test_what_wanders_by_itself_is_dropped() -> None:
 
 
 def test_an_embedding_and_a_distance_of_ones_own(tmp_path: Path) -> None:
-    data = Room().buffer(episodes=150)
-    noisy = np.hstack([data["observations"], np.random.default_rng(0).normal(0, 9, (9000, 1))])
+    data = Room().buffer(episodes=60)
+    noisy = np.hstack([data["observations"], np.random.default_rng(0).normal(0, 9, (3600, 1))])
     wide = {**data, "observations": noisy}
 
     def embed(rows: Array) -> Array:
