@@ -83,7 +83,7 @@ def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair) -> Barriers | 
     base = np.where(piece >= 0, np.rint(field.high / COARSEST) * COARSEST, field.high)
     below = _subsolution(sides, piece, field, base)
     mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
-    above = None if below is None else _subsolution(mirrored, piece, negated, -base)
+    above = _subsolution(mirrored, piece, negated, -base)
     if below is None or above is None:
         return None
     return Barriers(base, below, Pair(-above.high, -above.low))

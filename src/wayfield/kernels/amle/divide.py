@@ -126,9 +126,8 @@ def fix(
     fixed, values = work.record.tag == FIXED, work.record.value
     values[~fixed] = np.nan  # in place: a field of ten million vertices is large
     order, slopes = work.order[: work.counts[FIXES]], work.slopes[: work.counts[BATCHES]]
-    frames, visits, pushes = work.counts[[FRAMES, VISITS, PUSHES]].tolist()
-    found = Fixing(values, fixed, order, work.batch, slopes, finished)
-    return found._replace(frames=frames, visits=visits, pushes=pushes)
+    counts = work.counts[[FRAMES, VISITS, PUSHES]].tolist()
+    return Fixing(values, fixed, order, work.batch, slopes, finished, 0, None, *counts)
 
 
 def divide(work: Workspace, pause: Callable[[], object]) -> bool:
@@ -361,8 +360,7 @@ def _enter_ground(work: Workspace, frame: Frame) -> int:
                 distance[x] = lengths[e]
     # cells of fixed vertices grow breadth first; where two of them touch, or a cell another fixed
     # vertex, a walk leads through. What has been reached has key 0
-    head, tail = 0, rim - start
-    largest = 0.0
+    head, tail, largest = 0, rim - start, 0.0
     while head < tail:
         x = queue[head]
         head += 1
@@ -371,11 +369,13 @@ def _enter_ground(work: Workspace, frame: Frame) -> int:
             run = distance[x] + lengths[e]
             if key[y] == np.inf:
                 key[y] = 0.0
-                source[y] = source[x]
-                distance[y] = run
+                distance[y] = np.inf
                 queue[tail] = y
                 tail += 1
-                continue
+            # a shorter way, if one is found in time; any will do
+            if key[y] == 0.0 and run < distance[y]:
+                source[y] = source[x]
+                distance[y] = run
             if tag[y] == FIXED:
                 drop = abs(source[x] - value[y])
             elif key[y] == 0.0:

@@ -49,7 +49,7 @@ FIXED = -1
 SURE = 1e-9
 """Where lo lies this far below hi, rounding is not the reason."""
 PER_BUCKET = 1024
-"""Approximate number of vertices per bucket."""
+"""Approximate number of vertices per bucket, in large frames; small ones have more buckets."""
 END, OUT = -1, -2
 """Marks the end of a linked list, and a vertex that is in no list."""
 BUCKETS = 2**16
@@ -313,7 +313,8 @@ def _spread_lengths(
     # vertices beyond the bar do not propagate
     if not least < bar:
         return
-    count = min(first.size, 16 + (frame[2] - frame[0]) // PER_BUCKET)
+    size = frame[2] - frame[0]
+    count = min(first.size, 16 + min(size, PER_BUCKET) // 4 + size // PER_BUCKET)
     if alpha * work.shortest * count > bar - least:
         count = max(1, int((bar - least) / (alpha * work.shortest)))
     per_unit = count / (bar - least)
