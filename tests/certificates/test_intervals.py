@@ -296,8 +296,10 @@ def test_no_rule_can_vouch_for_one_move_from_labels_alone() -> None:
     slow = np.where(arcs[:, 0] == c, 9.0, 1.0)
     world = wf.Graph.from_edges(arcs[:, 0], arcs[:, 1], slow, directed=True)
     truth = wf.cost_to_go(world, 0)
-    assert np.array_equal(truth[labels.vertices], honest[labels.vertices])
-    assert truth[c] > honest[c]
+    assert honest[1] == honest[2]  # two moves at 3 are equally good
+    # all that changes is at c, which has no label
+    assert np.flatnonzero(truth != honest).tolist() == [c]
+    assert c not in labels.vertices
     assert 1.0 + truth[c] > truth[3]  # the plan's move is wrong there, and right in the graph
     assert wf.solve(square, labels, goal=0).certificate.proved[3]
 

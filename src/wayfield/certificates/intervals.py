@@ -25,8 +25,9 @@ include all shortest paths from labels to a labelled goal. As M − W is 2-Lipsc
 |u − V| ≤ 2 d(x, Γ). The paper's lemma on the AMLE's local extension error uses the distance to the
 labels instead.
 
-**Ends.** Let the graph be right, and call x an *end* if no neighbour y has V(y) = V(x) + ℓ. *If
-the goal and all ends are labelled, M = W everywhere, so every 1-Lipschitz extension is V.*
+**Ends.** Let the graph be right and undirected. Call x an *end* if no neighbour y has
+V(y) = V(x) + ℓ. *If the goal and all ends are labelled, M = W everywhere, so every 1-Lipschitz
+extension is V.*
 *Proof.* From x, move to such a neighbour and repeat. V rises at every move, so an end z is reached,
 and x lies on a shortest path from z to the goal. ∎ A maze has about a dozen ends. `next_labels`
 finds them, because M − W is wide there.
