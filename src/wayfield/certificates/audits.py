@@ -48,13 +48,17 @@ another one. So the test finds every wrong move, and may blame right ones: both 
 and certify less. Labels within ε₁ and ε₂ prove that r(z) is at most ε₁ + ε₂. The cost is the
 route's length, if its arcs cost what the graph says. Otherwise execute it once.
 
-Held-out labels are a simple random sample, given their number and the plan. For the first N_j of
-the ranking, with n_j audits and k_j of them wrong, P(Hyp(N_j, D, n_j) ≤ k_j) is a p-value for "D or
-more of them are wrong". Here D = ⌊α (P + N_j)⌋ + 1, and the N_j are fixed beforehand. They are
-tested in ascending order, as above.
+If the labelled states were drawn uniformly at random, and those to hold out too, the held-out ones
+are a simple random sample, given their number and the plan. (Labels that were chosen, as by
+`next_labels`, are not.) For the first N_j of the ranking, with n_j audits and k_j of them wrong,
+P(Hyp(N_j, D, n_j) ≤ k_j) is a p-value for "D or more of them are wrong". Here
+D = ⌊α (P + N_j)⌋ + 1, and the N_j are fixed beforehand. They are tested in ascending order, as
+above.
 
-No method assumes anything about graph, labels or field, except that proved moves are right. None
-says anything about a single move: labels and graph cannot (``docs/proved-and-measured.md``).
+All probabilities are over one draw of the audits; graph, labels, plan and world are given. Of
+several draws, or several risks, each statement holds on its own. No method assumes anything about
+graph, labels or field, except that proved moves are right. None says anything about a single move:
+labels and graph cannot (``docs/open-problems.md``).
 
 References
 ----------
@@ -295,13 +299,14 @@ def audit_decisions(
         but then the share holds only on average.
     held_out : Labels, optional
         Labels that the plan has not seen, drawn uniformly at random from all states that are no
-        labels of the plan. They serve as audits: ``audit.certify(audit.judge())``. Those at proved
-        moves, and at states without a path to the goal, are not used.
+        labels of the plan; not chosen, as by `next_labels`. They serve as audits:
+        ``audit.certify(audit.judge())``. Those at proved moves, and at states without a path to
+        the goal, are not used.
     use_proved : bool
         Whether moves proved by the interval test count as right. Pass False if arcs of the graph
         may be false or too cheap.
     seed : int
-        Seed of the draw.
+        Seed of the draw. Draw once: the confidence does not cover the best of several draws.
 
     Returns
     -------

@@ -25,8 +25,9 @@ include all shortest paths from labels to a labelled goal. As M − W is 2-Lipsc
 |u − V| ≤ 2 d(x, Γ). The paper's lemma on the AMLE's local extension error uses the distance to the
 labels instead.
 
-**Ends.** Let the graph be right, and call x an *end* if no neighbour y has V(y) = V(x) + ℓ. *If
-the goal and all ends are labelled, M = W everywhere, so every 1-Lipschitz extension is V.*
+**Ends.** Let the graph be right and undirected. Call x an *end* if no neighbour y has
+V(y) = V(x) + ℓ. *If the goal and all ends are labelled, M = W everywhere, so every 1-Lipschitz
+extension is V.*
 *Proof.* From x, move to such a neighbour and repeat. V rises at every move, so an end z is reached,
 and x lies on a shortest path from z to the goal. ∎ A maze has about a dozen ends. `next_labels`
 finds them, because M − W is wide there.
@@ -51,8 +52,8 @@ may agree with a graph that is wrong elsewhere.
 
 **Rounding.** M is rounded up and W down, sum by sum. Labels are rounded as well: a path summed in
 doubles is off by up to n · 2⁻⁵³ of its length. So ε is the labels' error plus n · 2⁻⁵² · max |Y|.
-The second term is left out if all lengths and labels are multiples of 2⁻²⁰ and at most 2³²: then
-sums are exact.
+The second term is left out if all lengths and labels are multiples of 2⁻²⁰ and at most 2³² in sum:
+then sums are exact. If ε = 0 nothing is rounded.
 """
 
 from __future__ import annotations
@@ -66,14 +67,16 @@ from .._arrays import KeepsReadOnly, as_vertex, as_whole, frozen
 from .._text import percent
 from ..errors import InputError
 from ..graph import Graph, check_graph
-from ..kernels._types import BoolArray, FloatArray
+from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.certificates import proved_moves
-from ..kernels.shortest import cone
+from ..kernels.shortest import cone, sweep_cones
 from ..labels import Labels, check_labels
 from ..plans import Plan
 
 GRAIN, MOST = 2.0**-20, 2.0**32
 """Sums of multiples of the first are exact while they stay below 2³³, twice the second."""
+EPSILON = 2.0**-52
+"""A sum is rounded up by this share."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,10 +141,11 @@ def interval_test(graph: Graph, labels: Labels, plan: Plan) -> Intervals:
     if refuted:
         proved = routes = np.zeros(lower.size, dtype=bool)
     else:
-        proved, routes = proved_moves(graph.arcs, lower, upper, plan.successor, plan.goal)
+        given = graph.arcs, lower, upper, plan.successor, plan.goal
+        proved, routes = proved_moves(*given, EPSILON if error else 0.0)
     return Intervals(
-        lower=lower,
-        upper=upper,
+        lower=frozen(lower),
+        upper=frozen(upper),
         proved=frozen(proved),
         route_proved=frozen(routes),
         label_error=error,
@@ -183,19 +187,22 @@ def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[
     check_labels(labels, graph)
     goal, k = as_vertex(goal, "goal", n), as_whole(k, "k", least=1)
     error = _label_error(graph, labels)
-    lower, upper = (side.copy() for side in _intervals(graph, labels, goal, error))
+    lower, upper = _intervals(graph, labels, goal, error)
     if (lower > upper).any():
         raise InputError(
             f"labels contradict the graph, for example at vertex {np.argmax(lower - upper)}, "
             "so distances bound nothing; see wayfield.contradictions and wayfield.mend"
         )
-    away = None  # distance to the labels, where paths back may be much longer
+    below, away = -lower, None
     if graph.directed:
+        # distance to the labels: paths back may be much longer
+        away = np.full(n, np.inf)
         known = np.union1d(labels.vertices, [goal])
-        away = cone(graph.reverse_arcs, known, np.zeros(known.size), graph.is_unit)
+        away[known] = 0.0
+        cone(graph.reverse_arcs, known, away, graph.is_unit, 0.0)
     chosen: list[int] = []
     for _ in range(min(k, n)):
-        width = np.where(np.isfinite(upper), upper - lower, 0.0)
+        width = np.where(np.isfinite(upper), upper + below, 0.0)
         # an interval as narrow as the labels' own error, or its rounding, cannot be narrowed
         width[width <= 2.000001 * error + 1e-9 * np.abs(upper)] = 0.0
         score = width if away is None else np.minimum(width, away)
@@ -203,13 +210,14 @@ def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[
         if score[x] == 0.0:
             break
         chosen.append(x)
-        source, middle = np.array([x]), 0.5 * (lower[x] + upper[x])
-        above = cone(graph.reverse_arcs, source, np.array([middle]), graph.is_unit)
-        below = -cone(graph.arcs, source, np.array([-middle]), graph.is_unit)
-        upper, lower = np.minimum(upper, above), np.maximum(lower, below)
-        lower = np.minimum(lower, upper)  # the middle need not agree with all labels
+        # as if the middle had been measured
+        upper[x] = 0.5 * (upper[x] - below[x])
+        below[x] = -upper[x]
+        source = np.array([x])
+        _spread(graph, below, upper, (source, source))
         if away is not None:
-            away = np.minimum(away, cone(graph.reverse_arcs, source, np.zeros(1), graph.is_unit))
+            away[x] = 0.0
+            cone(graph.reverse_arcs, source, away, graph.is_unit, 0.0)
     return np.array(chosen, dtype=np.int64)
 
 
@@ -217,27 +225,40 @@ def _intervals(
     graph: Graph, labels: Labels, goal: int, error: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return W and M."""
-    vertices, values, slack = labels.vertices, labels.values, np.full(len(labels), error)
-    if goal not in vertices:
-        # the goal costs 0 even if it has no label
-        vertices, values = np.append(vertices, goal), np.append(values, 0.0)
-        slack = np.append(slack, 0.0)
-    sides = []
-    for arcs, sign in ((graph.arcs, -1.0), (graph.reverse_arcs, 1.0)):
-        offsets = sign * values + slack
-        if error > 0.0:
-            offsets = np.nextafter(offsets, np.inf)
-        order = np.argsort(offsets, kind="stable")
-        sides.append(sign * cone(arcs, vertices[order], offsets[order], graph.is_unit))
-    return frozen(np.maximum(sides[0], 0.0)), frozen(sides[1] + 0.0)
+    slack = EPSILON if error else 0.0
+    below, above = np.full((2, graph.num_vertices), np.inf)
+    below[goal] = above[goal] = 0.0  # the goal costs 0 even if it has no label
+    for side, values in ((below, -labels.values), (above, labels.values)):
+        side[labels.vertices] = np.nextafter(values + error, np.inf) if error else values
+    if graph.directed:
+        changed = 2 * (np.flatnonzero(np.isfinite(above)),)
+    else:
+        changed = sweep_cones(graph.arcs, above, below, slack)
+    _spread(graph, below, above, changed, slack)
+    return np.maximum(-below, 0.0), above
+
+
+def _spread(
+    graph: Graph,
+    below: FloatArray,
+    above: FloatArray,
+    sources: tuple[IntArray, IntArray],
+    slack: float = 0.0,
+) -> None:
+    """Lower −W and M, in place, wherever paths from sources of `above` and `below` allow it."""
+    sides = (graph.reverse_arcs, above, sources[0]), (graph.arcs, below, sources[1])
+    for arcs, side, changed in sides:
+        if changed.size:
+            order = np.argsort(side[changed])
+            cone(arcs, changed[order], side, graph.is_unit, slack)
 
 
 def _label_error(graph: Graph, labels: Labels) -> float:
     """Return the labels' error, plus their rounding unless all sums are exact."""
-    numbers = np.concatenate([graph.lengths, labels.values]) if not graph.is_unit else labels.values
-    largest = float(np.abs(numbers).max())
-    whole = bool((numbers == GRAIN * np.rint(numbers / GRAIN)).all()) and largest <= MOST
-    if whole and graph.lengths.sum() <= MOST:
+    parts = [labels.values] if graph.is_unit else [labels.values, graph.lengths]
+    size = float(np.abs(labels.values).max())
+    if max(size, graph.lengths.sum()) <= MOST and all(
+        (part == GRAIN * np.rint(part / GRAIN)).all() for part in parts
+    ):
         return labels.error
-    rounding = graph.num_vertices * 2.0**-52 * float(np.abs(labels.values).max())
-    return float(np.nextafter(labels.error + rounding, np.inf))
+    return float(np.nextafter(labels.error + graph.num_vertices * EPSILON * size, np.inf))
