@@ -112,9 +112,9 @@ def _collapsed(process: Process, part: IntArray) -> tuple[Process, IntArray]:
     first = np.searchsorted(owner[kept], np.arange(n + 1)).astype(np.int64)
     ptr = np.append(0, np.cumsum(sizes[kept])).astype(np.int64)
     rows = np.arange(ptr[-1]) + np.repeat(process.ptr[kept] - ptr[:-1], sizes[kept])
-    heads = part[process.heads[rows]].astype(np.int32)
-    outcomes = (ptr, heads, process.counts[rows], process.costs[rows])
-    owners = owner[kept].astype(np.int32)
+    heads = part[process.heads[rows]].astype(np.uint32)
+    outcomes = (ptr.astype(np.uint32), heads, process.counts[rows], process.costs[rows])
+    owners = owner[kept].astype(np.uint32)
     fee, odds = choice_figures(*outcomes, owners)
     into = reversed_outcomes(n, ptr, heads, odds)
     return Process(first, *outcomes, owners, fee, odds, *into, np.zeros(kept.size)), kept

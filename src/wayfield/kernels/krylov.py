@@ -91,7 +91,7 @@ def biconjugate_gradients(
     shadow, direction, v, t = np.zeros(n), np.empty(n), np.empty(n), np.empty(n)
     p_hat, s_hat = np.empty(n), np.empty(n)
     indptr, indices, data = matrix
-    split, share = np.empty(n, np.int64), np.empty(n)
+    split, share = np.empty(n, indptr.dtype), np.empty(n)
     if moves:
         indices, data = indices.copy(), data.copy()
         _divide(indptr, indices, data, split, share)
