@@ -96,8 +96,13 @@ FREE = 2.0**-20
 """What a free move counts in a barrier, beside a largest cost between 1/2 and 1."""
 ROUGHLY_FREE = 1e-6
 """Relative accuracy of a policy with free moves before its relief counts in full."""
-PATIENCE = 40
-"""Steps of the linear iteration to `ROUGH` after which a factorisation is considered."""
+PATIENCE, PATIENCE_PER_ROOT = 40, 0.6
+"""Steps of the linear iteration to `ROUGH` after which a factorisation is considered.
+
+In the plane, a factorisation takes as long as some multiple of √n steps.
+"""
+HOPELESS = 1e4
+"""Growth of the residual after which no further steps are tried before a factorisation."""
 REUSE = 0.5
 """Factors of a previous policy are used as long as they reduce the residual to this share."""
 MOST_STEPS = 3_000
@@ -459,12 +464,13 @@ class PolicySystem:
             # takes thousands of steps, and the sweep 8.
             problem = (Matrix(*self._rows), True, found, rest, rtol)
             digits = max(1.0, np.log(rtol) / np.log(ROUGH))
-            left = biconjugate_gradients(*problem, int(PATIENCE * digits))
+            patience = max(PATIENCE, PATIENCE_PER_ROOT * np.sqrt(rhs.size))
+            left = biconjugate_gradients(*problem, int(patience * digits), HOPELESS)
             if np.isnan(left):
                 left = self._recover(rhs / scale, found, rest)
             self.slow = not left <= rtol and self._fills_in
             if self.slow and not rough:
-                left = biconjugate_gradients(*problem, MOST_STEPS)
+                left = biconjugate_gradients(*problem, MOST_STEPS, np.inf)
                 if np.isnan(left):
                     left = self._recover(rhs / scale, found, rest)
             elif self.slow and not left < 1.0:

@@ -377,7 +377,8 @@ def numbered(
         for k in range(first[order[i]], first[order[i] + 1]):
             if allowed[k]:
                 choices += 1
-                outcomes += np.int64(ptr[k + 1] - ptr[k])
+                for _ in range(ptr[k], ptr[k + 1]):  # unsigned differences would become floats
+                    outcomes += 1
     new_first, new_ptr = np.zeros(order.size + 1, np.int64), np.zeros(choices + 1, np.uint32)
     new_heads, new_odds = np.empty(outcomes, np.uint32), np.empty(outcomes)
     fee, which = np.empty(choices), np.empty(choices, np.int64)
@@ -462,7 +463,8 @@ def chosen_rows(
     room = 0
     for i in range(policy.size):
         if policy[i] >= 0:
-            room += np.int64(choices.ptr[policy[i] + 1] - choices.ptr[policy[i]])
+            for _ in range(choices.ptr[policy[i]], choices.ptr[policy[i] + 1]):
+                room += 1
     ptr = np.zeros(policy.size + 1, np.uint32)
     columns, data = np.empty(room, np.uint32), np.empty(room)
     residual = np.empty(policy.size)
