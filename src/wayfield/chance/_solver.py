@@ -237,7 +237,8 @@ class Improvement:
 
     def _sort(self, order: IntArray) -> None:
         """Sort states and their choices anew, into this order."""
-        self._order, self._system = order, None
+        self._order = order
+        self._system: PolicySystem | None = None
         self._choices = Choices(*numbered(self._process, self._allowed, order))
         which = self._choices.which
         self._place = np.full(self._allowed.size + 1, -1, dtype=np.int64)  # the last is no choice
