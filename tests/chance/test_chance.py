@@ -360,6 +360,7 @@ def test_every_linear_solver_finds_the_same(
     moves = slip_grid(60, 0.5, 0)
     usual = wf.expected_cost(moves, 0, give_up=150.0)
     monkeypatch.setattr(_solver, "PATIENCE", 1)
+    monkeypatch.setattr(_solver, "PATIENCE_PER_ROOT", 0.0)
     monkeypatch.setattr(PolicySystem, "_fills_in", fills_in)
     orders = []
     numbered = _solver.numbered

@@ -11,7 +11,6 @@ import pytest
 
 import wayfield as wf
 from exact_chance import of_plan
-from wayfield._arrays import frozen
 from wayfield.kernels.intervals import extremes
 
 Choice = tuple[list[int], list[float], list[float], list[float]]
@@ -121,9 +120,7 @@ def test_brackets_hold_what_all_vertices_give(seed: int) -> None:
 
 def one_choice(size: int) -> list[Any]:
     """One choice with outcomes 1 … size, in the types that a process has."""
-    arrays = [0, size], range(1, size + 1), [0]
-    kinds = np.int64, np.int32, np.int32
-    return [frozen(np.array(a, kind)) for a, kind in zip(arrays, kinds, strict=True)]
+    return [np.array(array, np.uint32) for array in ([0, size], range(1, size + 1), [0])]
 
 
 def test_the_kernel_is_the_best_vertex() -> None:

@@ -110,15 +110,15 @@ def _collapsed(process: Process, part: IntArray) -> tuple[Process, IntArray]:
     kept = np.argsort(owner, kind="stable")
     sizes = np.diff(process.ptr)
     n = int(part.max()) + 1
-    # read-only, as in every other process: kernels are compiled anew for writable arrays
+    # types as in every other process: kernels are compiled anew for others
     first = frozen(np.searchsorted(owner[kept], np.arange(n + 1)).astype(np.int64))
-    ptr = frozen(np.append(0, np.cumsum(sizes[kept])).astype(np.int64))
+    ptr = np.append(0, np.cumsum(sizes[kept])).astype(np.int64)
     rows = np.arange(ptr[-1]) + np.repeat(process.ptr[kept] - ptr[:-1], sizes[kept])
-    heads = frozen(part[process.heads[rows]].astype(np.int32))
-    outcomes = (ptr, heads, process.counts[rows], process.costs[rows])
-    owners = owner[kept].astype(np.int32)
+    heads = part[process.heads[rows]].astype(np.uint32)
+    outcomes = (ptr.astype(np.uint32), heads, process.counts[rows], process.costs[rows])
+    owners = owner[kept].astype(np.uint32)
     fee, odds = choice_figures(*outcomes, owners)
-    into = reversed_outcomes(n, ptr, heads, odds)
+    into = reversed_outcomes(n, *outcomes[:2], odds)
     return Process(first, *outcomes, owners, fee, odds, *into, np.zeros(kept.size)), kept
 
 

@@ -69,6 +69,8 @@ EXACT = 2.0**-58
 """Relative accuracy of the evaluation of a given policy."""
 ROUGH = 0.01
 """Reduction of the residual by one evaluation of a policy that is still to be improved."""
+FINER = 1e-6
+"""The same for a policy that sweeps no longer change."""
 ROUGH_ROUNDS = 3
 """Number of evaluations in which a long iteration is left early: the policy is still poor."""
 SWEEPS, SHRINK = 20, 0.8
@@ -76,6 +78,8 @@ SWEEPS, SHRINK = 20, 0.8
 
 An iteration takes as long as some 20 sweeps, and reduces the residual to a hundredth.
 """
+SHRINK_SETTLED = 0.2
+"""The same for sweeps that change no choice: an evaluation does it at a quarter of the price."""
 SWEEPS_PER_FACTORING, SHRINK_PER_FACTORING = 80, 0.95
 """The same after a factorisation, which takes as long as some 80 sweeps."""
 ATTEMPTS = 2
@@ -92,8 +96,13 @@ FREE = 2.0**-20
 """What a free move counts in a barrier, beside a largest cost between 1/2 and 1."""
 ROUGHLY_FREE = 1e-6
 """Relative accuracy of a policy with free moves before its relief counts in full."""
-PATIENCE = 40
-"""Steps of the linear iteration after which a factorisation is considered."""
+PATIENCE, PATIENCE_PER_ROOT = 40, 0.6
+"""Steps of the linear iteration to `ROUGH` after which a factorisation is considered.
+
+In the plane, a factorisation takes as long as some multiple of √n steps.
+"""
+HOPELESS = 1e4
+"""Growth of the residual after which no further steps are tried before a factorisation."""
 REUSE = 0.5
 """Factors of a previous policy are used as long as they reduce the residual to this share."""
 MOST_STEPS = 3_000
@@ -182,7 +191,8 @@ def least_cost(
     improvement = Improvement(process, allowed, give_up, order, policy)
     best, least, attempts = Solved(values, policy, np.inf, np.inf, 0, True), np.inf, 0
     while True:
-        above, below = optimality_check(process, allowed, free, give_up, values, policy, gaps)
+        where = (process, allowed, free, give_up, values, policy)
+        above, below = optimality_check(*where, gaps, rtol / 16)
         error = max(above, below)
         attempts = 0 if error < least / 2 else attempts + 1
         if error < least:
@@ -221,38 +231,47 @@ class Improvement:
         policy: IntArray,
     ) -> None:
         self._process, self._allowed, self._give_up = process, allowed, give_up
-        self._order, self._proper = order, policy.copy()
-        self._choices = Choices(*numbered(process, allowed, order))
-        self._system: PolicySystem | None = None
+        self._proper = policy.copy()
+        self._sort(order)
         self.rounds = 0
+
+    def _sort(self, order: IntArray) -> None:
+        """Sort states and their choices anew, into this order."""
+        self._order = order
+        self._system: PolicySystem | None = None
+        self._choices = Choices(*numbered(self._process, self._allowed, order))
+        which = self._choices.which
+        self._place = np.full(self._allowed.size + 1, -1, dtype=np.int64)  # the last is no choice
+        self._place[which] = np.arange(which.size)
 
     def correct(self, values: Pair, policy: IntArray, gaps: FloatArray, accuracy: float) -> None:
         """Improve values and policy in place, to the given accuracy or the limit of doubles."""
-        change, latest = np.zeros(policy.size), np.inf
+        change, latest, settled = np.zeros(policy.size), np.inf, False
         while self.rounds < MOST_ROUNDS:
-            # Only rounding can make a policy cycle for ever. There, use the moves of the previous
-            # policy: it stops, or leads to states from which the new policy stops.
-            stuck = ~policy_reaching(self._process, policy, policy < 0)
-            policy[stuck] = self._proper[stuck]
-            self._proper[:] = policy
             if self._system is not None and self._system.slow:
                 # values are a better order than at first, and so are strong parts of the graph
                 part = components(self._process, policy)[self._order]
                 height = values.high[self._order] + change[self._order]
-                self._order, self._system = self._order[np.lexsort((height, part))], None
-                self._choices = Choices(*numbered(self._process, self._allowed, self._order))
+                self._sort(self._order[np.lexsort((height, part))])
             order, choices = self._order, self._choices
-            place = np.empty(gaps.size + 1, dtype=np.int64)
-            place[choices.which], place[-1] = np.arange(choices.which.size), -1
-            d, own = change[order], place[policy[order]]
+            d, own = change[order], self._place[policy[order]]
             stops = self._give_up - values.high[order] - values.low[order]
             problem = (choices, gaps[choices.which], stops, d, own)
-            # evaluate the policy
-            *rows, residual, most = chosen_rows(*problem)
+            *rows, residual, most, proper = chosen_rows(*problem)
+            if not proper:
+                # Only rounding can make a policy cycle for ever. There, use the moves of the
+                # previous policy: it stops, or leads to states from which the new policy stops.
+                stuck = ~policy_reaching(self._process, policy, policy < 0)
+                if stuck.any():
+                    policy[stuck] = self._proper[stuck]
+                    own[:] = self._place[policy[order]]
+                    *rows, residual, most, _ = chosen_rows(*problem)
+            self._proper[:] = policy
+            # evaluate the policy, roughly as long as it still changes
             if not most <= accuracy:  # NaN included: rounds must come to an end
                 self.rounds += 1
                 self._system = PolicySystem(Rows(*rows), self._system)
-                enough = max(ROUGH, accuracy / most)
+                enough = max(FINER if settled else ROUGH, accuracy / most)
                 d += self._system.solve(residual, enough, rough=self.rounds <= ROUGH_ROUNDS)
             # sweep as long as that does more than another evaluation in the same time
             factored = self._system is not None and self._system.factored
@@ -260,8 +279,10 @@ class Improvement:
             for sweeps in range(SWEEPS_PER_FACTORING if factored else SWEEPS):
                 most, changed = sweep(*problem)
                 changes += changed
-                slowly = most > before * (SHRINK_PER_FACTORING if factored else SHRINK)
-                if most <= accuracy or (slowly and sweeps > 2):
+                shrink = most / before
+                settled = changed == 0 and shrink > SHRINK_SETTLED
+                slowly = shrink > (SHRINK_PER_FACTORING if factored else SHRINK)
+                if most <= accuracy or settled or (slowly and sweeps > 2):
                     break
                 before = most
             change[order] = d
@@ -443,12 +464,14 @@ class PolicySystem:
             # alone would not do: on a chain of 2,000 states with moves that fail one time in ten it
             # takes thousands of steps, and the sweep 8.
             problem = (Matrix(*self._rows), True, found, rest, rtol)
-            left = biconjugate_gradients(*problem, PATIENCE)
+            digits = max(1.0, np.log(rtol) / np.log(ROUGH))
+            patience = max(PATIENCE, PATIENCE_PER_ROOT * np.sqrt(rhs.size))
+            left = biconjugate_gradients(*problem, int(patience * digits), HOPELESS)
             if np.isnan(left):
                 left = self._recover(rhs / scale, found, rest)
             self.slow = not left <= rtol and self._fills_in
             if self.slow and not rough:
-                left = biconjugate_gradients(*problem, MOST_STEPS)
+                left = biconjugate_gradients(*problem, MOST_STEPS, np.inf)
                 if np.isnan(left):
                     left = self._recover(rhs / scale, found, rest)
             elif self.slow and not left < 1.0:
@@ -514,6 +537,10 @@ def arrival(
     with probability 1 wherever it moves, and `solved` has its expected cost.
     """
     policy = solved.policy
+    finite = np.isfinite(solved.pair.high)
+    if sure and solved.status.good and not (finite & (policy < 0) & ~arrived).any():
+        values = finite.astype(np.float64)  # the policy ends, and nowhere else
+        return Bounded(values, values, values), True
     can = policy_reaching(process, policy, arrived)
     may_fail = policy_reaching(process, policy, ~can | ((policy < 0) & ~arrived))
     values = (can & ~may_fail).astype(np.float64)

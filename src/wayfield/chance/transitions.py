@@ -494,8 +494,9 @@ class Transitions(KeepsReadOnly):
         """
         scale = np.frexp(self.totals)[1][self._outcome_choices]
         costs = np.ldexp(self.costs, -self._cost_exponent)
-        outcomes = (self.outcome_indptr, self.next_states, np.ldexp(self.counts, -scale), costs)
-        owner = self.states.astype(np.int32)
+        ptr, heads = self.outcome_indptr.astype(np.uint32), self.next_states.astype(np.uint32)
+        outcomes = (ptr, heads, np.ldexp(self.counts, -scale), costs)
+        owner = self.states.astype(np.uint32)
         fee, odds = choice_figures(*outcomes, owner)
         into = reversed_outcomes(self.num_states, *outcomes[:2], odds)
         relief = np.zeros(self.num_choices)

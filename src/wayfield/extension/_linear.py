@@ -348,7 +348,7 @@ class Krylov:
         goal = rtol * float(np.abs(residual).max())
         for _ in range(0, MOST_STEPS, CHUNK):
             check_time()
-            size = biconjugate_gradients(self._matrix, False, found, residual, goal, CHUNK)
+            size = biconjugate_gradients(self._matrix, False, found, residual, goal, CHUNK, np.inf)
             if not size > goal:
                 break
         return found, size <= goal

@@ -90,7 +90,7 @@ class _Kernel(CPUDispatcher):
         """Choose the signature for a call by another kernel: no literals, 64-bit integers."""
 
         def general(each: Any) -> Any:
-            return types.int64 if each is types.int32 else types.unliteral(each)
+            return types.int64 if each in (types.int32, types.uint32) else types.unliteral(each)
 
         return super().get_call_template(
             tuple(map(general, args)), {name: general(each) for name, each in kws.items()}

@@ -36,7 +36,7 @@ def extremes(
     """
     found, error = np.empty(owner.size), np.empty(owner.size)
     for k in range(owner.size):
-        begin, end = ptr[k], ptr[k + 1]
+        begin, end = np.int64(ptr[k]), np.int64(ptr[k + 1])
         size = end - begin
         gain, order = np.empty(size), np.empty(size, np.int64)
         left, largest = 1.0, 0.0

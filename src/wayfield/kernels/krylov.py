@@ -79,23 +79,31 @@ def conjugate_gradients(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def biconjugate_gradients(
-    matrix: Matrix, moves: bool, x: FloatArray, r: FloatArray, goal: float, steps: int
+    matrix: Matrix,
+    moves: bool,
+    x: FloatArray,
+    r: FloatArray,
+    goal: float,
+    steps: int,
+    growth: float,
 ) -> float:
     """Improve x, with its residual r, until no entry of r exceeds the goal, or the step limit.
 
     The matrix has its diagonal first, and r is D⁻¹ times the residual. With `moves`, the matrix is
-    I - P for the odds P of moves, preconditioned by a sweep. Returns the largest entry of r; NaN
-    after a breakdown that cannot be repaired.
+    I - P for the odds P of moves, preconditioned by a sweep. The iteration ends early if the
+    largest entry of r grows by the factor `growth`. Returns this entry; NaN after a breakdown that
+    cannot be repaired.
     """
     n = x.size
     shadow, direction, v, t = np.zeros(n), np.empty(n), np.empty(n), np.empty(n)
     p_hat, s_hat = np.empty(n), np.empty(n)
     indptr, indices, data = matrix
-    split, share = np.empty(n, np.int64), np.empty(n)
+    split, share = np.empty(n, indptr.dtype), np.empty(n)
     if moves:
         indices, data = indices.copy(), data.copy()
         _divide(indptr, indices, data, split, share)
     size = peak = largest(r)
+    limit = growth * size
     shadow_square = 0.0
     rho = alpha = omega = 1.0
     for _ in range(steps):
@@ -128,7 +136,7 @@ def biconjugate_gradients(
             r[i] -= omega * t[i]
         size = largest(r)
         peak = max(peak, size)
-        if not size > goal:
+        if not goal < size < limit:
             break
     # after such a peak r is no longer the residual of x: rounding at the peak stays in x
     return size if not EPSILON * peak > goal else np.nan
