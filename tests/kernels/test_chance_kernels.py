@@ -153,8 +153,8 @@ def test_moves_are_solved_by_sweeps_and_biconjugate_gradients(seed: int) -> None
     odds = rng.random((n, n)) * (rng.random((n, n)) < 0.15)
     odds = 0.97 * odds / np.maximum(odds.sum(axis=1, keepdims=True), 1.0)
     rows = [np.flatnonzero(row) for row in odds]
-    ptr = np.cumsum([0, *map(len, rows)])
-    columns = np.concatenate(rows).astype(np.int32)
+    ptr = np.cumsum([0, *map(len, rows)]).astype(np.uint32)
+    columns = np.concatenate(rows).astype(np.uint32)
     data = np.concatenate([odds[i, row] for i, row in enumerate(rows)])
     rhs, x = rng.normal(size=n), np.zeros(n)
     r = rhs.copy()
