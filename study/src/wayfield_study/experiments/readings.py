@@ -5,11 +5,13 @@ The paper leaves choices open. A `Reading` settles them, one level for each of f
 =========== ============================== ====================================================
 lattice     open, closed                   r × r points of a maze cell, or (r + 1) × (r + 1), of
                                            which neighbouring cells share a side
-solver      exact, averaged                harmonic solved, or stopped after 500 averages from the
-                                           mean of the labels; the AMLE is swept from it
+solver      exact, averaged, stopped       harmonic solved; or 500 averages from the mean of the
+                                           labels; or, from the nearest label, relaxed averages
+                                           until the residual is 0.01, at most 500. The AMLE is
+                                           swept from it
 relaxation  1/2, 1                         how far a midrange sweep moves a value
-tolerance   0, 0.01, 0.015                 residual at which the sweeps of the main runs stop, or
-                                           0 for all 500 of them
+tolerance   0, 0.01                        residual at which the midrange sweeps of the main runs
+                                           stop, or 0 for all 500 of them
 apart       0, 1, 2, 3                     least distance of a start from its goal, in maze cells
 =========== ============================== ====================================================
 
@@ -40,7 +42,7 @@ from numpy.typing import NDArray
 import wayfield as wf
 from wayfield.kernels._types import FloatArray
 
-from ..audit import failures, ordering, separated_states, strict_extrema, visits_from
+from ..audit import ordering, separated_states, strict_extrema, visits_from, walk_ends
 from ..engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
 from ..kernels.energy import relaxed_sweeps
 from ..paper.figures import FIGURES
@@ -101,9 +103,9 @@ class Reading:
 
 LEVELS: dict[str, tuple[Any, ...]] = {
     "lattice": ("open", "closed"),
-    "solver": ("exact", "averaged"),
+    "solver": ("exact", "averaged", "stopped"),
     "relaxation": (0.5, 1.0),
-    "tolerance": (0.0, 0.01, 0.015),
+    "tolerance": (0.0, PAPER_TOLERANCE),
     "apart": (0, 1, 2, 3),
 }
 """The factors of the design."""
@@ -222,7 +224,12 @@ def run(cell: ReadingCell) -> list[Row]:
     drawn = trial.drawn
     solved = [field.values for field in trial.fields(wf.Harmonic(bracket=False))]
     averaged = [averages(drawn.graph, labels) for labels in drawn.labels]
-    for solver, harmonic in (("exact", solved), ("averaged", averaged)):
+    stopped = [
+        averages(drawn.graph, labels, AVERAGES, first, PAPER_RELAXATION, PAPER_TOLERANCE)
+        for labels, first in zip(drawn.labels, nearest, strict=True)
+    ]
+    fields_of = dict(zip(LEVELS["solver"], (solved, averaged, stopped), strict=True))
+    for solver, harmonic in fields_of.items():
         counted = outcomes(trial, harmonic, starts.values(), harmonic)
         add("harmonic", counted, solver=solver)
         for relaxation in LEVELS["relaxation"]:
@@ -296,7 +303,7 @@ def outcomes(
     ):
         goal = int(drawn.goals[k])
         plan = wf.plan(graph, values, goal, "q", "index")
-        end = failures(graph, values, labels, goal, plan).end
+        end = walk_ends(plan, labels)
         if harmonic is not None:
             ranked = ordering(graph, values, truth, goal, plan, [])
             states = separated_states(graph, harmonic[k], values, truth, goal)
@@ -319,16 +326,26 @@ def outcomes(
     return [dict(counts) | {"sinks": len(sinks)} for counts in found]
 
 
-def averages(graph: wf.Graph, labels: wf.Labels, count: int = AVERAGES) -> FloatArray:
-    """Return the field after `count` averages from the mean of the labels.
+def averages(
+    graph: wf.Graph,
+    labels: wf.Labels,
+    count: int = AVERAGES,
+    first: FloatArray | None = None,
+    relaxation: float = 1.0,
+    tolerance: float = -1.0,
+) -> FloatArray:
+    """Return the field after at most `count` averages, from the mean of the labels by default.
 
-    ``u ← mean of the neighbours`` at every unlabelled vertex, all at once.
+    ``u ← (1 − ω) u + ω · mean of the neighbours`` at every unlabelled vertex, all at once, until
+    the residual is within the tolerance.
     """
-    first = np.full(graph.num_vertices, labels.values.mean())
-    first[labels.vertices] = labels.values
+    if first is None:
+        first = np.full(graph.num_vertices, labels.values.mean())
+        first[labels.vertices] = labels.values
     free = np.flatnonzero(~labels.mask(graph)).astype(graph.indices.dtype)
     # the fixed point of the p-Laplacian at p = 2 is the mean
-    values, *_ = relaxed_sweeps(graph.arcs, free, first, 2.0, 1.0, -1.0, count)
+    change = relaxation * tolerance
+    values, *_ = relaxed_sweeps(graph.arcs, free, first, 2.0, relaxation, change, count)
     return values
 
 
