@@ -202,7 +202,7 @@ def test_audited_cells_are_looked_at_after_every_budget() -> None:
     rows = whole.where(solver="exact", apart=PAPER_APART)
     swept = rows.where(arm="sweeps", relaxation=0.5, tolerance=0.0)
     assert swept.values("sweeps") == [50, 100, 200, 500, 1000]
-    theirs = Records.of(as_table(AUDITED, iteration_audit.run(AUDITED))).where(arm="sweeps")
+    theirs = Records.of(as_table(cell, iteration_audit.run(cell))).where(arm="sweeps")
     for row in swept:
         (other,) = theirs.where(sweeps=row["sweeps"])
         assert row["residual"] == pytest.approx(other["residual"], abs=1e-12)
