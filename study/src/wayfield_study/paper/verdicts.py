@@ -14,7 +14,7 @@ from ..engine.records import Tables
 from ..engine.tasks import Experiment
 from ..report import Block
 from ..report.page import render
-from .claims import Claim, as_csv, as_json, as_latex, count_marks, make_claims, view
+from .claims import Claim, as_csv, as_json, count_marks, make_claims, view
 from .figures import FIGURES, TABLES, shown_name, value
 from .grid import GRID, audited_success, papers_budget
 from .likelihood import Ranking, standardised
@@ -156,7 +156,7 @@ class Verdicts:
 
     @cached_property
     def files(self) -> dict[str, str]:
-        """The claims, and every table as CSV and as LaTeX, by file name."""
+        """The claims, and every table as CSV, by file name."""
         files = {"claims.json": as_json(self.claims)}
         if self.rankings:
             files["readings.json"] = json.dumps(
@@ -168,7 +168,6 @@ class Verdicts:
             )
         for name, table in TABLES.items():
             files[f"tables/{name}.csv"] = as_csv(table, self.by_id)
-            files[f"tables/{name}.tex"] = as_latex(table, self.by_id)
         return files
 
 
