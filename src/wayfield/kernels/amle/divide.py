@@ -215,10 +215,9 @@ def _push(work: Workspace, frame: Frame, kind: int, floor: float) -> None:
 def _push_steep(work: Workspace, start: int, stop: int, floor: float) -> None:
     """Push a frame for every component of the segment that has a resolved slope."""
     # with a tag of their own they are cut off from the rest of their frame
-    tag = work.counts[TAGS]
-    work.counts[TAGS] += 1
     for i in range(start, stop):
-        work.record.tag[work.members[i]] = tag
+        work.record.tag[work.members[i]] = work.counts[TAGS]
+    work.counts[TAGS] += 1
     _push_components(work, start, stop, PIVOT, floor)
 
 
@@ -366,26 +365,27 @@ def _enter_ground(work: Workspace, frame: Frame) -> int:
         head += 1
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
-            run = distance[x] + lengths[e]
+            walk = run = distance[x] + lengths[e]
             if key[y] == np.inf:
                 key[y] = 0.0
+                source[y] = source[x]
                 distance[y] = np.inf
                 queue[tail] = y
                 tail += 1
-            # a shorter way, if one is found in time; any will do
-            if key[y] == 0.0 and run < distance[y]:
-                source[y] = source[x]
-                distance[y] = run
             if tag[y] == FIXED:
                 drop = abs(source[x] - value[y])
             elif key[y] == 0.0:
                 drop = abs(source[x] - source[y])
-                run += distance[y]
+                walk += distance[y]
+                # a shorter way, if one is found in time; a cell that is pushed back has been seen
+                if run < distance[y]:
+                    source[y] = source[x]
+                    distance[y] = run
             else:
                 continue
             # compared without dividing: most arcs are not steeper
-            if drop > value[x] * run:
-                value[x] = drop / run
+            if drop > value[x] * walk:
+                value[x] = drop / walk
                 largest = max(largest, value[x])
     work.counts[VISITS] += tail
     if largest > 0.0:
