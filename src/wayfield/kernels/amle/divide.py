@@ -354,8 +354,10 @@ def _enter_ground(work: Workspace, frame: Frame) -> int:
         key[x] = 0.0
         distance[x] = np.inf
         for e in range(indptr[x], indptr[x + 1]):
-            if tag[indices[e]] == FIXED and lengths[e] < distance[x]:
-                source[x] = value[indices[e]]
+            y = indices[e]
+            # of the nearest the least, as in a propagation: values may tie up to rounding
+            if tag[y] == FIXED and (lengths[e], value[y]) < (distance[x], source[x]):
+                source[x] = value[y]
                 distance[x] = lengths[e]
     # cells of fixed vertices grow breadth first; where two of them touch, or a cell another fixed
     # vertex, a walk leads through. What has been reached has key 0
@@ -465,8 +467,7 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, least: f
     """
     key, source, distance = work.record.key, work.record.source, work.record.distance
     members, tol = work.members, work.tol
-    closest = -np.inf
-    where = members[start]
+    closest, where = -np.inf, members[start]
     for i in range(start, stop):
         x = members[i]
         gap = -key[LO, x] - key[HI, x]
