@@ -177,10 +177,8 @@ def test_rationals_give_the_same_field(unit: bool) -> None:
         labelled, labels = rng.random(n) < 0.2, lengths[:n]
         arcs = graph.arcs, graph.reverse_arcs
         rough = fix(*arcs, labelled, labels, leave_flat=True)
-        exact = fix(
-            *(side._replace(lengths=rationals(side.lengths)) for side in arcs),
-            labelled, rationals(labels), leave_flat=True,
-        )  # fmt: skip
+        out, into = (side._replace(lengths=rationals(side.lengths)) for side in arcs)
+        exact = fix(out, into, labelled, rationals(labels), leave_flat=True)
         assert (rough.fixed == exact.fixed).all()
         np.testing.assert_allclose(rough.values, exact.values.astype(float), rtol=0, atol=1e-13)
         for x in exact.order:

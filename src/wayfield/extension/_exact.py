@@ -181,12 +181,12 @@ def _solved_again(
     labelled, labels = np.zeros(given.size, np.bool_), np.zeros(given.size, object)
     labelled[list(kept)] = True
     labels[list(kept)] = [value / scale for value in kept.values()]
-    arcs = [
+    out, into = (
         side._replace(lengths=np.array([*map(Fraction, side.lengths.tolist())], object))
         for side in (graph.arcs, graph.reverse_arcs)
-    ]
+    )
     try:
-        found = fix(*arcs, labelled, labels, leave_flat=True, pause=_give_up)
+        found = fix(out, into, labelled, labels, leave_flat=True, pause=_give_up)
     except _TooLong:
         return {}, {}
     steep = {x: slope for x, slope in slopes.items() if x not in again}

@@ -215,10 +215,9 @@ def _push(work: Workspace, frame: Frame, kind: int, floor: float) -> None:
 def _push_steep(work: Workspace, start: int, stop: int, floor: float) -> None:
     """Push a frame for every component of the segment that has a resolved slope."""
     # with a tag of their own they are cut off from the rest of their frame
-    tag = work.counts[TAGS]
-    work.counts[TAGS] += 1
     for i in range(start, stop):
-        work.record.tag[work.members[i]] = tag
+        work.record.tag[work.members[i]] = work.counts[TAGS]
+    work.counts[TAGS] += 1
     _push_components(work, start, stop, PIVOT, floor)
 
 
@@ -355,8 +354,10 @@ def _enter_ground(work: Workspace, frame: Frame) -> int:
         key[x] = 0.0
         distance[x] = np.inf
         for e in range(indptr[x], indptr[x + 1]):
-            if tag[indices[e]] == FIXED and lengths[e] < distance[x]:
-                source[x] = value[indices[e]]
+            y = indices[e]
+            # of the nearest the least, as in a propagation: values may tie up to rounding
+            if tag[y] == FIXED and (lengths[e], value[y]) < (distance[x], source[x]):
+                source[x] = value[y]
                 distance[x] = lengths[e]
     # cells of fixed vertices grow breadth first; where two of them touch, or a cell another fixed
     # vertex, a walk leads through. What has been reached has key 0
@@ -366,26 +367,27 @@ def _enter_ground(work: Workspace, frame: Frame) -> int:
         head += 1
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
-            run = distance[x] + lengths[e]
+            walk = run = distance[x] + lengths[e]
             if key[y] == np.inf:
                 key[y] = 0.0
+                source[y] = source[x]
                 distance[y] = np.inf
                 queue[tail] = y
                 tail += 1
-            # a shorter way, if one is found in time; any will do
-            if key[y] == 0.0 and run < distance[y]:
-                source[y] = source[x]
-                distance[y] = run
             if tag[y] == FIXED:
                 drop = abs(source[x] - value[y])
             elif key[y] == 0.0:
                 drop = abs(source[x] - source[y])
-                run += distance[y]
+                walk += distance[y]
+                # a shorter way, if one is found in time; a cell that is pushed back has been seen
+                if run < distance[y]:
+                    source[y] = source[x]
+                    distance[y] = run
             else:
                 continue
             # compared without dividing: most arcs are not steeper
-            if drop > value[x] * run:
-                value[x] = drop / run
+            if drop > value[x] * walk:
+                value[x] = drop / walk
                 largest = max(largest, value[x])
     work.counts[VISITS] += tail
     if largest > 0.0:
@@ -465,8 +467,7 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, least: f
     """
     key, source, distance = work.record.key, work.record.source, work.record.distance
     members, tol = work.members, work.tol
-    closest = -np.inf
-    where = members[start]
+    closest, where = -np.inf, members[start]
     for i in range(start, stop):
         x = members[i]
         gap = -key[LO, x] - key[HI, x]
