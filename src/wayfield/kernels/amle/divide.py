@@ -158,8 +158,8 @@ def _advance(work: Workspace, until: int) -> None:
         start, _, stop = frame
         kind, floor = spans[top, 3], floors[top]
         if kind == AGAIN:
-            # frames above this one have fixed some of its vertices since it was pushed; the others
-            # move to the front, under one tag. If none was, what seemed steeper was rounding
+            # Frames above this one have fixed some of its vertices since it was pushed. The others
+            # move to the front, under one tag. If none was fixed, none was really steeper.
             end = start
             for i in range(start, stop):
                 x = members[i]
@@ -337,9 +337,10 @@ def _slope_through(record: Record, x: int) -> float:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _enter_ground(work: Workspace, frame: Frame) -> int:
-    """Find slopes of walks through a component of an undirected graph; return where they end.
+    """Find slopes of walks through a component of an undirected graph.
 
-    If all values around it are equal, so are those inside: they are fixed, and none is left.
+    Returns the end of the vertices left unfixed. If all values around the component are equal, so
+    are those inside: they are fixed, and none is left.
     """
     members, queue, record = work.members, work.scratch.queue, work.record
     key, source, distance = record.key[HI], record.source[HI], record.distance[HI]
@@ -358,8 +359,8 @@ def _enter_ground(work: Workspace, frame: Frame) -> int:
             if tag[indices[e]] == FIXED and lengths[e] < distance[x]:
                 source[x] = value[indices[e]]
                 distance[x] = lengths[e]
-    # cells of fixed vertices grow breadth first; where two of them touch, or a cell another fixed
-    # vertex, a walk leads through. What has been reached has key 0
+    # Cells of fixed vertices grow breadth first. Where two cells touch, or a cell touches another
+    # fixed vertex, a walk leads through. Vertices that have been reached have key 0.
     head, tail, largest = 0, rim - start, 0.0
     while head < tail:
         x = queue[head]
@@ -372,7 +373,7 @@ def _enter_ground(work: Workspace, frame: Frame) -> int:
                 distance[y] = np.inf
                 queue[tail] = y
                 tail += 1
-            # a shorter way, if one is found in time; any will do
+            # a shorter path, if one is found in time; any path will do
             if key[y] == 0.0 and run < distance[y]:
                 source[y] = source[x]
                 distance[y] = run
@@ -485,7 +486,7 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, least: f
         x = members[i]
         if -key[LO, x] - key[HI, x] >= -tol:
             _fix_vertex(work, x, (key[HI, x] - key[LO, x]) / 2)
-    # what else of the set lies on the walks through these
+    # then the other vertices of the set on the walks through these
     i = first
     while i < work.counts[FIXES]:
         x = work.order[i]
