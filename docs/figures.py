@@ -5,6 +5,8 @@ A figure on these pages is followed by a comment that says where it comes from, 
 ``ours`` at the paper's budget, ``exact`` with solved fields, ``mean``, ``sd`` and ``z`` over many
 draws. ``<!--run KEY-->`` is a figure of the run as a whole: see `summary`.
 
+Between ``<!--readings-->`` and ``<!--/readings-->`` stands a table of readings: see `readings`.
+
 ``python docs/figures.py report`` writes what the pages quote to ``docs/assets/note-claims.json``
 and ``docs/assets/note-run.json``, and the figures into the pages. The tests compare pages and
 files.
@@ -22,11 +24,15 @@ from typing import Any
 
 from wayfield_study.paper.figures import FIGURES, number
 from wayfield_study.paper.grid import SEEDS
+from wayfield_study.paper.likelihood import GROUPS
 
 DOCS = Path(__file__).parent
 PAGES = [DOCS / "note.md", DOCS / "reading-the-paper.md"]
 CLAIMS, RUN = DOCS / "assets" / "note-claims.json", DOCS / "assets" / "note-run.json"
 QUOTED = re.compile(r"((?:[^\s(<>|]|\u00a0)+)<!--(\S+) (\S+)-->")
+TABLE = re.compile(r"(?<=<!--readings-->\n).*?(?=<!--/readings-->)", re.DOTALL)
+SHOWN = 6
+"""Best readings that the table shows; the marked ones come beside."""
 KEPT = (
     "id",
     "paper",
@@ -66,22 +72,20 @@ def summary(claims: list[dict[str, Any]], rankings: dict[str, Any]) -> dict[str,
         found["other-seeds/variance"] = f"{sum(x * x for x in z) / len(z):.1f}"
         found["other-seeds/median"] = f"{median(x * x for x in z):.1f}"
         found["other-seeds/draws"] = str(max(c["draws"] for c in measured if c["draws"]))
-    # tables that no reading was fitted on: those of the family and of its solvers
-    family = ("finite-p", "p-family", "monotone", "lbfgs", "solvers", "solver-gradient")
-    if z := [c["z"] for c in measured if c["id"].startswith(family) and c["z"] is not None]:
-        found["family/figures"] = str(len(z))
-        found["family/variance"] = f"{sum(x * x for x in z) / len(z):.1f}"
+    # by groups of tables
+    groups = GROUPS | {"solvers": ("solvers", "solver-gradient"), "search": ("search",)}
+    for group, tables in groups.items():
+        some = [c for c in measured if c["id"].split("/")[0] in tables and c["mark"] != "missing"]
+        met = sum(claim["mark"] in ("reproduced", "artefact") for claim in some)
+        squares = sorted(claim["z"] ** 2 for claim in some if claim["z"] is not None)
+        name = group.replace(" ", "-")
+        found[f"group/{name}/figures"], found[f"group/{name}/met"] = str(len(some)), str(met)
+        found[f"group/{name}/median"] = f"{median(squares):.1f}" if squares else "–"
     # how many of the eight headline figures a reading of the design meets, as one study of ours
-    by_id = {claim["id"]: claim for claim in claims}
-    met = {
-        each["marked"] or each["reading"]: sum(
-            abs(value - by_id[name]["paper"]) <= 2 * 2**0.5 * by_id[name]["sd"]
-            for name, value in each["headline"].items()
-        )
-        for ranking in list(rankings.values())[:1]
-        for each in ranking["readings"]
-    }
-    found["headline/most"] = str(max(met.values()))
+    design = next(iter(rankings.values()))["readings"]
+    found["headline/most"] = str(max(headline_met(each) for each in design))
+    found["headline/whole"] = str(sum(headline_met(each) == 8 for each in design))
+    found["met/most"] = f"{100 * max(each['met'] for each in design):.0f}"
     for title, ranking in rankings.items():
         kind = title.split()[1]  # reading, start or map
         readings = {each["marked"]: each for each in ranking["readings"] if each["marked"]}
@@ -110,6 +114,37 @@ def summary(claims: list[dict[str, Any]], rankings: dict[str, Any]) -> dict[str,
     return found
 
 
+def headline_met(reading: dict[str, Any]) -> int:
+    """Count the headline figures that a reading meets within two standard deviations."""
+    return sum(abs(z) <= 2 for _, z in reading["headline"].values())
+
+
+def readings(rankings: dict[str, Any]) -> list[list[str]]:
+    """Return the rows of the table of readings: the best, and those that are marked."""
+    rows = []
+    for place, each in enumerate(next(iter(rankings.values()))["readings"], 1):
+        if place > SHOWN and not each["marked"]:
+            continue
+        name = each["reading"] + (f" **({each['marked']})**" if each["marked"] else "")
+        score = f"{each['log_likelihood']:.1f}".replace("-", "−")
+        shares = [
+            f"**{ours:.3f}**" if abs(z) <= 2 else f"{ours:.3f}"
+            for ours, z in each["headline"].values()
+        ]
+        rows.append([str(place), name, score, f"{100 * each['met']:.0f}", *shares])
+    return rows
+
+
+def as_markdown(rows: list[list[str]]) -> str:
+    """Write the table of readings."""
+    lf = ("", "0.02", "0.05", "0.08")
+    columns = [f"{name} {each}".strip() for name in ("harmonic", "AMLE") for each in lf]
+    head = ["rank", "reading", "log-likelihood", "met, %", *columns]
+    every = [head, ["---"] * len(head), *rows]
+    lines = "".join(f"| {' | '.join(row)} |\n" for row in every)
+    return f"\n{lines}\n"  # Markdown wants an empty line between a comment and a table
+
+
 def text_of(name: str, column: str, claims: dict[str, Any], run: dict[str, str]) -> str:
     """Return a figure as a page quotes it."""
     if name == "run":
@@ -125,17 +160,23 @@ def main(report: Path) -> None:
     """Write the two files and the pages."""
     claims = json.loads((report / "claims.json").read_text(encoding="utf-8"))
     rankings = json.loads((report / "readings.json").read_text(encoding="utf-8"))
-    run = summary(claims, rankings)
+    # what the report did not measure keeps the figures of the run before, and the pages say so
+    run = json.loads(RUN.read_text(encoding="utf-8")) | summary(claims, rankings)
     # mean τ by the formula that the paper prints, from the table of the ordering audit
     with (report / "tables" / "ordering-tau-formulas.csv").open(encoding="utf-8") as lines:
         for name, *_, printed, _ in list(csv.reader(lines))[1:]:
             run[f"printed-tau/{name.replace(', ', '/')}"] = printed
-    # what the report did not measure keeps the figures of the run before, and the pages say so
+    # loops without a label under other readings of the harmonic solver, from the design's table
+    with (report / "tables" / "design-walks.csv").open(encoding="utf-8") as lines:
+        for line in csv.DictReader(lines):
+            loops = line["harmonic loops without a label"].rstrip("%")
+            run[f"interior/{line['factor'].replace(' ', '/')}"] = loops
     before = {claim["id"]: claim for claim in json.loads(CLAIMS.read_text(encoding="utf-8"))}
     by_id = {
         claim["id"]: before.get(claim["id"], claim) if claim["mark"] == "missing" else claim
         for claim in claims
     }
+    rows = readings(rankings)
     names, keys = set(DRAWN), set()
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
@@ -144,11 +185,11 @@ def main(report: Path) -> None:
         filled = QUOTED.sub(
             lambda m: f"{text_of(m[2], m[3], by_id, run)}<!--{m[2]} {m[3]}-->", text
         )
-        page.write_text(filled, encoding="utf-8")
+        page.write_text(TABLE.sub(as_markdown(rows), filled), encoding="utf-8")
     kept = [{key: by_id[name].get(key) for key in KEPT} for name in by_id if name in names]
     lines = ",\n".join(json.dumps(claim, ensure_ascii=False) for claim in kept)
     CLAIMS.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-    quoted = {key: run[key] for key in sorted(keys)}
+    quoted = {key: run[key] for key in sorted(keys)} | {"readings": rows}
     RUN.write_text(json.dumps(quoted, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -213,6 +213,28 @@ def test_bad_start_is_refused_where_it_is_given(start: object) -> None:
         wf.MidrangeSweeps(start=start)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("tolerance", [-0.5, np.nan, np.inf, "0.5", None, True])
+def test_bad_tolerance_is_refused_where_it_is_given(tolerance: object) -> None:
+    with pytest.raises(wf.InputError, match="tolerance must be"):
+        wf.MidrangeSweeps(tolerance=tolerance)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("relaxation", [1.0, 0.5])
+@pytest.mark.parametrize("tolerance", [0.3, 0.1, 0.0])
+def test_sweeps_stop_at_the_first_field_below_the_tolerance(
+    relaxation: float, tolerance: float
+) -> None:
+    graph = wf.grid_graph(wf.load_layout("umaze"), 4)
+    labels = wf.sample_labels(graph, 0, 0.1, 1)
+    rule = ("harmonic", relaxation)
+    fields = [wf.extend(graph, labels, wf.MidrangeSweeps(k, *rule)) for k in range(60)]  # type: ignore[arg-type]
+    first = next((k for k, field in enumerate(fields) if field.residual < tolerance), 59)
+    stopped = wf.extend(graph, labels, wf.MidrangeSweeps(59, *rule, tolerance))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(stopped.values, fields[first].values)
+    assert (stopped.iterations, stopped.residual) == (first, fields[first].residual)
+    assert 0 < first < 59 or tolerance == 0.0
+
+
 @pytest.mark.parametrize("relaxation", [0.0, -0.5, 1.5, np.nan, np.inf, "0.5", None, True])
 def test_bad_relaxation_is_refused_where_it_is_given(relaxation: object) -> None:
     with pytest.raises(wf.InputError, match="relaxation must be"):

@@ -5,8 +5,8 @@ lengths ``u(x) = (min u + max u) / 2`` over the neighbours. With ``T u`` the sol
 equations, neighbours held, a Jacobi sweep is ``u ← (1 - ω) u + ω T u``, all values at once; plain
 at ``ω = 1``, relaxed below.
 
-Stopping rule. A fixed number of sweeps, and nothing else: ``status`` is ``STOPPED``, and
-``residual`` is ``max |u - T u|`` at the end.
+Stopping rule. A fixed number of sweeps, or fewer if ``max |u - T u|``, the residual, falls below
+a tolerance before. ``status`` is ``STOPPED`` either way, for neither bounds the error.
 
 Guarantee. ``T`` is monotone, and so is a relaxed sweep. The iterates from the component's largest
 label ("upper") therefore fall to the AMLE, those from its least ("lower") rise to it, and those
@@ -42,12 +42,12 @@ Start = Literal["harmonic", "mean", "upper", "lower"]
 
 @dataclass(frozen=True)
 class MidrangeSweeps:
-    """A fixed number of Jacobi midrange sweeps towards the AMLE, without a bound on the error.
+    """Jacobi midrange sweeps towards the AMLE, without a bound on the error.
 
     Parameters
     ----------
     sweeps : int
-        Number of sweeps.
+        Number of sweeps, at most.
     start : {"harmonic", "mean", "upper", "lower"}
         First field: the harmonic extension, or in each component the mean, the largest or the
         least of its labels. From "upper" the field is never below the AMLE, from "lower" never
@@ -55,6 +55,8 @@ class MidrangeSweeps:
     relaxation : float
         ω, above 0 and at most 1: how far a value moves towards its update. Plain sweeps (1) are the
         quickest; relaxed ones damp the oscillation between a vertex and its neighbours.
+    tolerance : float
+        Residual below which no further sweep is made. The default, 0, makes them all.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class MidrangeSweeps:
     sweeps: int = 300
     start: Start = "harmonic"
     relaxation: float = 1.0
+    tolerance: float = 0.0
     directed: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -80,6 +83,7 @@ class MidrangeSweeps:
             raise InputError(
                 f"relaxation must be a number above 0 and at most 1, got {self.relaxation!r}"
             )
+        as_real(self.tolerance, "tolerance", least=0.0)
 
     def solve(self, problem: Problem) -> Solution:
         """Run the sweeps."""
@@ -99,6 +103,7 @@ class MidrangeSweeps:
                 sums = np.bincount(home, labels.values, level.size)
                 np.divide(sums, counts, out=level, where=counts > 0)
             first = np.where(problem.labelled, problem.boundary, level[component])
-        fixed, relaxation = problem.labelled | problem.orphaned, float(self.relaxation)
-        values, residual = jacobi(graph.arcs, fixed, graph.is_unit, first, self.sweeps, relaxation)
-        return Solution(values, None, None, Status.STOPPED, residual, self.sweeps)
+        fixed = problem.labelled | problem.orphaned
+        rule = (self.sweeps, float(self.relaxation), float(self.tolerance))
+        values, residual, done = jacobi(graph.arcs, fixed, graph.is_unit, first, *rule)
+        return Solution(values, None, None, Status.STOPPED, residual, done)

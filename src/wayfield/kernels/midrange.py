@@ -107,13 +107,26 @@ def midrange_residual(arcs: Arcs, fixed: BoolArray, unit: bool, values: FloatArr
 
 @njit(cache=True, nogil=True)
 def jacobi(
-    arcs: Arcs, fixed: BoolArray, unit: bool, values: FloatArray, sweeps: int, relaxation: float
-) -> tuple[FloatArray, float]:
-    """Run that many Jacobi sweeps from `values`; returns the field and its residual."""
+    arcs: Arcs,
+    fixed: BoolArray,
+    unit: bool,
+    values: FloatArray,
+    sweeps: int,
+    relaxation: float,
+    tolerance: float,
+) -> tuple[FloatArray, float, int]:
+    """Run Jacobi sweeps from `values` until the residual is below `tolerance`, at most `sweeps`.
+
+    Returns the field, its residual and the number of sweeps.
+    """
     here = values.copy()
     there = values.copy()
-    for _ in range(sweeps):
-        sweep(arcs, fixed, unit, here, there, relaxation)
+    done = 0
+    while done < sweeps:
+        # a sweep moves the worst value by `relaxation` times the residual of the field before it
+        if sweep(arcs, fixed, unit, here, there, relaxation) < relaxation * tolerance:
+            break
         # the two fields change places: no sweep copies or allocates
         here, there = there, here
-    return here, midrange_residual(arcs, fixed, unit, here)
+        done += 1
+    return here, midrange_residual(arcs, fixed, unit, here), done

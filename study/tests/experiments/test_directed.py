@@ -166,5 +166,5 @@ def test_its_report(store: Store, rows: Records, tmp_path: Path) -> None:
     assert f"0 of {starts:,} starts that can reach the goal fail" in found.words
     assert "paper" not in found.words
     assert {path.name for path in tmp_path.rglob("*.*")} == {
-        MANIFEST, "index.html", "directed-arms.csv", "directed-arms.tex"
+        MANIFEST, "index.html", "directed-arms.csv"
     }  # fmt: skip

@@ -12,7 +12,7 @@ from . import lattice_search, witnesses
 from ._inputs import pool, visits_from
 from .decisions import bad_tail_bound, fidelity, half_gap, ordering, smallest_c0
 from .harmonic import anti_admissibility, harmonic_measure, neighbour_ranking
-from .outcomes import End, failures, plateaus, residual_margin, strict_extrema
+from .outcomes import End, failures, plateaus, residual_margin, strict_extrema, walk_ends
 from .reach_theorem import reach
 from .separation import Compatible, extension_error, geometry, mechanism, separated_states
 
@@ -20,5 +20,5 @@ __all__ = [
     "Compatible", "End", "anti_admissibility", "bad_tail_bound", "extension_error", "failures",
     "fidelity", "geometry", "half_gap", "harmonic_measure", "lattice_search", "mechanism",
     "neighbour_ranking", "ordering", "plateaus", "pool", "reach", "residual_margin",
-    "separated_states", "smallest_c0", "strict_extrema", "visits_from", "witnesses",
+    "separated_states", "smallest_c0", "strict_extrema", "visits_from", "walk_ends", "witnesses",
 ]  # fmt: skip

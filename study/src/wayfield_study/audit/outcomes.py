@@ -340,6 +340,15 @@ class Failures(FrozenArrays):
         return f"Failures({', '.join(counts).replace('_', ' ') or 'no starts'})"
 
 
+def walk_ends(plan: Plan, labels: Labels) -> NDArray[np.int8]:
+    """Return how the walk from every start ends, an `End` each, (n,)."""
+    # basins count cycles from 0, and the goal and dead ends, numbered -1 and -2, come from the back
+    of_cycle = np.where(plan.touches(labels), End.BOUNDARY, End.INTERIOR)
+    table = np.concatenate([of_cycle, np.empty(2, of_cycle.dtype)])
+    table[planning.GOAL], table[planning.DEAD_END] = End.REACHED, End.DEAD_END
+    return table[plan.basin].astype(np.int8)
+
+
 def failures(
     graph: Graph, ext: Field, labels: Labels, goal: int, plan: Plan | None = None
 ) -> Failures:
@@ -376,11 +385,6 @@ def failures(
     touching = route.touches(labels)
     successor, basin, members = route.successor, route.basin, route.cycle_members
     begins, ends = route.cycle_offsets[:-1], route.cycle_offsets[1:]
-    # how each basin's walks end; basins count cycles from 0, and the goal and dead ends, numbered
-    # -1 and -2, come from the back
-    of_cycle = np.where(touching, End.BOUNDARY, End.INTERIOR)
-    table = np.concatenate([of_cycle, np.empty(2, of_cycle.dtype)])
-    table[planning.GOAL], table[planning.DEAD_END] = End.REACHED, End.DEAD_END
     # spread of the values around every cycle, and whether the exact ones may be equal
     spread, level = np.empty(0), np.empty(0, dtype=bool)
     if begins.size:
@@ -400,6 +404,6 @@ def failures(
         and np.array_equal(basin[members], np.repeat(np.arange(begins.size), ends - begins))
         and goal not in members
     )
-    end, sizes = table[basin].astype(np.int8), np.bincount(basin[basin >= 0], minlength=begins.size)
+    end, sizes = walk_ends(route, labels), np.bincount(basin[basin >= 0], minlength=begins.size)
     flats, extrema = plateaus(graph, labels, values, goal), strict_extrema(graph, labels, ext)
     return Failures(end, sizes, touching, spread, level, partitions, *extrema, flats, route)

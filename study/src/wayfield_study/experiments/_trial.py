@@ -26,7 +26,7 @@ from wayfield.plans import RuleName, TieName
 from ..audit import End, failures, mechanism, ordering, pool, strict_extrema
 from ..engine.proofs import COLUMN, proof_digest
 from ..engine.tasks import Row
-from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS
+from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS, PAPER_TOLERANCE
 from ..report.charts import Look
 from ._mazes import Draw, MazeCell
 
@@ -81,10 +81,10 @@ def power_arm(p: int) -> Arm:
 HARMONIC = Arm("harmonic", "harmonic", "harmonic", method=wf.Harmonic())
 SWEEPS = Arm(
     "sweeps",
-    f"AMLE, {PAPER_SWEEPS} sweeps",
+    "AMLE, stopped",
     "sweeps",
     "square",
-    method=wf.MidrangeSweeps(PAPER_SWEEPS, "harmonic", PAPER_RELAXATION),
+    method=wf.MidrangeSweeps(PAPER_SWEEPS, "harmonic", PAPER_RELAXATION, PAPER_TOLERANCE),
 )
 EXACT = Arm("amle", "AMLE, exact", "exact-line", "triangle", method=wf.AMLE())
 EXACT_EXIT = replace(
@@ -148,12 +148,17 @@ class Trial:
         return self._solved[method]
 
     def swept(
-        self, fields: Iterable[FloatArray], sweeps: int, relaxation: float
+        self,
+        fields: Iterable[FloatArray],
+        sweeps: int,
+        relaxation: float,
+        tolerance: float = 0.0,
     ) -> list[tuple[FloatArray, float]]:
         """Return the fields after midrange sweeps from a field for every goal, and residuals."""
         graph = self.drawn.graph
+        rule = (sweeps, relaxation, tolerance)
         return [
-            jacobi(graph.arcs, labels.mask(graph), graph.is_unit, values, sweeps, relaxation)
+            jacobi(graph.arcs, labels.mask(graph), graph.is_unit, values, *rule)[:2]
             for labels, values in zip(self.drawn.labels, fields, strict=True)
         ]
 

@@ -19,7 +19,7 @@ from wayfield._text import number_of
 
 from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables, mean_of, sd_of
 from ..paper.figures import Figure, value
-from ..paper.grid import CELL, GRID, PAPER_SWEEPS, SEEDS
+from ..paper.grid import CELL, GRID, SEEDS
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
 from ..report import SHAPES, TONES, Chart, Finding, Scale, Section, Series, Table, chart, power
 from ._mazes import MazeCell, grid, maze_experiment
@@ -226,7 +226,7 @@ def tables(rows: Records) -> Iterator[Table]:
         width = float(some.column("width").max())
         return "none" if width == inf else power(width)
 
-    ends = {"sweeps": f"∞, {PAPER_SWEEPS} sweeps", "amle": "∞, exact"}
+    ends = {"sweeps": "∞, stopped", "amle": "∞, exact"}
     names = list(COUNTED)[:2]
     yield Table.of(
         "family",

@@ -15,7 +15,13 @@ from wayfield._text import number_of
 from ..engine import NO_ROWS, Records, Study, Tables
 from ..engine.statistics import BOOTSTRAP_SEED, RESAMPLES
 from ..paper.figures import AUTHOR, FIGURES, TITLE
-from ..paper.grid import PAPER_APART, PAPER_RELAXATION, PAPER_SWEEPS, on_papers_mazes
+from ..paper.grid import (
+    PAPER_APART,
+    PAPER_RELAXATION,
+    PAPER_SWEEPS,
+    PAPER_TOLERANCE,
+    on_papers_mazes,
+)
 from ..paper.likelihood import rank
 from ..paper.verdicts import Verdicts
 from ..report import Block, Cover, Look, Tile
@@ -61,6 +67,7 @@ def cover(study: Study, tables: Tables) -> Cover:
         starts=starts,
         sweeps=PAPER_SWEEPS,
         relaxation=PAPER_RELAXATION,
+        tolerance=PAPER_TOLERANCE,
         apart=PAPER_APART,
         resamples=f"{RESAMPLES:,}",
         bootstrap_seed=BOOTSTRAP_SEED,
@@ -96,7 +103,7 @@ def _headline(rows: Records) -> list[str]:
     pairs = rows.where(arm="amle").total("pairs")
     return [
         f"A greedy planner reaches the goal from {harmonic:.1%} of the starts on harmonic values"
-        f"{phrase[0]} and from {sweeps:.1%} on AMLE values after {PAPER_SWEEPS} sweeps{phrase[1]}.",
+        f"{phrase[0]} and from {sweeps:.1%} on the stopped AMLE{phrase[1]}.",
         f"Solved exactly, the AMLE fails from {index:,} of {pairs:,} starts under the paper's tie "
         f"rule, and from {lost:,} of all {starts:,} with ties broken towards an exit.",
     ]

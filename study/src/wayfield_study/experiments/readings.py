@@ -1,22 +1,26 @@
 """Readings of the paper as a design, and other draws of the one that is adopted.
 
-The paper leaves choices open. A `Reading` settles them, one level for each of four factors:
+The paper leaves choices open. A `Reading` settles them, one level for each of five factors:
 
 =========== ============================== ====================================================
 lattice     open, closed                   r × r points of a maze cell, or (r + 1) × (r + 1), of
                                            which neighbouring cells share a side
-solver      exact, averaged                harmonic solved, or stopped after 500 averages from the
-                                           mean of the labels; the AMLE is swept from it
+solver      exact, averaged, stopped       harmonic solved; or 500 averages from the mean of the
+                                           labels; or, from the nearest label, relaxed averages
+                                           until the residual is 0.01, at most 500. The AMLE is
+                                           swept from it
 relaxation  1/2, 1                         how far a midrange sweep moves a value
+tolerance   0, 0.01                        residual at which the midrange sweeps of the main runs
+                                           stop, or 0 for all 500 of them
 apart       0, 1, 2, 3                     least distance of a start from its goal, in maze cells
 =========== ============================== ====================================================
 
-All combinations are run, on seeds of their own, and with labels of two kinds: *shared* by all goals
-of a cell, and *fresh* for each goal. The text allows both. Which it is changes no expectation, for
-a single goal's labels are uniform either way, but only how much studies vary; so the two are two
-draws of the same reading, and their mean is taken. One field serves every distance of starts, and
-one pass of sweeps every budget. `paper.likelihood` ranks the combinations. `OTHER_DRAWS` runs the
-adopted one on thirty further seeds, which no choice was made on: verdicts rest on them.
+All combinations are run, on seeds of their own. The text also leaves open whether the goals of a
+cell share their labels. This changes no expectation, for a single goal's labels are uniform either
+way, but only how much studies vary: the design has labels of its own for each goal, which vary
+least, and is no evidence on this choice. One field serves every distance of starts, and one pass of
+sweeps every budget. `paper.likelihood` ranks the combinations. `OTHER_DRAWS` runs the adopted one
+on thirty further seeds, which no choice was made on: verdicts rest on them.
 
 A row has the outcomes of one arm with the counts of the ordering audit (``all_``, ``eval_``) and of
 the mechanism audit (``mechanism_``). `as_tables` splits rows of one reading into tables like those
@@ -38,7 +42,7 @@ from numpy.typing import NDArray
 import wayfield as wf
 from wayfield.kernels._types import FloatArray
 
-from ..audit import failures, ordering, separated_states, strict_extrema, visits_from
+from ..audit import ordering, separated_states, strict_extrema, visits_from, walk_ends
 from ..engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
 from ..kernels.energy import relaxed_sweeps
 from ..paper.figures import FIGURES
@@ -53,6 +57,7 @@ from ..paper.grid import (
     PAPER_APART,
     PAPER_RELAXATION,
     PAPER_SWEEPS,
+    PAPER_TOLERANCE,
     SEEDS,
     papers_rows,
 )
@@ -86,17 +91,21 @@ class Reading:
     lattice: str = "open"
     solver: str = "exact"
     relaxation: float = PAPER_RELAXATION
+    tolerance: float = PAPER_TOLERANCE
     apart: int = PAPER_APART
 
     def __str__(self) -> str:
         starts = f"starts {self.apart}r away" if self.apart else "any start"
-        return f"{self.lattice} lattice, harmonic {self.solver}, ω = {self.relaxation:g}, {starts}"
+        stop = f"stopped at {self.tolerance:g}" if self.tolerance else f"{PAPER_SWEEPS} sweeps"
+        sweeps = f"ω = {self.relaxation:g}, {stop}"
+        return f"{self.lattice} lattice, harmonic {self.solver}, {sweeps}, {starts}"
 
 
 LEVELS: dict[str, tuple[Any, ...]] = {
     "lattice": ("open", "closed"),
-    "solver": ("exact", "averaged"),
+    "solver": ("exact", "averaged", "stopped"),
     "relaxation": (0.5, 1.0),
+    "tolerance": (0.0, PAPER_TOLERANCE),
     "apart": (0, 1, 2, 3),
 }
 """The factors of the design."""
@@ -104,29 +113,27 @@ TITLES = {
     "lattice": "{} lattice",
     "solver": "harmonic {}",
     "relaxation": "relaxation {:g}",
+    "tolerance": "sweeps until the residual is {:g}",
     "apart": "starts at least {}r away",
 }
 """Name of each level."""
-LABELS = ("shared", "fresh")
-"""Kinds of labels, which change no expectation."""
 READINGS = tuple(Reading(*levels) for levels in product(*LEVELS.values()))
 ADOPTED = Reading()
-FORMER = replace(ADOPTED, apart=0)
-"""What was adopted before the design was run."""
+FORMER = replace(ADOPTED, tolerance=0.0)
+"""What was adopted before the tolerance was a factor."""
 MARKED = {ADOPTED: "adopted", FORMER: "adopted before"}
 
 
 @dataclass(frozen=True)
 class ReadingCell(MazeCell):
-    """A maze cell on one of the lattices, with labels of one of the two kinds."""
+    """A maze cell on one of the lattices, with labels of its own for each goal."""
 
     lattice: str = ADOPTED.lattice
-    labels: str = LABELS[0]
 
     @property
     def key(self) -> str:
         """Name of the cell."""
-        return f"{super().key}-{self.lattice}-{self.labels}"
+        return f"{super().key}-{self.lattice}"
 
     @property
     def graph(self) -> wf.Graph:
@@ -138,8 +145,6 @@ class ReadingCell(MazeCell):
     def draw(self) -> Draw:
         """Draw goals, starts and labels."""
         drawn = super().draw()
-        if self.labels == "shared":
-            return drawn
         seeds = np.random.SeedSequence(drawn.label_seed).generate_state(len(drawn.goals))
         labels = [
             wf.sample_labels(drawn.graph, int(goal), self.label_fraction, int(seed))
@@ -196,7 +201,7 @@ def closed_lattice(layout: wf.Layout, r: int) -> wf.Graph:
 
 
 def run(cell: ReadingCell) -> list[Row]:
-    """Return rows of every arm under every reading on the cell's lattice and labels."""
+    """Return rows of every arm under every reading on the cell's lattice."""
     trial = Trial(cell)
     rng = np.random.default_rng([trial.drawn.label_seed, 1])
     starts = {
@@ -208,7 +213,8 @@ def run(cell: ReadingCell) -> list[Row]:
     rows: list[Row] = []
 
     def add(arm: str, counted: list[Row], **about: Any) -> None:
-        settings = {"solver": "any", "relaxation": 0.0, "sweeps": 0, "residual": 0.0} | about
+        settings = {"solver": "any", "relaxation": 0.0, "tolerance": 0.0, "sweeps": 0}
+        settings |= {"residual": 0.0} | about
         for apart, counts in zip(starts, counted, strict=True):
             rows.append({"arm": arm, "apart": apart} | settings | counts)
 
@@ -218,27 +224,33 @@ def run(cell: ReadingCell) -> list[Row]:
     drawn = trial.drawn
     solved = [field.values for field in trial.fields(wf.Harmonic(bracket=False))]
     averaged = [averages(drawn.graph, labels) for labels in drawn.labels]
-    for solver, harmonic in (("exact", solved), ("averaged", averaged)):
+    stopped = [
+        averages(drawn.graph, labels, AVERAGES, first, PAPER_RELAXATION, PAPER_TOLERANCE)
+        for labels, first in zip(drawn.labels, nearest, strict=True)
+    ]
+    fields_of = dict(zip(LEVELS["solver"], (solved, averaged, stopped), strict=True))
+    for solver, harmonic in fields_of.items():
         counted = outcomes(trial, harmonic, starts.values(), harmonic)
         add("harmonic", counted, solver=solver)
         for relaxation in LEVELS["relaxation"]:
-            fields: Sequence[FloatArray] = harmonic
-            for spent, budget in pairwise((0, *BUDGETS)):
-                if budget > PAPER_SWEEPS and not audited:
-                    continue
-                stages = trial.swept(fields, budget - spent, relaxation)
-                fields = [values for values, _ in stages]
-                compared = harmonic if budget == PAPER_SWEEPS else None
-                if compared is None and not audited:
-                    continue  # used only by the audit of sweeps
-                add(
-                    "sweeps",
-                    outcomes(trial, fields, starts.values(), compared),
-                    solver=solver,
-                    relaxation=relaxation,
-                    sweeps=budget,
-                    residual=float(np.mean([residual for _, residual in stages])),
-                )
+            # the audit of sweeps looks at one pass of them again and again; a tolerance is a pass
+            passes = [(0.0, BUDGETS if audited else (PAPER_SWEEPS,))]
+            passes += [(tolerance, (PAPER_SWEEPS,)) for tolerance in LEVELS["tolerance"][1:]]
+            for tolerance, budgets in passes:
+                fields: Sequence[FloatArray] = harmonic
+                for spent, budget in pairwise((0, *budgets)):
+                    stages = trial.swept(fields, budget - spent, relaxation, tolerance)
+                    fields = [values for values, _ in stages]
+                    compared = harmonic if budget == PAPER_SWEEPS else None
+                    add(
+                        "sweeps",
+                        outcomes(trial, fields, starts.values(), compared),
+                        solver=solver,
+                        relaxation=relaxation,
+                        tolerance=tolerance,
+                        sweeps=budget,
+                        residual=float(np.mean([residual for _, residual in stages])),
+                    )
     # every row has all columns: those of arms that are not audited are empty
     widest = max(rows, key=len)
     empty = {name: type(value)() for name, value in widest.items()}
@@ -250,7 +262,8 @@ def run_adopted(cell: MazeCell) -> list[Row]:
     trial = Trial(cell)
     starts = [trial.drawn.starts]
     harmonic = [field.values for field in trial.fields(wf.Harmonic(bracket=False))]
-    swept = [values for values, _ in trial.swept(harmonic, PAPER_SWEEPS, PAPER_RELAXATION)]
+    rule = (PAPER_SWEEPS, PAPER_RELAXATION, PAPER_TOLERANCE)
+    swept = [values for values, _ in trial.swept(harmonic, *rule)]
     nearest = [field.values for field in trial.fields(wf.NearestLabel())]
     rows = [
         {"arm": arm} | outcomes(trial, fields, starts, harmonic)[0]
@@ -290,7 +303,7 @@ def outcomes(
     ):
         goal = int(drawn.goals[k])
         plan = wf.plan(graph, values, goal, "q", "index")
-        end = failures(graph, values, labels, goal, plan).end
+        end = walk_ends(plan, labels)
         if harmonic is not None:
             ranked = ordering(graph, values, truth, goal, plan, [])
             states = separated_states(graph, harmonic[k], values, truth, goal)
@@ -313,32 +326,54 @@ def outcomes(
     return [dict(counts) | {"sinks": len(sinks)} for counts in found]
 
 
-def averages(graph: wf.Graph, labels: wf.Labels, count: int = AVERAGES) -> FloatArray:
-    """Return the field after `count` averages from the mean of the labels.
+def averages(
+    graph: wf.Graph,
+    labels: wf.Labels,
+    count: int = AVERAGES,
+    first: FloatArray | None = None,
+    relaxation: float = 1.0,
+    tolerance: float = -1.0,
+) -> FloatArray:
+    """Return the field after at most `count` averages, from the mean of the labels by default.
 
-    ``u ← mean of the neighbours`` at every unlabelled vertex, all at once.
+    ``u ← (1 − ω) u + ω · mean of the neighbours`` at every unlabelled vertex, all at once, until
+    the residual is within the tolerance.
     """
-    first = np.full(graph.num_vertices, labels.values.mean())
-    first[labels.vertices] = labels.values
+    if first is None:
+        first = np.full(graph.num_vertices, labels.values.mean())
+        first[labels.vertices] = labels.values
     free = np.flatnonzero(~labels.mask(graph)).astype(graph.indices.dtype)
     # the fixed point of the p-Laplacian at p = 2 is the mean
-    values, *_ = relaxed_sweeps(graph.arcs, free, first, 2.0, 1.0, -1.0, count)
+    change = relaxation * tolerance
+    values, *_ = relaxed_sweeps(graph.arcs, free, first, 2.0, relaxation, change, count)
     return values
 
 
-def as_tables(rows: Records) -> dict[str, Records]:
+def rows_of(rows: Records, reading: Reading) -> Records:
+    """Keep the rows of the design that belong to a reading, whatever their sweeps stop at."""
+    return Records.of(
+        row
+        for row in rows
+        if (row["lattice"], row["apart"]) == (reading.lattice, reading.apart)
+        and row["solver"] in ("any", reading.solver)
+        and row["relaxation"] in (0.0, reading.relaxation)
+    )
+
+
+def as_tables(rows: Records, tolerance: float = PAPER_TOLERANCE) -> dict[str, Records]:
     """Split rows of one reading into tables of rollouts and of the audits.
 
-    There is no exact AMLE among them; the sweeps stand in for it, so that nothing moves.
+    Sweeps of the main runs stop at the tolerance, those of their audit do not. There is no exact
+    AMLE among them; the sweeps stand in for it, so that nothing moves.
     """
     found: dict[str, list[Row]] = {
         "rollout": [], "ordering": [], "mechanism": [], "iteration_audit": []
     }  # fmt: skip
     for row in rows:
-        budget = row.get("sweeps", 0)
-        if "sweeps" in row and row["arm"] in ("harmonic", "sweeps"):
+        settings = (row.get("sweeps", PAPER_SWEEPS), row.get("tolerance", tolerance))
+        if "sweeps" in row and row["arm"] in ("harmonic", "sweeps") and row["tolerance"] == 0.0:
             found["iteration_audit"].append(row)
-        if budget not in (0, PAPER_SWEEPS):
+        if row["arm"] == "sweeps" and settings != (PAPER_SWEEPS, tolerance):
             continue
         for arm in (row["arm"], "amle") if row["arm"] == "sweeps" else (row["arm"],):
             cell = {name: row[name] for name in (*CELL, "goals")} | {"arm": arm}
@@ -459,23 +494,15 @@ def under_readings(
     names = dict(zip(DESIGN_SEEDS, SEEDS, strict=True))  # they stand for the paper's
     if set(rows.values("seed")) != names.keys():
         return {}
-    groups = rows.by("lattice", "labels", "apart")
+    rows = Records.of(row | {"seed": names[row["seed"]]} for row in rows)
     for reading in READINGS:
-        draws: list[dict[str, Measure]] = []
-        for labels in LABELS:
-            kept = (
-                row | {"seed": names[row["seed"]]}
-                for row in groups.get((reading.lattice, labels, reading.apart), NO_ROWS)
-                if row["solver"] in ("any", reading.solver)
-                and row["relaxation"] in (0.0, reading.relaxation)
-            )
-            draws.append(measures(every, as_tables(Records.of(kept))))
-        values = {name: [draw[name].value for draw in draws] for name in FIGURES}
+        kept = rows_of(rows, reading)
+        given = measures(every, as_tables(kept, reading.tolerance))
         # sizes of maps are the same under every reading
         found[reading] = {
-            name: float(np.mean([value for value in some if value is not None]))
-            for name, some in values.items()
-            if None not in some and FIGURES[name].table != "setup"
+            name: measure.value
+            for name, measure in given.items()
+            if measure.value is not None and FIGURES[name].table != "setup"
         }
     return found
 
@@ -492,11 +519,11 @@ _whole = cells_by_profile(
 
 
 def design_cells(profile: Profile) -> list[ReadingCell]:
-    """Return the cells of a profile on both lattices and with both kinds of labels."""
+    """Return the cells of a profile on both lattices."""
     return [
-        ReadingCell(**vars(cell) | {"lattice": lattice, "labels": labels})
+        ReadingCell(**vars(cell) | {"lattice": lattice})
         for cell in _whole(profile)
-        for lattice, labels in product(LEVELS["lattice"], LABELS)
+        for lattice in LEVELS["lattice"]
     ]
 
 
@@ -508,20 +535,11 @@ def by_level(rows: Records) -> Iterator[Table]:
 
     groups = {}
     for factor, level in ((name, each) for name, some in LEVELS.items() for each in some):
-        wanted = asdict(ADOPTED) | {factor: level}
-        kept = Records.of(
-            row
-            for row in rows
-            if all(
-                row[name] == value
-                or (row[name] in ("any", 0.0) and name in ("solver", "relaxation"))
-                for name, value in wanted.items()
-            )
-            and row["sweeps"] in (0, PAPER_SWEEPS)
-        )
-        if len(kept):
-            adopted = " (adopted)" if level == getattr(ADOPTED, factor) else ""
-            groups[f"{TITLES[factor].format(level)}{adopted}"] = kept
+        reading = replace(ADOPTED, **{factor: level})
+        walks = as_tables(rows_of(rows, reading), reading.tolerance)["rollout"]
+        if len(walks):
+            adopted = " (adopted)" if reading == ADOPTED else ""
+            groups[f"{TITLES[factor].format(level)}{adopted}"] = walks
     yield Table.of(
         "walks",
         "Walks by the levels of a factor, all else as adopted",
@@ -548,7 +566,7 @@ DRAWS_SECTION = Section(
     ],
 )
 OTHER_DRAWS = maze_experiment(
-    "other_draws", "Other draws", 2, run_adopted, other_cells, 1.5, DRAWS_SECTION, read_grid=None
+    "other_draws", "Other draws", 3, run_adopted, other_cells, 1.5, DRAWS_SECTION, read_grid=None
 )
 DESIGN_SECTION = Section(
     "design",
@@ -559,6 +577,6 @@ DESIGN_SECTION = Section(
     tables=by_level,
 )
 DESIGN = maze_experiment(
-    "design", "Design of readings", 1, run, design_cells, 8.0, DESIGN_SECTION, read_grid=None
+    "design", "Design of readings", 2, run, design_cells, 8.0, DESIGN_SECTION, read_grid=None
 )
 EXPERIMENTS = (OTHER_DRAWS, DESIGN)

@@ -1,6 +1,6 @@
 """One record per figure of the paper: what it prints, what we find, and the verdict.
 
-The paper's tables are laid out for the page (`view`), and written as CSV and as LaTeX.
+The paper's tables are laid out for the page (`view`), and written as CSV.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from ..engine.statistics import Measure
-from ..report.tables import latex, latex_line, latex_table, plain
+from ..report.tables import plain
 from .figures import (
     FIGURES,
     READINGS,
@@ -252,44 +252,3 @@ def as_csv(table: PaperTable, claims: Mapping[str, Claim]) -> str:
                 record = [*row, column, claim.figure.printed, *phrase, plain(claim.verdict.text)]
                 writer.writerow(record)
     return text.getvalue()
-
-
-def as_latex(table: PaperTable, claims: Mapping[str, Claim]) -> str:
-    r"""Write a table for LaTeX with booktabs: under each column the paper's, ours, and exact.
-
-    Examples
-    --------
-    >>> claims = {claim.figure.id: claim for claim in make_claims({})}
-    >>> print(as_latex(TABLES["by-r"], claims).splitlines()[-4])
-    12 & 0.368 & -- & 0.946 & -- & +57.8 & -- \\
-    """
-    shown = view(table, claims)
-    spans: list[str] = []
-    rules: list[str] = []
-    heads: list[str] = []
-    for column, exact in shown.groups:
-        under = ["paper", "ours", "exact"] if exact else ["paper", "ours"]
-        first = len(table.keys) + len(heads) + 1
-        spans.append(rf"\multicolumn{{{len(under)}}}{{c}}{{{latex(column)}}}")
-        rules.append(rf"\cmidrule(lr){{{first}-{first + len(under) - 1}}}")
-        heads += under
-    body = []
-    for names, row in shown.rows:
-        entries: list[str] = []
-        for claim, (_, exact) in zip(row, shown.groups, strict=True):
-            texts = ("",) * 3
-            if claim is not None:
-                texts = (claim.figure.text, claim.ours_text, claim.exact_text)
-            entries += texts if exact else texts[:2]
-        body.append([latex(entry) for entry in (*names, *entries)])
-    return latex_table(
-        table.name,
-        f"{latex(table.title)} ({latex(table.place)}).",
-        "l" * len(table.keys) + "r" * len(heads),
-        [
-            latex_line([*[""] * len(table.keys), *spans]),
-            "".join(rules),
-            latex_line([*map(latex, shown.keys), *heads]),
-        ],
-        body,
-    )

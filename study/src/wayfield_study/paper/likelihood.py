@@ -32,7 +32,7 @@ import numpy as np
 from wayfield.kernels._types import BoolArray, FloatArray
 
 from .figures import FIGURES, same_as
-from .rules import Expected
+from .rules import LEVEL, Expected
 
 FREEDOM = 4.0
 """Degrees of freedom of the likelihood."""
@@ -120,6 +120,11 @@ class Ranking(Generic[R]):
         """Log-likelihoods of every reading over all figures, (readings,)."""
         return np.asarray(np.sum(list(self.scores.values()), axis=0))
 
+    @property
+    def met(self) -> FloatArray:
+        """Share of the figures within two standard deviations, for every reading, (readings,)."""
+        return np.asarray((np.abs(self.z) <= LEVEL).mean(axis=1))
+
     def of(self, reading: R, group: str | None = None) -> float:
         """Return the log-likelihood of one reading, over all figures or those of a group."""
         scores = self.totals if group is None else self.scores[group]
@@ -134,6 +139,13 @@ class Ranking(Generic[R]):
             score = float(self.scores[group][best])
             found.append(Fold(group, int(where.sum()), self.readings[best], score, variance))
         return found
+
+
+def standardised(name: str, value: float, expected: Mapping[str, Expected]) -> float:
+    """Return z of a printed figure where a reading gives `value`, as one study of ours."""
+    figure = FIGURES[name]
+    variance = 2.0 * expected[name].sd ** 2 + figure.unit**2 / 12.0
+    return float((figure.value - value) / np.sqrt(variance))
 
 
 def rank(
@@ -169,12 +181,10 @@ def rank(
         and name in expected
         and all(name in given for given in values.values())
     ]
-    printed = np.array([FIGURES[name].value for name in names])
-    rounding = np.array([FIGURES[name].unit for name in names]) / np.sqrt(12.0)
-    sd = np.array([expected[name].sd for name in names])
-    given = np.array([[some[name] for name in names] for some in values.values()])
-    given = given.reshape(len(values), len(names))
-    z = (printed - given) / np.sqrt(2.0 * sd**2 + rounding**2)
+    given = [
+        [standardised(name, some[name], expected) for name in names] for some in values.values()
+    ]
+    z = np.array(given).reshape(len(values), len(names))
     order = np.argsort(np.log1p(z**2 / FREEDOM).sum(axis=1), kind="stable")
     readings = list(values)
     return Ranking([readings[k] for k in order], names, z[order], marked, values)

@@ -14,10 +14,10 @@ from ..engine.records import Tables
 from ..engine.tasks import Experiment
 from ..report import Block
 from ..report.page import render
-from .claims import Claim, as_csv, as_json, as_latex, count_marks, make_claims, view
+from .claims import Claim, as_csv, as_json, count_marks, make_claims, view
 from .figures import FIGURES, TABLES, shown_name, value
 from .grid import GRID, audited_success, papers_budget
-from .likelihood import Ranking
+from .likelihood import Ranking, standardised
 from .measures import measures
 from .rules import KINDS, WORDS, Evidence, Verdict
 
@@ -112,7 +112,10 @@ class Verdicts:
 
         # which readings fit best, and how the choice does on tables it was not made on
         for number, (title, ranking) in enumerate(self.rankings.items()):
-            html = _render("ranking.html.j2", ranking=ranking, **_ranked(ranking))
+            headline = self.headline(ranking)
+            html = _render(
+                "ranking.html.j2", ranking=ranking, headline=headline, **_ranked(ranking)
+            )
             blocks.append(Block(f"ranking-{number}", title, html))
 
         mismatch = _render(
@@ -136,21 +139,41 @@ class Verdicts:
             Block("rules", "The rules of the verdicts", rules),
         )
 
+    def headline(self, ranking: Ranking[Any]) -> dict[Any, dict[str, tuple[float, float]]]:
+        """Return value and z of the headline figures under every reading that gives them."""
+        drawn = {name: self.by_id[name].expected for name in HEADLINE}
+        known = {name: each for name, each in drawn.items() if each is not None}
+        if any(
+            name not in given for given in (known, *ranking.values.values()) for name in HEADLINE
+        ):
+            return {}
+        return {
+            reading: {
+                name: (given[name], standardised(name, given[name], known)) for name in HEADLINE
+            }
+            for reading, given in ranking.values.items()
+        }
+
     @cached_property
     def files(self) -> dict[str, str]:
-        """The claims, and every table as CSV and as LaTeX, by file name."""
+        """The claims, and every table as CSV, by file name."""
         files = {"claims.json": as_json(self.claims)}
         if self.rankings:
             files["readings.json"] = json.dumps(
-                {title: _as_data(ranking) for title, ranking in self.rankings.items()}, indent=1
+                {
+                    title: _as_data(ranking, self.headline(ranking))
+                    for title, ranking in self.rankings.items()
+                },
+                indent=1,
             )
         for name, table in TABLES.items():
             files[f"tables/{name}.csv"] = as_csv(table, self.by_id)
-            files[f"tables/{name}.tex"] = as_latex(table, self.by_id)
         return files
 
 
-def _as_data(ranking: Ranking[Any]) -> dict[str, Any]:
+def _as_data(
+    ranking: Ranking[Any], headline: Mapping[Any, Mapping[str, tuple[float, float]]]
+) -> dict[str, Any]:
     """Return a ranking as plain data: every reading, and what was chosen with a group left out."""
     readings = [
         {
@@ -158,13 +181,13 @@ def _as_data(ranking: Ranking[Any]) -> dict[str, Any]:
             "marked": ranking.marked.get(reading, ""),
             "log_likelihood": round(ranking.of(reading), 2),
             "by_group": {group: round(ranking.of(reading, group), 2) for group in ranking.groups},
+            "met": round(float(met), 4),
             "headline": {
-                name: round(ranking.values[reading][name], 4)
-                for name in HEADLINE
-                if name in ranking.values[reading]
+                name: [round(ours, 4), round(z, 2)]
+                for name, (ours, z) in headline.get(reading, {}).items()
             },
         }
-        for reading in ranking.readings
+        for reading, met in zip(ranking.readings, ranking.met, strict=True)
     ]
     folds = [vars(fold) | {"chosen": str(fold.chosen)} for fold in ranking.folds()]
     return {"figures": len(ranking.names), "readings": readings, "left_out": folds}

@@ -25,7 +25,7 @@ from ..engine.records import NO_ROWS, Records, Tables, as_records
 from ..engine.tasks import Experiment, Row, Study
 from .charts import Chart
 from .pictures import Gallery
-from .tables import Table, as_csv, as_latex
+from .tables import Table, as_csv
 
 _PACKAGES = ("wayfield", "numpy", "scipy", "numba", "matplotlib")
 _MOST_CHANGES = 3
@@ -215,8 +215,8 @@ def write_report(
     tables : mapping of str to rows
         The rows of every experiment, by its name; any may be missing or partial.
     out : Path
-        Gets ``index.html``, which needs no other file, and ``tables/`` with each table as CSV and
-        LaTeX, and whatever the cover adds.
+        Gets ``index.html``, which needs no other file, and ``tables/`` with each table as CSV,
+        and whatever the cover adds.
     provenance : Provenance
         Goes into the page.
     force : bool
@@ -240,7 +240,6 @@ def write_report(
         for table in shown["tables"]:
             name = f"tables/{shown['section'].id}-{table.name}"
             files[f"{name}.csv"] = as_csv(table)
-            files[f"{name}.tex"] = as_latex(table)
     minutes, seconds = divmod(round(provenance.seconds), 60)
     clock = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
     spent = f"{clock} of wall clock for this run on {number_of(provenance.workers, 'workers')}"

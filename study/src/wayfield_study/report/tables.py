@@ -1,31 +1,15 @@
-r"""Tables of our own, for the page, as CSV and as LaTeX, and numbers as powers of ten."""
+"""Tables of our own, for the page and as CSV, and numbers as powers of ten."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 T = TypeVar("T")
-
-_LATEX = str.maketrans(
-    {
-        "_": r"\_",
-        "%": r"\%",
-        "&": r"\&",
-        "#": r"\#",
-        "−": "$-$",
-        "×": r"$\times$",
-        "–": "--",
-        "§": r"\S ",
-        "∞": r"$\infty$",
-        "σ": r"$\sigma$",
-        "τ": r"$\tau$",
-    }
-)
 
 _SUPERSCRIPTS = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 _POWER = re.compile("(?:([0-9.]+)\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE})?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
@@ -100,56 +84,6 @@ def as_csv(table: Table) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([table.heads, *([plain(entry) for entry in row] for row in table.rows)])
     return text.getvalue()
-
-
-def as_latex(table: Table) -> str:
-    r"""Write a table for LaTeX with booktabs; the first column is text, the rest numbers.
-
-    Examples
-    --------
-    >>> print(as_latex(Table("s", "Success", ["r", "share"], [["4", "85 %"]])).splitlines()[8])
-    4 & 85 \% \\
-    """
-    heads = [latex_line([latex(head) for head in table.heads])]
-    rows = [[latex(entry) for entry in row] for row in table.rows]
-    columns = "l" + "r" * (len(table.heads) - 1)
-    return latex_table(table.name, f"{latex(table.title)}.", columns, heads, rows)
-
-
-def latex_table(
-    name: str, caption: str, columns: str, heads: Sequence[str], rows: Iterable[Sequence[str]]
-) -> str:
-    """Write a table with booktabs: the lines of its head, and rows of entries, all as LaTeX."""
-    lines = [
-        r"\begin{table}",
-        r"\centering\small",
-        rf"\caption{{{caption}}}",
-        rf"\label{{tab:wayfield-{name}}}",
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        *heads,
-        r"\midrule",
-        *map(latex_line, rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def latex(text: str) -> str:
-    """Write a text for LaTeX: signs escaped, powers of ten as formulas."""
-
-    def formula(found: re.Match[str]) -> str:
-        digits = "" if found[1] is None else rf"{found[1]}\times"
-        return rf"${digits}10^{{{found[2].translate(_RAISED)}}}$"
-
-    return _POWER.sub(formula, text).translate(_LATEX)
-
-
-def latex_line(entries: Sequence[str]) -> str:
-    """Write one line of a table."""
-    return " & ".join(entries) + r" \\"
 
 
 def plain(text: str) -> str:
