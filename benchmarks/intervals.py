@@ -1,10 +1,10 @@
 """The interval test beside the AMLE with its bracket: times, and their ratio.
 
 Run with ``python -m benchmarks.intervals [seed] [vertices]``. The aim is at most 15 %. The test is
-two searches for shortest paths from all labels, and a pass over the moves. For comparison the last
-column has two breadth-first searches. Graphs that are numbered at random, such as the geometric
-ones, miss the aim: there each search waits for memory. Times are CPU time, the least of several
-rounds, taken in turn.
+two searches for shortest paths from all labels, and a pass over the moves. For comparison, the last
+column shows two breadth-first searches. Graphs with vertices numbered at random, such as the
+geometric ones, miss the aim: there each search waits for memory. Times are CPU times: the least of
+several rounds, in each of which all three run in turn.
 """
 
 from __future__ import annotations

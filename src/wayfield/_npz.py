@@ -37,7 +37,7 @@ def write(path: str | os.PathLike[str], kind: str, arrays: Mapping[str, NDArray[
 
 
 def read(path: str | os.PathLike[str], kind: str) -> dict[str, NDArray[Any]]:
-    """Read the arrays of a file with this `kind`; raise `InputError` for any other file.
+    """Return the arrays of a file of this `kind`; raise `InputError` for any other file.
 
     The suffix may be left out, as in `write`.
     """

@@ -26,8 +26,8 @@ def warm_up(
     """Extend, plan and certify on small mazes as the commands do, with these methods.
 
     Several label sets also compile the kernels for rare cases, such as plateaus. Directed graphs
-    have their own kernels, compiled only on request. The AMLE needs none for a small graph: `size`
-    is the number of vertices and arcs to come.
+    have their own kernels, compiled only on request. `size` is the number of vertices and arcs of
+    the graph to be solved: if it is small, the AMLE needs no compiled kernels.
     """
     if directed:
         one_way = grid_graph(load_layout("teleport"), 2)

@@ -103,7 +103,7 @@ def test_the_intervals_are_those_of_the_definition() -> None:
 @pytest.mark.parametrize("shuffled", [False, True])
 @pytest.mark.parametrize("kind", ["unit", "whole", "real"])
 def test_sweeps_and_shortest_paths_give_the_same_intervals(kind: str, shuffled: bool) -> None:
-    """Numbered by rows a grid is swept; in random order it is not."""
+    """A grid numbered by rows is swept; one numbered at random is not."""
     rng = np.random.default_rng(7)
     grid = np.arange(900).reshape(30, 30)
     grid = rng.permutation(900)[grid] if shuffled else grid

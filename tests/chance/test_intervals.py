@@ -119,7 +119,7 @@ def test_brackets_hold_what_all_vertices_give(seed: int) -> None:
 
 
 def one_choice(size: int) -> list[Any]:
-    """One choice with outcomes 1 … size, in the types that a process has."""
+    """Return one choice with outcomes 1 … size, in the types that a process has."""
     return [np.array(array, np.uint32) for array in ([0, size], range(1, size + 1), [0])]
 
 

@@ -108,7 +108,7 @@ def test_a_tie_on_any_scale(scale: float, length: float, fill: wf.extension.amle
 
 
 def test_a_hair_is_no_tie() -> None:
-    """One rounding apart: up it changes nothing, down x is fixed."""
+    """One rounding apart: upwards nothing changes, downwards x is fixed."""
     for hair, filled in ((2.0**-52, True), (-(2.0**-53), False)):
         graph, labels = bridge(hair)
         result = wf.extend(graph, labels, wf.AMLE())
@@ -117,7 +117,7 @@ def test_a_hair_is_no_tie() -> None:
 
 
 def ulps_apart(rng: np.random.Generator, kind: str, count: int) -> NDArray[np.float64]:
-    """Labels that tie up to a few roundings."""
+    """Return labels that tie up to a few roundings."""
     if kind == "last place":
         return 1.0 + rng.integers(0, 3, count) * 2.0**-52
     if kind == "thirds":

@@ -51,7 +51,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "experiments/energy_solvers": "twin or level",
     },
 }
-"""Test files, and which of their tests to run: those with small cases; an empty text is all."""
+"""Test files, and the tests to run in each: those with small cases. An empty text means all."""
 
 
 @pytest.mark.parametrize("group", GROUPS)

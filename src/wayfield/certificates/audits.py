@@ -48,17 +48,17 @@ another one. So the test finds every wrong move, and may blame right ones: both 
 and certify less. Labels within ε₁ and ε₂ prove that r(z) is at most ε₁ + ε₂. The cost is the
 route's length, if its arcs cost what the graph says. Otherwise execute it once.
 
-If the labelled states were drawn uniformly at random, and those to hold out too, the held-out ones
-are a simple random sample, given their number and the plan. (Labels that were chosen, as by
-`next_labels`, are not.) For the first N_j of the ranking, with n_j audits and k_j of them wrong,
-P(Hyp(N_j, D, n_j) ≤ k_j) is a p-value for "D or more of them are wrong". Here
-D = ⌊α (P + N_j)⌋ + 1, and the N_j are fixed beforehand. They are tested in ascending order, as
-above.
+Let the labelled states be drawn uniformly at random, and let those to hold out be drawn from them
+at random too. Given their number and the plan, the held-out ones are then a simple random sample.
+(Labels that somebody chose, for example with `next_labels`, are not.) Among the first N_j of the
+ranking, let n_j be audited, and k_j of these be wrong. Then P(Hyp(N_j, D, n_j) ≤ k_j) is a p-value
+for "D or more of the first N_j are wrong". Here D = ⌊α (P + N_j)⌋ + 1, and the N_j are fixed
+beforehand. They are tested in ascending order, as above.
 
-All probabilities are over one draw of the audits; graph, labels, plan and world are given. Of
-several draws, or several risks, each statement holds on its own. No method assumes anything about
-graph, labels or field, except that proved moves are right. None says anything about a single move:
-labels and graph cannot (``docs/open-problems.md``).
+All probabilities are over one draw of the audits. Graph, labels, plan and world are given. With
+several draws or several risks, each statement holds on its own, not all of them at once. No method
+assumes anything about graph, labels or field, except that proved moves are right. None says
+anything about a single move: labels and graph cannot (``docs/open-problems.md``).
 
 References
 ----------
@@ -298,10 +298,10 @@ def audit_decisions(
         Probability with which that holds, over the draw of the audits. None certifies more moves,
         but then the share holds only on average.
     held_out : Labels, optional
-        Labels that the plan has not seen, drawn uniformly at random from all states that are no
-        labels of the plan; not chosen, as by `next_labels`. They serve as audits:
-        ``audit.certify(audit.judge())``. Those at proved moves, and at states without a path to
-        the goal, are not used.
+        Labels that the plan has not seen. They must be drawn uniformly at random from all states
+        that are not labels of the plan, not chosen with `next_labels` or otherwise. They serve as
+        audits: ``audit.certify(audit.judge())``. Labels at proved moves are not used, nor those at
+        states without a path to the goal.
     use_proved : bool
         Whether moves proved by the interval test count as right. Pass False if arcs of the graph
         may be false or too cheap.

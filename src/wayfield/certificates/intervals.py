@@ -52,8 +52,8 @@ may agree with a graph that is wrong elsewhere.
 
 **Rounding.** M is rounded up and W down, sum by sum. Labels are rounded as well: a path summed in
 doubles is off by up to n · 2⁻⁵³ of its length. So ε is the labels' error plus n · 2⁻⁵² · max |Y|.
-The second term is left out if all lengths and labels are multiples of 2⁻²⁰ and at most 2³² in sum:
-then sums are exact. If ε = 0 nothing is rounded.
+The second term is left out if all lengths and labels are multiples of 2⁻²⁰, and neither the sum of
+the lengths nor a label exceeds 2³²: then sums are exact. If ε = 0, nothing is rounded.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ from ..plans import Plan
 GRAIN, MOST = 2.0**-20, 2.0**32
 """Sums of multiples of the first are exact while they stay below 2³³, twice the second."""
 EPSILON = 2.0**-52
-"""A sum is rounded up by this share."""
+"""Sums are raised by this share of themselves, so that they are no less than the exact sums."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -245,7 +245,7 @@ def _spread(
     sources: tuple[IntArray, IntArray],
     slack: float = 0.0,
 ) -> None:
-    """Lower −W and M, in place, wherever paths from sources of `above` and `below` allow it."""
+    """Lower −W (`below`) and M (`above`) in place, along paths from their sources."""
     sides = (graph.reverse_arcs, above, sources[0]), (graph.arcs, below, sources[1])
     for arcs, side, changed in sides:
         if changed.size:

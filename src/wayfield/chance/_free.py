@@ -110,7 +110,7 @@ def _collapsed(process: Process, part: IntArray) -> tuple[Process, IntArray]:
     kept = np.argsort(owner, kind="stable")
     sizes = np.diff(process.ptr)
     n = int(part.max()) + 1
-    # types as in every other process: kernels are compiled anew for others
+    # the types of every other process: for other types, kernels would be compiled again
     first = frozen(np.searchsorted(owner[kept], np.arange(n + 1)).astype(np.int64))
     ptr = np.append(0, np.cumsum(sizes[kept])).astype(np.int64)
     rows = np.arange(ptr[-1]) + np.repeat(process.ptr[kept] - ptr[:-1], sizes[kept])

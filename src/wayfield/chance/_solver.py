@@ -79,7 +79,7 @@ SWEEPS, SHRINK = 20, 0.8
 An iteration takes as long as some 20 sweeps, and reduces the residual to a hundredth.
 """
 SHRINK_SETTLED = 0.2
-"""The same for sweeps that change no choice: an evaluation does it at a quarter of the price."""
+"""The same for sweeps that change no choice: an evaluation does that in a quarter of the time."""
 SWEEPS_PER_FACTORING, SHRINK_PER_FACTORING = 80, 0.95
 """The same after a factorisation, which takes as long as some 80 sweeps."""
 ATTEMPTS = 2
@@ -97,9 +97,10 @@ FREE = 2.0**-20
 ROUGHLY_FREE = 1e-6
 """Relative accuracy of a policy with free moves before its relief counts in full."""
 PATIENCE, PATIENCE_PER_ROOT = 40, 0.6
-"""Steps of the linear iteration to `ROUGH` after which a factorisation is considered.
+"""Steps that the linear iteration may take to `ROUGH` before a factorisation is considered.
 
-In the plane, a factorisation takes as long as some multiple of √n steps.
+The limit is the larger of the first number and the second times √n: on plane graphs, a
+factorisation takes as long as some multiple of √n steps.
 """
 HOPELESS = 1e4
 """Growth of the residual after which no further steps are tried before a factorisation."""
@@ -241,7 +242,7 @@ class Improvement:
         self._system: PolicySystem | None = None
         self._choices = Choices(*numbered(self._process, self._allowed, order))
         which = self._choices.which
-        self._place = np.full(self._allowed.size + 1, -1, dtype=np.int64)  # the last is no choice
+        self._place = np.full(self._allowed.size + 1, -1, dtype=np.int64)  # last entry: no choice
         self._place[which] = np.arange(which.size)
 
     def correct(self, values: Pair, policy: IntArray, gaps: FloatArray, accuracy: float) -> None:
@@ -267,7 +268,7 @@ class Improvement:
                     own[:] = self._place[policy[order]]
                     *rows, residual, most, _ = chosen_rows(*problem)
             self._proper[:] = policy
-            # evaluate the policy, roughly as long as it still changes
+            # evaluate the policy: only roughly while it still changes
             if not most <= accuracy:  # NaN included: rounds must come to an end
                 self.rounds += 1
                 self._system = PolicySystem(Rows(*rows), self._system)
@@ -539,7 +540,7 @@ def arrival(
     policy = solved.policy
     finite = np.isfinite(solved.pair.high)
     if sure and solved.status.good and not (finite & (policy < 0) & ~arrived).any():
-        values = finite.astype(np.float64)  # the policy ends, and nowhere else
+        values = finite.astype(np.float64)  # the policy ends only where it arrives
         return Bounded(values, values, values), True
     can = policy_reaching(process, policy, arrived)
     may_fail = policy_reaching(process, policy, ~can | ((policy < 0) & ~arrived))

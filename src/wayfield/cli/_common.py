@@ -98,7 +98,7 @@ def compile_kernels(
 ) -> None:
     """Load the kernels of these methods and of a mend method, or of the common methods.
 
-    `more` calls kernels of other packages. `size` is the number of vertices and arcs to come.
+    `more` calls kernels of other packages. `size` is the number of vertices and arcs to be solved.
 
     A message appears if compiling takes long, and if compiled kernels cannot be cached.
     """

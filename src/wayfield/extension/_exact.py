@@ -19,10 +19,10 @@ This is the vertex condition S⁺ = S⁻ = s on K, nowhere level. If also no wal
 vertices descends, v is the AMLE and K its fixed set (Theorem 1). This last condition depends only
 on the order of the values, which `Rational.rank` holds exactly.
 
-**Ties of a few roundings.** Slopes or values that differ by less than the rounding of doubles may
-be taken for equal, so that the order of fixing is wrong. Then the vertices out of balance, those
-that take their value from them, and all unfixed ones are solved again, by the divide and conquer in
-rationals, with the others as labels. The result is checked as before.
+**Near ties.** Slopes or values that differ by less than the rounding of doubles may look equal, so
+that the order of fixing is wrong. Then some vertices are solved again by divide and conquer in
+rationals, with all others as labels: those out of balance, those that take their value from them,
+and all unfixed ones. The result is checked as before.
 
 An arc is compared in doubles first, with a margin for rounding. Rationals are used only where that
 is too close: on the walks themselves and where slopes tie.
@@ -47,7 +47,7 @@ MOST_VERTICES = 2**20
 MOST_BITS = 2000
 """The attempt ends if a numerator or denominator has more bits than this."""
 ATTEMPTS = 8
-"""How many candidates are checked."""
+"""Largest number of candidates that are checked."""
 
 
 class Rational(NamedTuple):
@@ -68,7 +68,7 @@ class Rational(NamedTuple):
 
 
 def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
-    """Solve the equation exactly and prove which vertices are filled; None if that fails."""
+    """Return the exact solution, with the filled vertices proved; None if that fails."""
     if fixing.order.size + problem.labels.vertices.size > MOST_VERTICES:
         return None
     values, slopes = _retraced(problem, fixing)
@@ -140,7 +140,7 @@ def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], di
 def _out_of_balance(
     problem: Problem, values: dict[int, Fraction], slopes: dict[int, Fraction]
 ) -> set[int]:
-    """Return the vertices whose slope is not the steepest of their arcs in, or of those out."""
+    """Return the vertices whose slope is not that of the steepest arc in, or of that out."""
     indptr, heads, lengths = problem.graph.arcs
     n = indptr.size - 1
     tails = np.repeat(np.arange(n), np.diff(indptr))
@@ -161,7 +161,10 @@ def _out_of_balance(
 def _solved_again(
     problem: Problem, values: dict[int, Fraction], slopes: dict[int, Fraction], wrong: set[int]
 ) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-    """Solve the wrong vertices, what depends on them, and the unfixed; empty if it takes long."""
+    """Solve the wrong vertices again, with those that depend on them and the unfixed ones.
+
+    Return all values and slopes; empty if this takes too long or too many bits.
+    """
     graph, given = problem.graph, problem.boundary
     # a vertex depends on those at the other ends of its steepest arcs
     again, todo = set(wrong), list(wrong)
@@ -176,7 +179,7 @@ def _solved_again(
                         again.add(y)
                         todo.append(y)
     kept = {x: value for x, value in values.items() if x not in again}
-    # in rationals, of magnitude at most 1 as `fix` asks
+    # in rationals, of magnitude at most 1 as `fix` requires
     scale = Fraction(2) ** int(np.frexp(np.abs(given).max())[1])
     labelled, labels = np.zeros(given.size, np.bool_), np.zeros(given.size, object)
     labelled[list(kept)] = True
@@ -199,7 +202,7 @@ def _solved_again(
 
 
 class _TooLong(Exception):  # noqa: N818
-    """Solving in rationals would take more than some ten seconds."""
+    """Solving in rationals would take more than about ten seconds."""
 
 
 def _give_up() -> None:

@@ -27,9 +27,9 @@ rounding counted in. If that proof fails anywhere, or proves next to nothing, th
 `UNVERIFIED`. Where vertices are filled it must be certain which: every other vertex lies on a
 strict descent, and no descent leads through the filled ones (`_filling`). Where values are too
 close for intervals to tell, as they are where they tie, the fixed ones are computed again and
-verified in rationals (`_exact`). If that would take too long or does not settle it, the status is
-`UNVERIFIED` too. Without `bracket=True` it is `NO_BRACKET` on directed graphs: a slope next to
-nothing then decides between fixed and filled.
+verified in rationals (`_exact`). If that would take too long or decides nothing, the status is
+`UNVERIFIED` too. On directed graphs without `bracket=True`, the status is `NO_BRACKET`. Then slopes
+close to 0 decide which vertices are fixed and which are filled, and nothing is proved.
 
 **References.** G. Aronsson, Extension of functions satisfying Lipschitz conditions (1967);
 E. Le Gruyer, On absolutely minimizing Lipschitz extensions and PDE Δ∞(u) = 0 (2007); R. Kyng,

@@ -103,8 +103,8 @@ def proved_moves(
 ) -> tuple[BoolArray, BoolArray]:
     """Whether each move is best for all values between the bounds, and likewise its whole walk.
 
-    Ties count as best. Walks that do not lead to the goal are not. Bounds are not negative. Plain
-    sums are off by less than their share `slack`, 0 if they are exact.
+    Ties count as best; walks that do not lead to the goal do not. Bounds must not be negative.
+    `slack` bounds the relative error of plain sums. It is 0 if they are exact.
     """
     indptr, indices, lengths = arcs
     n = successor.size

@@ -32,8 +32,8 @@ CLEAR = 2.0**-30
 class Process(NamedTuple):
     """Choices and outcomes, with those that lead to each state.
 
-    Indices of outcomes, states and choices are unsigned, 32 bits. Numba then leaves out its test
-    for negative indices, which takes half of the time of a sweep.
+    Indices of outcomes, states and choices are unsigned 32-bit integers. Numba then leaves out its
+    test for negative indices, which takes half the time of a sweep.
     """
 
     first: IntArray
@@ -55,8 +55,9 @@ class Choices(NamedTuple):
     """The allowed choices of some states, numbered in the order of a sweep.
 
     State i has the choices ``first[i]`` to ``first[i + 1]``; choice k is choice ``which[k]`` of the
-    process. Outcomes at other states are left out: corrections are 0 there. Choices that have some
-    are marked by ``ends``. Fees include relief.
+    process. Outcomes at other states are left out: corrections are 0 there. ``ends`` marks the
+    choices that have such outcomes. Fees include relief.
+
     Sweeps in another order than that of memory take seven times as long on a grid of 90,000 states.
     """
 
@@ -457,7 +458,7 @@ def chosen_rows(
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray, float, bool]:
     """Return the arrays of a policy's `Rows`, its residuals, and the largest residual over fee.
 
-    The last result is whether every move may end, or lead to an earlier row. Then the policy is
+    The last result is whether every move may end or lead to an earlier row: then the policy is
     proper.
     """
     room = 0
@@ -566,8 +567,9 @@ def optimality_check(
 
     Above: over the policy's own choices. Below: over all allowed choices; infinite if a value
     exceeds `give_up`. The gap of a choice is its balance divided by the counts that leave. Plain
-    doubles do where their rounding changes a ratio by at most `enough`, and for choices far above
-    0, which do not affect the ratios. Both need that no relief is negative.
+    doubles are used where their rounding changes a ratio by at most `enough`. They are also used
+    for choices far above 0: these do not affect the ratios. Neither is done where relief is
+    negative.
     """
     first, ptr, heads, counts, costs = process[:5]
     highs = values.high
@@ -596,7 +598,7 @@ def optimality_check(
                 if high > clear * size + UNDERFLOW:
                     gaps[k] = high / leaving
                     continue
-            # at least as much is paid with a relief
+            # relief only adds to what is paid
             if not (process.relief[k] >= 0.0 and error <= enough * paid):
                 high, error, paid = balance(process, k, values, 1.0)
             gaps[k] = high / leaving

@@ -91,8 +91,8 @@ def biconjugate_gradients(
 
     The matrix has its diagonal first, and r is D⁻¹ times the residual. With `moves`, the matrix is
     I - P for the odds P of moves, preconditioned by a sweep. The iteration ends early if the
-    largest entry of r grows by the factor `growth`. Returns this entry; NaN after a breakdown that
-    cannot be repaired.
+    largest entry of r grows by the factor `growth`. Returns that entry at the end; NaN after a
+    breakdown that cannot be repaired.
     """
     n = x.size
     shadow, direction, v, t = np.zeros(n), np.empty(n), np.empty(n), np.empty(n)

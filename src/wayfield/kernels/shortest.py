@@ -1,7 +1,7 @@
 """Shortest paths from a set of sources: breadth first on unit lengths, Dijkstra otherwise.
 
-`sweep_cones` and `cone` can round all sums up: a share of 2⁻⁵² more than the rounded sum is at
-least the exact one.
+`sweep_cones` and `cone` can round all sums up: a rounded sum plus 2⁻⁵² of itself is at least the
+exact sum.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from .csr import Arcs
 from .heap import Heap, drop_least, push
 
 FAR, FEW, SLOW = 0.05, 0.25, 0.7
-"""Sweeps begin if the numbers of neighbours differ by less than the first share of the number of
-vertices. They stop when the changes of both fields are fewer than the second share of it, or more
-than the third share of those two sweeps before."""
+"""When to sweep over n vertices. Sweeps begin if the indices of neighbours differ by less than the
+first share of n on average. They stop when a sweep makes fewer changes, in both fields together,
+than the second share of n. They also stop when it makes more than the third share of the changes
+two sweeps before."""
 
 
 @njit(cache=True, nogil=True)
@@ -80,9 +81,9 @@ def sweep_cones(
 ) -> tuple[IntArray, IntArray]:
     """Lower two fields to the least of ``field(neighbour) + length``, by sweeps over all vertices.
 
-    The graph is undirected. Where neighbours have close numbers and many vertices are given, as on
-    grids with labels, a few sweeps do nearly all the work of `cone`, in the order of memory. They
-    stop when few vertices change, or hardly fewer than before. Otherwise there are none.
+    The graph is undirected. Sweeps are made only if neighbours have close indices, as on grids. If
+    many vertices are given, a few sweeps in the order of memory do nearly all the work of `cone`.
+    They stop when few vertices change, or hardly fewer than before.
 
     Return the vertices from which each field may still be lowered: those that changed last. Each
     sum is raised by its share `slack`.

@@ -49,7 +49,7 @@ def crossings(
 def gather_arcs(
     tail: Numbers, head: Numbers, dwell: Numbers, leaps: BoolArray, num_states: int
 ) -> tuple[IntArray, Numbers, IntArray, FloatArray, IntArray]:
-    """Return crossings as arcs: rows, heads, counts, median dwells, number of leaps."""
+    """Return crossings as arcs: row pointers, heads, counts, median dwells, numbers of jumps."""
     begin = np.zeros(num_states + 1, np.int64)
     for i in range(tail.size):
         begin[tail[i] + 1] += 1

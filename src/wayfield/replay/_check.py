@@ -266,7 +266,7 @@ def make_check(
         "low level": risky > 0.5,
     }
     verdict = test.verdict
-    # without actions chance looks like choice, and walls are seen by stops alone
+    # without actions, chance looks like choice, and only stops show walls
     if verdict == "trust" and (share > 0.2 or gap > 0.4 or leads < 0.3 or not has_actions):
         verdict = "careful"
     nothing: NDArray[np.bool_] = np.zeros(width, bool)

@@ -1,10 +1,10 @@
 """What each action does at each state, read off the nearest rows of the buffer.
 
 **States** are rows of the buffer, drawn at random. **Actions** are whole numbers as they are, or
-k-means clusters of vectors. Without actions, or if these say nothing about where steps lead, a step
-is taken for what its direction was meant to be: an ordinary step for itself, a jump or a stop for
-the last ordinary step before it. Nobody chooses where a jump leads, and who stops may have run into
-a wall.
+k-means clusters of vectors. Without actions, or if these say nothing about where steps lead, the
+intended direction of a step stands for its action. For an ordinary step this is its own direction.
+For a jump or a stop it is that of the last ordinary step before it: nobody chooses where a jump
+leads, and an agent that stops may have run into a wall.
 
 **Moves.** From a row one follows the episode as long as the action is held, at most `hold` steps:
 enough that a move is longer than the spacing of states. Absorbing ends are states without moves.
@@ -55,7 +55,7 @@ the length of a change of a discrete coordinate, `APART`. Nothing is borrowed if
 steps led: then a direction that nobody took may be a wall. Nor from fewer rows than the second
 number, where walls go unnoticed."""
 _EXITS = 6, 12, 25, 50, 100
-"""Numbers of nearest jumps, of either half, that may say where those of a state lead."""
+"""Candidates for the number of nearest jumps, of either half, that predict where a jump leads."""
 _POOLS, _NEARLY, _TESTED = (3, 6, 12, 24), 1.1, 10_000
 """Numbers of nearest rows whose share of fatal moves, jumps and absorbing ends, may be the odds of
 one; how much larger than the least the error of the chosen number may be; and held-out rows that
@@ -69,8 +69,8 @@ _KINDS = 16
 _JUMP = 5.0
 """Steps longer than this many times the 90th percentile of nonzero steps are jumps."""
 _STOP, _BACK = 0.5, 8
-"""Steps shorter than this share of the 75th percentile are stops. A jump or a stop is taken for one
-of the steps before it, at most this many."""
+"""Steps shorter than the first share of the 75th percentile of nonzero step lengths are stops. A
+jump or a stop takes the direction of a step before it, at most the second number of steps back."""
 _HELD = 6
 """Moves are at most this many steps long."""
 _AROUND, _LEAST = 400, 8
@@ -293,7 +293,7 @@ def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
 def where_steps_led(features: FloatArray, onward: IntArray) -> FloatArray:
     """Return the change of features in every step; for a jump or a stop, that of the step before.
 
-    Nobody chooses where a jump leads, and who stops may have run into a wall.
+    Nobody chooses where a jump leads, and an agent that stops may have run into a wall.
     """
     moves, jump, stop, continued = _classified(features, onward)
     before = np.arange(len(features))
@@ -303,10 +303,10 @@ def where_steps_led(features: FloatArray, onward: IntArray) -> FloatArray:
 
 
 def _led_before(features: FloatArray, onward: IntArray) -> FloatArray:
-    """Return the change in the last ordinary step before each: where this one was meant to lead.
+    """Return the change in the last ordinary step before each step: where it was meant to lead.
 
-    Behaviour is persistent. In the open as many steps cross a plane as did so before, if
-    not the same ones.
+    Behaviour is persistent. Away from walls, as many steps cross a plane as the steps before them
+    would, though not the same ones.
     """
     moves, jump, stop, continued = _classified(features, onward)
     moves[jump] = 0.0
@@ -320,7 +320,7 @@ def _led_before(features: FloatArray, onward: IntArray) -> FloatArray:
 def _classified(
     features: FloatArray, onward: IntArray
 ) -> tuple[FloatArray, BoolArray, BoolArray, BoolArray]:
-    """Return all steps, which of them are jumps or stops, and rows that continue an episode."""
+    """Return all steps, which are jumps, which are stops, and which rows continue an episode."""
     moves = np.zeros_like(features)
     moves[onward] = features[onward + 1] - features[onward]
     sizes = np.linalg.norm(moves, axis=1)
@@ -589,7 +589,7 @@ def _snapped(
     places, k = model.features[near].reshape(-1, own.shape[1]), near.shape[1]
     behind = parted(places, np.repeat(beside, k)[:, None], *walls).reshape(away.shape)
     behind &= (beside < model.num_living)[:, None]
-    # nor from where the move begins, unless it is a jump
+    # nor may a wall part it from where the move begins, unless the move is a jump
     across = parted(places, np.repeat(state, k)[:, None], *walls).reshape(away.shape)
     across |= parted(np.repeat(own, k, 0), near.reshape(-1, 1), *walls).reshape(away.shape)
     away = away + 1e3 * (behind | (across & ~exact[:, None]))
@@ -599,9 +599,9 @@ def _snapped(
     pick = np.minimum((rng.random((len(point), 1)) > share).sum(axis=1), near.shape[1] - 1)
     which = np.arange(len(point))
     dead = beside >= model.num_living
-    # If all states around are behind a wall, nobody was seen to get there. Without actions one such
-    # outcome makes a wall look open, since those whom it stopped have not been seen to try: then
-    # the move is blocked. In more than two dimensions planes are too few to rely on.
+    # If all states around are behind a wall, nobody was seen to get there. Without actions, one
+    # such outcome makes a wall look open: agents that it stopped were not seen to try. So the move
+    # counts as blocked. In more than two dimensions, there are too few planes to rely on.
     trusted = not steps.acted and own.shape[1] <= 2
     blocked = (away[:, 0] >= 1e3) & ~exact & trusted
     reached = np.where(dead, beside, np.where(blocked, state, near[which, pick]))
@@ -673,10 +673,10 @@ def _with_chance(
 
 
 def _exit_pool(launch: FloatArray, exit_: IntArray, halves: list[IntArray]) -> int:
-    """Return how many of the nearest jumps of one half tell best where those of the other end.
+    """Return how many nearest jumps of one half best predict where jumps of the other half end.
 
-    A plan picks the place whose odds look best by luck. Hence the most jumps whose squared error is
-    nearly the least.
+    A plan picks the place whose odds look best by luck. Large pools leave less to luck, so this is
+    the largest number whose squared error is nearly the least.
     """
     error = np.zeros(len(_EXITS))
     for train, test in (halves, halves[::-1]):

@@ -76,7 +76,7 @@ class Replay(KeepsReadOnly):
         Largest distance of an observation from the state of its vertex; with landmarks, the least
         distance between two of them.
     counts : (m,) int64 array
-        Number of crossings of each arc; 0 for those of attached vertices.
+        Number of crossings of each arc; 0 for arcs of attached vertices.
     dwell : (m,) float array
         Median number of steps from entering the arc's tail to crossing it; NaN where nobody did.
     jump_counts : (m,) int64 array

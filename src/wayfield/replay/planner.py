@@ -277,11 +277,11 @@ class Planner:
         """Return the probability of arriving under the plan: an estimate, not a proof.
 
         It lies between a low estimate, by episodes that did not choose the plan, and a high one, by
-        those that did. Where in between was chosen on other worlds: `wayfield study buffers` shows
-        how it does on new ones. It is not fitted to passages of held-out episodes, from a start to
-        a later state: all of these arrived, so that they cannot show that a prediction is too high.
-        `errors.TrustWarning` is issued, once, if the planner failed its
-        test: see `check`. Shapes are those of `value`.
+        those that did. Where it lies in between was chosen on some worlds; `wayfield study buffers`
+        measures it on others. It is not fitted to passages of held-out episodes, from a start to a
+        later state. All of these arrived, so they cannot show that a prediction is too high.
+        `errors.TrustWarning` is issued once if the planner failed its test: see `check`. Shapes are
+        those of `value`.
         """
         rows, goals, single = self._asked(observation, goal)
         low, high, far = self._bounds(rows, goals)

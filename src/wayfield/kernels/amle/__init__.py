@@ -44,7 +44,8 @@ _compile: ContextVar[bool] = ContextVar("_compile", default=False)
 def compile_always(size: float = np.inf) -> Iterator[None]:
     """Compile the kernels of every problem solved inside the block.
 
-    Not if the problems to come are small: of at most this many vertices and arcs.
+    `size` is the number of vertices and arcs of the problems to come. If it is at most `SMALL`,
+    compiling is not forced.
     """
     token = _compile.set(size > SMALL)
     try:
@@ -61,7 +62,7 @@ def fix(
     leave_flat: bool,
     pause: Callable[[], object] = bool,
 ) -> Fixing:
-    """Find the field and an order of fixing: `divide.fix`.
+    """Return the field and an order of fixing: see `divide.fix`.
 
     If labels and lengths are arrays of rationals, so is the field: then nothing is rounded.
     """

@@ -26,7 +26,7 @@ condition can ask for a huge k. Then the vertices with no drop above some `flat`
 clusters, and a cluster takes the least value on itself and its neighbours: inside it S⁻ = 0, so
 nothing is asked there, and the change is counted in the slopes of the vertices around it.
 
-The supersolution is the subsolution of −v with up and down exchanged, negated.
+The supersolution is minus the subsolution of −v, computed with up and down exchanged.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair) -> Barriers | 
 
 
 def _subsolution(sides: Sides, piece: IntArray, field: Pair, base: FloatArray) -> Pair | None:
-    """Return a subsolution less its base; as coarse and as flat as each piece needs."""
+    """Return a subsolution minus its base, as coarse and as flat as each piece needs."""
     count = int(piece.max(initial=-1)) + 1
     barrier = Pair(np.zeros(piece.size), np.zeros(piece.size))
     open_pieces = np.ones(count, np.bool_)
@@ -135,7 +135,7 @@ def _floored(piece: IntArray, field: Pair, grid: float) -> tuple[FloatArray, Flo
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _curvatures(sides: Sides, piece: IntArray, count: int, field: Pair, grain: float) -> FloatArray:
-    """Return the least k of each piece; inf for none."""
+    """Return the least k of each piece; inf if there is none."""
     more = 2.51 * grain  # 4η, where η is half a grain and an eighth
     curvature = np.zeros(count)
     for x in range(piece.size):
@@ -172,7 +172,7 @@ def _bend(
     """Write g(v) less its base into the barrier of every open piece, and close it.
 
     A piece stays open if its curvature is too large, or its barrier has too many digits. Returns
-    whether any has.
+    whether any barrier has too many.
     """
     # low parts are left out of the range, so it is widened by more than they can be. The bound
     # k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
@@ -187,7 +187,7 @@ def _bend(
         over, under = add(high, low, -a[c], 0.0), add(high, low, -b[c], 0.0)
         bend = multiply(over[0], over[1], under[0], under[1])
         bend = multiply_double(bend[0], bend[1], curvature[c])
-        # powers of two, so nothing is rounded but to the grain
+        # the grain is a power of two, so that nothing is rounded except to the grain
         first = np.rint(bend[0] / grain) * grain
         rest = np.rint(((bend[0] - first) + bend[1]) / grain) * grain
         # all are multiples of the grain and far shorter than 106 bits, or a flat spot has taken the

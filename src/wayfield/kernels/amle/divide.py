@@ -158,8 +158,8 @@ def _advance(work: Workspace, until: int) -> None:
         start, _, stop = frame
         kind, floor = spans[top, 3], floors[top]
         if kind == AGAIN:
-            # frames above this one have fixed some of its vertices since it was pushed; the others
-            # move to the front, under one tag. If none was, what seemed steeper was rounding
+            # Frames above this one have fixed some of its vertices since it was pushed. The others
+            # move to the front, under one tag. If none was fixed, none was really steeper.
             end = start
             for i in range(start, stop):
                 x = members[i]
@@ -336,9 +336,10 @@ def _slope_through(record: Record, x: int) -> float:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _enter_ground(work: Workspace, frame: Frame) -> int:
-    """Find slopes of walks through a component of an undirected graph; return where they end.
+    """Find slopes of walks through a component of an undirected graph.
 
-    If all values around it are equal, so are those inside: they are fixed, and none is left.
+    Returns the end of the vertices left unfixed. If all values around the component are equal, so
+    are those inside: they are fixed, and none is left.
     """
     members, queue, record = work.members, work.scratch.queue, work.record
     key, source, distance = record.key[HI], record.source[HI], record.distance[HI]
@@ -359,8 +360,8 @@ def _enter_ground(work: Workspace, frame: Frame) -> int:
             if tag[y] == FIXED and (lengths[e], value[y]) < (distance[x], source[x]):
                 source[x] = value[y]
                 distance[x] = lengths[e]
-    # cells of fixed vertices grow breadth first; where two of them touch, or a cell another fixed
-    # vertex, a walk leads through. What has been reached has key 0
+    # Cells of fixed vertices grow breadth first. Where two cells touch, or a cell touches another
+    # fixed vertex, a walk leads through. Vertices that have been reached have key 0.
     head, tail, largest = 0, rim - start, 0.0
     while head < tail:
         x = queue[head]
@@ -486,7 +487,7 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, least: f
         x = members[i]
         if -key[LO, x] - key[HI, x] >= -tol:
             _fix_vertex(work, x, (key[HI, x] - key[LO, x]) / 2)
-    # what else of the set lies on the walks through these
+    # then the other vertices of the set on the walks through these
     i = first
     while i < work.counts[FIXES]:
         x = work.order[i]

@@ -71,8 +71,8 @@ class Record(NamedTuple):
     distance: FloatArray
     """(2, n) distance of the winning fixed vertex."""
     near: FloatArray
-    """(2, n) the least fixed value an arc away, and minus the largest against the arcs; inf if
-    there is none."""
+    """(2, n) the least fixed value at the head of an arc out, and minus the largest at the tail of
+    an arc in; inf if there is none."""
     tag: NDArray[np.int32]
     """(n,) FIXED, or the number of the set the vertex is in."""
     value: FloatArray
@@ -190,8 +190,9 @@ def tell_neighbours(work: Workspace, fixed: IntArray) -> None:
 def propagate(work: Workspace, frame: Frame, alpha: float, known: float) -> None:
     """Fill both sides of the record for the vertices of a frame.
 
-    They may be `known` at a positive slope of at most α. A side is not spread from where lo lies
-    below hi, if the other side is known; else not from beyond the largest value around.
+    `known` is a slope of at most α at which the record is filled already; not positive if there is
+    none. If the other side is known, vertices where lo lies below hi do not propagate. Otherwise
+    those beyond the largest value around do not.
     """
     start, rim, stop = frame
     for side in (HI, LO):
@@ -225,7 +226,7 @@ def _spread_unit(
         x = work.members[i]
         best = near[x]
         key[x] = best + alpha
-        # if there is no fixed vertex on this side
+        # no fixed vertex on this side
         if best == inf:
             continue
         source[x] = sign * best

@@ -312,7 +312,7 @@ def least_curvature(surplus: float, slope: float, climb: float) -> float:
 def flattened(
     sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the field with the least value on and around it at every flat cluster.
+    """Return the field with every flat cluster set to the least value on and around it.
 
     Marks in `touched` the vertices whose value changed, and their neighbours.
     """

@@ -330,8 +330,8 @@ def _settle(
 ) -> int:
     """Interpolate with constant slope along the walk in `log.path`, or note it.
 
-    The path holds its first vertex, then those below it, then those above; `fall` is where the
-    bottom lies. Returns the number of chains.
+    The path holds its first vertex, then those below it, then those above. `fall` is the position
+    of the bottom. Returns the number of chains.
     """
     (high, low), path, along = log.field, log.path, log.along
     for j in range(size):

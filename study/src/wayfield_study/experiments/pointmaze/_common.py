@@ -36,7 +36,7 @@ OURS, REFERENCE, ORACLE = "planner", "dijkstra", "oracle"
 
 
 class Policy(NamedTuple):
-    """Where to head for and, if the planner says it, the probability of arrival."""
+    """Where to head and, if the planner predicts it, the probability of arrival."""
 
     targets: FloatArray
     """(n, 2) from every landmark, or (rows, columns, 2) from every square of the raster."""
@@ -44,7 +44,7 @@ class Policy(NamedTuple):
     """(rows, columns) from every square of the raster."""
 
     def predicted(self, scene: Scene, drawn: Episodes) -> FloatArray:
-        """Return the (e,) predicted probability that each episode arrives; NaN if none is."""
+        """Return the (e,) predicted probabilities of arrival; NaN if the planner predicts none."""
         starts = drawn.ends[:, 0]
         if self.arrival is None:
             return np.full(len(starts), np.nan)
@@ -104,7 +104,7 @@ def row(scene: Scene, graph: wf.Graph, episodes: int, arm: Arm) -> Row:
 
     ``pairs`` are the episodes, and ``reached`` those that arrived; ``by_task`` lists them by task.
     ``steps`` is the sum over them, ``predicted`` the mean probability of arrival over all starts,
-    NaN for rivals: they say nothing of it.
+    NaN for rivals: they predict nothing.
     """
     reached, steps, predicted = [], 0, []
     for task in range(TASKS):

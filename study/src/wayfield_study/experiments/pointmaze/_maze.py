@@ -259,7 +259,7 @@ class Scene:
 
 @lru_cache(maxsize=1)
 def make_scene(dataset: str, share: float, landmarks: int, seed: int) -> Scene:
-    """Collect a buffer and choose its landmarks; the latest is kept."""
+    """Collect a buffer and choose its landmarks; the latest scene is cached."""
     buffer = collect_buffer(dataset, seed, share)
     replay = wf.replay_graph(
         buffer.observations,

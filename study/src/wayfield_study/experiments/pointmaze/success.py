@@ -1,4 +1,4 @@
-"""Every planner on every graph: how often it arrives; and what `Planner` predicted.
+"""Every planner on every graph: how often it arrives, and what `Planner` predicted.
 
 `run` has a row for every planner; `_common.row` describes its columns. Then the same with less
 data: 10, 3 and 1 % of the steps, where transitions no longer cover the maze.
@@ -64,7 +64,7 @@ def tables(rows: Records) -> Iterator[Table]:
         for dataset, some in rows.where(arm=OURS, graph=GRAPHS[0]).by("dataset").items()
     ]
     heads = ["dataset", "predicted arrival", "success in %"]
-    yield Table("predicted", "Arrival that Planner predicted, and measured", heads, lines)
+    yield Table("predicted", "Arrival predicted by Planner, and measured", heads, lines)
 
 
 def findings(rows: Records) -> Iterator[Finding]:
@@ -99,8 +99,8 @@ def findings(rows: Records) -> Iterator[Finding]:
     off = [some.mean("predicted") - share(some) for some in ours]
     mean = sum(map(abs, off)) / len(off)
     text = (
-        f"Planner's prediction differs from what was measured by {mean:.3f} in the mean over "
-        f"datasets and seeds; it is too high by at most {max(off):.2f}."
+        f"Planner's prediction differs from the measured share by {mean:.3f} on average over "
+        f"datasets and seeds. It is too high by at most {max(off):.2f}."
     )
     yield Finding("new", "Is arrival known in advance?", text, scope)
 
