@@ -1,8 +1,9 @@
 """Markov decision processes beside Storm: the models, what we take, what it takes.
 
 Models are arrays (state, action, next state, probability, cost), with goal 0 unless said. The first
-group served to choose the solver's constants. The second was made afterwards, and chose nothing:
-other sizes, seeds and odds, and families that are not in the first.
+group served to choose the solver's constants. The second was made afterwards: other sizes, seeds
+and odds, and families that are not in the first. Constants that were changed since were chosen with
+both in view.
 """
 
 from __future__ import annotations
@@ -234,7 +235,7 @@ HELD_OUT: dict[str, Callable[[int], Model]] = {
     "racetrack": lambda n: race(n, 0.1),
     "ladder with falls": lambda n: ladder(n, 2),
 }
-"""Made when the constants stood; the last five are of families that are not among `MODELS`."""
+"""Made when the first constants stood; the last five are of families not among `MODELS`."""
 
 
 # ------------------------------------------------------------------ measuring
