@@ -333,9 +333,9 @@ def process_table(found: Figures) -> Table | None:
         "Processor times of the answer, the model being built, the least of several; ratios are "
         "Storm's time over ours for the same accuracy. Errors and widths are relative, the largest "
         "over all states. By default we stop at the last place of a double. Models with a * were "
-        "made after the constants of the solver had first been fixed; those changed since were "
-        "chosen with all models in view. In means, what Storm did not solve counts as the time it "
-        "was given."
+        "made after the constants of the solver had first been fixed; constants changed since "
+        "were chosen with all models in view. In means, what Storm did not solve counts as the "
+        "time it was given."
     )
     return Table("processes", "Expected cost beside Storm", heads, rows, note)
 

@@ -356,7 +356,7 @@ def _enter_ground(work: Workspace, frame: Frame) -> int:
         distance[x] = np.inf
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
-            # of the nearest the least, as in a propagation: values may tie up to rounding
+            # nearest first, then least value, as in a propagation: values may tie up to rounding
             if tag[y] == FIXED and (lengths[e], value[y]) < (distance[x], source[x]):
                 source[x] = value[y]
                 distance[x] = lengths[e]
@@ -380,7 +380,7 @@ def _enter_ground(work: Workspace, frame: Frame) -> int:
             elif key[y] == 0.0:
                 drop = abs(source[x] - source[y])
                 walk += distance[y]
-                # a shorter way, if one is found in time; a cell that is pushed back has been seen
+                # a shorter path, if one is found in time; a cell that is pushed back has been seen
                 if run < distance[y]:
                     source[y] = source[x]
                     distance[y] = run
