@@ -119,17 +119,10 @@ def test_a_thin_wall_is_walked_around_by_actions_and_by_sub_goals(walled: wf.Pla
     assert walled.value([1.8, 0.5], [2.2, 0.5]) > 5  # 1.6 steps as the crow flies
 
 
-def test_a_thin_wall_is_walked_around_without_actions() -> None:
+def test_without_actions_there_is_no_trust() -> None:
     data = actor(across(2.0), room_starts())
     del data["actions"]
-    planner = wf.Planner(data)
-    rng, step, goal = np.random.default_rng(3), across(2.0), np.array([3.0, 0.5])
-    x, arrived = np.tile([1.5, 0.5], (20, 1)), np.zeros(20, bool)
-    for _ in range(80):
-        x = step(x, np.argmax((planner.subgoal(x, goal) - x) @ EIGHT.T, axis=1), rng)
-        arrived |= np.linalg.norm(x - goal, axis=1) < 0.4
-    assert arrived.mean() > 0.9
-    assert planner.check().verdict == "careful"  # chance would look like choice
+    assert wf.Planner(data).check().verdict == "careful"  # chance would look like choice
 
 
 def test_an_open_room_has_no_walls() -> None:

@@ -1,10 +1,9 @@
 """What each action does at each state, read off the nearest rows of the buffer.
 
 **States** are rows of the buffer, drawn at random. **Actions** are whole numbers as they are, or
-k-means clusters of vectors. Without actions, or if these say nothing about where steps lead, the
-intended direction of a step stands for its action. For an ordinary step this is its own direction.
-For a jump or a stop it is that of the last ordinary step before it: nobody chooses where a jump
-leads, and an agent that stops may have run into a wall.
+k-means clusters of vectors. Without actions, or if these say nothing about where steps lead, a step
+is taken for what its direction was meant to be: an ordinary step for itself, a jump for the step
+before it, since nobody chooses where a jump leads.
 
 **Moves.** From a row one follows the episode as long as the action is held, at most `hold` steps:
 enough that a move is longer than the spacing of states. Absorbing ends are states without moves.
@@ -68,9 +67,6 @@ _KINDS = 16
 """Kinds of actions at most, if they are not whole numbers; whole numbers may be 64."""
 _JUMP = 5.0
 """Steps longer than this many times the 90th percentile of nonzero steps are jumps."""
-_STOP, _BACK = 0.5, 8
-"""Steps shorter than the first share of the 75th percentile of nonzero step lengths are stops. A
-jump or a stop takes the direction of a step before it, at most the second number of steps back."""
 _HELD = 6
 """Moves are at most this many steps long."""
 _AROUND, _LEAST = 400, 8
@@ -291,45 +287,21 @@ def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
 
 
 def where_steps_led(features: FloatArray, onward: IntArray) -> FloatArray:
-    """Return the change of features in every step; for a jump or a stop, that of the step before.
+    """Return the change of features in every step; for a jump, that of the step before it.
 
-    Nobody chooses where a jump leads, and an agent that stops may have run into a wall.
+    Nobody chooses where a jump leads.
     """
-    moves, jump, stop, continued = _classified(features, onward)
-    before = np.arange(len(features))
-    for _ in range(_BACK):
-        before -= (jump | stop)[before] & continued[before]
-    return moves[before]
-
-
-def _led_before(features: FloatArray, onward: IntArray) -> FloatArray:
-    """Return the change in the last ordinary step before each step: where it was meant to lead.
-
-    Behaviour is persistent. Away from walls, as many steps cross a plane as the steps before them
-    would, though not the same ones.
-    """
-    moves, jump, stop, continued = _classified(features, onward)
-    moves[jump] = 0.0
-    before = np.arange(len(features))
-    before -= continued
-    for _ in range(_BACK - 1):
-        before -= stop[before] & continued[before]
-    return moves[before]
-
-
-def _classified(
-    features: FloatArray, onward: IntArray
-) -> tuple[FloatArray, BoolArray, BoolArray, BoolArray]:
-    """Return all steps, which are jumps, which are stops, and which rows continue an episode."""
     moves = np.zeros_like(features)
     moves[onward] = features[onward + 1] - features[onward]
     sizes = np.linalg.norm(moves, axis=1)
     usual = sizes[sizes > 0.0]
     limit = _JUMP * float(np.quantile(usual, 0.9)) if usual.size else np.inf
-    least = _STOP * float(np.quantile(usual, 0.75)) if usual.size else 0.0
     continued = np.zeros(len(features), bool)
     continued[onward + 1] = True
-    return moves, sizes > limit, sizes < least, continued
+    before = np.arange(len(features))
+    for _ in range(3):
+        before -= (sizes[before] > limit) & continued[before]
+    return moves[before]
 
 
 def explained_locally(steps: Steps, seed: int) -> float:
@@ -599,12 +571,7 @@ def _snapped(
     pick = np.minimum((rng.random((len(point), 1)) > share).sum(axis=1), near.shape[1] - 1)
     which = np.arange(len(point))
     dead = beside >= model.num_living
-    # If all states around are behind a wall, nobody was seen to get there. Without actions, one
-    # such outcome makes a wall look open: agents that it stopped were not seen to try. So the move
-    # counts as blocked. In more than two dimensions, there are too few planes to rely on.
-    trusted = not steps.acted and own.shape[1] <= 2
-    blocked = (away[:, 0] >= 1e3) & ~exact & trusted
-    reached = np.where(dead, beside, np.where(blocked, state, near[which, pick]))
+    reached = np.where(dead, beside, near[which, pick])
     return reached, np.where(dead, 0.0, away[which, pick] % 1e3)
 
 
@@ -703,10 +670,7 @@ def _walls(steps: Steps, drawn: IntArray, directions: FloatArray) -> NDArray[np.
     onward = np.flatnonzero(steps.onward)
     change = features[onward + 1] - features[onward]
     change[np.linalg.norm(change, axis=1) > 2.0 * _FAR] = 0.0  # jumps cross no walls
-    if steps.acted:
-        meant = _meant(features[onward], change, steps.kind[onward])
-    else:
-        meant = _led_before(features, onward)[onward]
+    meant = _meant(features[onward], change, steps.kind[onward])
     # where the episode of each state was just before and after
     trail = np.zeros((len(drawn), 2 * _TRAIL, own.shape[1]))
     for offset in range(1, _TRAIL + 1):

@@ -53,7 +53,7 @@ def test_a_small_gradient_is_no_small_error(case: tuple[wf.Graph, wf.Labels]) ->
     found = lbfgs(Energy(graph, labels, 8.0))
     assert found.converged
     assert found.gradient <= 1e-6
-    assert found.gap <= 1e-8
+    assert found.gap <= 1e-7  # where L-BFGS-B stops depends on the rounding of the processor
     assert np.abs(found.values - exact).max() >= 1e-5 * labels.span
 
 
