@@ -100,7 +100,7 @@ def findings(rows: Records) -> Iterator[Finding]:
     mean = sum(map(abs, off)) / len(off)
     text = (
         f"Planner's prediction differs from the measured share by {mean:.3f} on average over "
-        f"datasets and seeds. It is too high by at most {max(off):.2f}."
+        f"datasets and seeds. It is too high by at most {max(0.0, *off):.2f}."
     )
     yield Finding("new", "Is arrival known in advance?", text, scope)
 
