@@ -43,17 +43,21 @@ from .errors import InputError, InputWarning
 from .kernels._types import FloatArray, IntArray
 from .kernels.csr import (
     Arcs,
+    Renumbered,
     first_asymmetry,
     first_flaw,
     group_edges,
     keep_shortest,
     merge_ways,
+    renumber,
     reverse_arcs,
     weak_components,
 )
 from .names import Names
 
 _FILE_KIND = "wayfield graph 1"
+_GRAIN, _MOST = 2.0**-20, 2.0**32
+"""Sums of multiples of the first are exact while they stay below 2³³, twice the second."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -320,6 +324,11 @@ class Graph:
         return bool((self.lengths == 1.0).all())
 
     @cached_property
+    def sums_exactly(self) -> bool:
+        """Whether sums of lengths are not rounded, as far as `are_exact` tells."""
+        return are_exact(self.lengths, float(self.lengths.sum()))
+
+    @cached_property
     def arcs(self) -> Arcs:
         """Arcs out of each vertex, in the form that kernels take."""
         return Arcs(self.indptr, self.indices, self.lengths)
@@ -332,6 +341,11 @@ class Graph:
         reverse = Arcs(*(np.empty_like(array) for array in self.arcs))
         reverse_arcs(self.arcs, reverse)
         return Arcs(*(frozen(array) for array in reverse))
+
+    @cached_property
+    def renumbered(self) -> Renumbered | None:
+        """The arcs in an order in which neighbours lie close together; None if they do already."""
+        return None if self.directed else renumber(self.arcs)
 
     @property
     def degrees(self) -> IntArray:
@@ -526,3 +540,8 @@ def _one_way(arcs: Arcs, slot: int) -> str:
     back = arcs.lengths[row][arcs.indices[row] == x]
     reverse = f"is {back[0]}" if back.size else "is missing"
     return f"entry ({x}, {y}) is {arcs.lengths[slot]}, but ({y}, {x}) {reverse}"
+
+
+def are_exact(numbers: FloatArray, largest: float) -> bool:
+    """Whether sums are exact: multiples of 2⁻²⁰, of which none, nor their sum, exceeds 2³²."""
+    return largest <= _MOST and bool((numbers == _GRAIN * np.rint(numbers / _GRAIN)).all())

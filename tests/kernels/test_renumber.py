@@ -9,8 +9,9 @@ import pytest
 from scipy.spatial import cKDTree
 
 import wayfield as wf
-from wayfield.kernels.amle import fix, in_original, renumber, renumbered
-from wayfield.kernels.amle.renumber import local_order
+from wayfield.kernels import csr
+from wayfield.kernels.amle import fix, in_original
+from wayfield.kernels.csr import renumber
 from wayfield_verify import verify
 
 
@@ -27,10 +28,13 @@ def random_points(size: int, seed: int) -> wf.Graph:
     return wf.Graph.from_edges(*number[pairs[inside]].T, lengths[inside])
 
 
-def test_arcs_of_the_renumbered_graph() -> None:
+def test_arcs_of_the_renumbered_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csr, "LARGE", 100)
     graph = random_points(300, seed=1)
-    order = np.random.default_rng(2).permutation(graph.num_vertices).astype(np.int32)
-    arcs = renumbered(graph.arcs, order)
+    found = renumber(graph.arcs)
+    assert found is not None
+    order, number, arcs = found
+    assert np.array_equal(order[number], np.arange(order.size))
     for new, old in enumerate(order):
         row, there = (slice(*a.indptr[i : i + 2]) for a, i in ((arcs, new), (graph.arcs, old)))
         assert np.array_equal(order[arcs.indices[row]], graph.arcs.indices[there])
@@ -47,15 +51,14 @@ def test_only_graphs_that_gain_are_renumbered() -> None:
     regular = wf.Graph.from_edges(
         np.concatenate(cycles), np.concatenate([np.roll(cycle, 1) for cycle in cycles])
     )
-    assert local_order(grid.arcs) is None  # neighbours are close already
-    assert local_order(regular.arcs) is None  # no order brings them together
-    assert local_order(random_points(300, seed=3).arcs) is None  # small
-    order = local_order(shuffled.arcs)
-    assert order is not None
-    assert np.array_equal(np.sort(order), np.arange(grid.num_vertices))
-    arcs = renumbered(shuffled.arcs, order)
-    tails = np.repeat(np.arange(order.size), np.diff(arcs.indptr))
-    assert np.abs(tails - arcs.indices).mean() < 0.01 * order.size
+    assert grid.renumbered is None  # neighbours are close already
+    assert regular.renumbered is None  # no order brings them together
+    assert random_points(300, seed=3).renumbered is None  # small
+    found = shuffled.renumbered
+    assert found is not None
+    assert np.array_equal(np.sort(found.order), np.arange(grid.num_vertices))
+    tails = np.repeat(np.arange(found.order.size), np.diff(found.arcs.indptr))
+    assert np.abs(tails - found.arcs.indices).mean() < 0.01 * found.order.size
 
 
 @pytest.mark.parametrize("true", [True, False])
@@ -67,9 +70,15 @@ def test_the_same_field_and_a_proof(
     vertices = np.union1d(rng.choice(graph.num_vertices, 200, replace=False), [0])
     values = wf.cost_to_go(graph, 0)[vertices] if true else rng.random(vertices.size)
     labels = wf.Labels(vertices, values)
-    plain = wf.extend(graph, labels, wf.AMLE())
-    monkeypatch.setattr(renumber, "LARGE", 1000)
-    field = wf.extend(graph, labels, wf.AMLE())
+    answer = wf.solve(graph, labels, 0)
+    plain, before = answer.field, answer.certificate.intervals
+    monkeypatch.setattr(csr, "LARGE", 1000)
+    graph = random_points(6000, seed=4)
+    assert graph.renumbered is not None
+    answer = wf.solve(graph, labels, 0)
+    field, after = answer.field, answer.certificate.intervals
+    for name in ("lower", "upper", "proved", "route_proved"):
+        assert np.array_equal(getattr(before, name), getattr(after, name))
     assert field.status is wf.Status.CONVERGED
     assert field.lower is not None
     assert field.upper is not None
@@ -83,15 +92,17 @@ def test_the_same_field_and_a_proof(
     assert verify(tmp_path / "field.proof")
 
 
-def test_without_a_bracket_there_is_none_to_renumber() -> None:
+def test_without_a_bracket_there_is_none_to_renumber(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csr, "LARGE", 100)
     graph = random_points(200, seed=6)
-    order = np.arange(graph.num_vertices, dtype=np.int32)[::-1]
+    local = graph.renumbered
+    assert local is not None
     labels = wf.Labels([0, 5], [0.0, 1.0])
-    mask = labels.mask(graph)
     given = np.zeros(graph.num_vertices)
     given[labels.vertices] = labels.values
-    arcs = renumbered(graph.arcs, order)
-    fixing, proved = in_original(order, fix(arcs, arcs, mask[order], given[order], False), None)
+    mask = labels.mask(graph)[local.order]
+    found = fix(local.arcs, local.arcs, mask, given[local.order], False)
+    fixing, proved = in_original(local, found, None)
     assert proved is None
     expected = wf.extend(graph, labels, wf.AMLE()).values
     assert np.allclose(fixing.values, expected, rtol=0, atol=1e-12)

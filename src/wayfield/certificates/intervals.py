@@ -66,15 +66,14 @@ from numpy.typing import NDArray
 from .._arrays import KeepsReadOnly, as_vertex, as_whole, frozen
 from .._text import percent
 from ..errors import InputError
-from ..graph import Graph, check_graph
+from ..graph import Graph, are_exact, check_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.certificates import proved_moves
+from ..kernels.csr import Arcs
 from ..kernels.shortest import cone, sweep_cones
 from ..labels import Labels, check_labels
 from ..plans import Plan
 
-GRAIN, MOST = 2.0**-20, 2.0**32
-"""Sums of multiples of the first are exact while they stay below 2³³, twice the second."""
 EPSILON = 2.0**-52
 """Sums are raised by this share of themselves, so that they are no less than the exact sums."""
 
@@ -136,13 +135,23 @@ class Intervals(KeepsReadOnly):
 def interval_test(graph: Graph, labels: Labels, plan: Plan) -> Intervals:
     """Prove moves of a plan optimal from labels and distances alone."""
     error = _label_error(graph, labels)
-    lower, upper = _intervals(graph, labels, plan.goal, error)
+    at, goal, successor = labels.vertices, plan.goal, plan.successor
+    arcs, reverse, local = graph.arcs, graph.reverse_arcs, graph.renumbered
+    if local is not None:
+        arcs = reverse = local.arcs
+        at, goal = local.number[at], int(local.number[goal])
+        successor = local.number[successor[local.order]]
+    given = at, labels.values
+    lower, upper = _intervals(arcs, reverse, graph.is_unit, given, goal, error)
     refuted = bool((lower > upper).any())
     if refuted:
         proved = routes = np.zeros(lower.size, dtype=bool)
     else:
-        given = graph.arcs, lower, upper, plan.successor, plan.goal
-        proved, routes = proved_moves(*given, EPSILON if error else 0.0)
+        moves = arcs, lower, upper, successor, goal
+        proved, routes = proved_moves(*moves, EPSILON if error else 0.0)
+    if local is not None:
+        lower, upper = lower[local.number], upper[local.number]
+        proved, routes = proved[local.number], routes[local.number]
     return Intervals(
         lower=frozen(lower),
         upper=frozen(upper),
@@ -186,8 +195,8 @@ def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[
     n = check_graph(graph).num_vertices
     check_labels(labels, graph)
     goal, k = as_vertex(goal, "goal", n), as_whole(k, "k", least=1)
-    error = _label_error(graph, labels)
-    lower, upper = _intervals(graph, labels, goal, error)
+    error, sides = _label_error(graph, labels), (graph.arcs, graph.reverse_arcs, graph.is_unit)
+    lower, upper = _intervals(*sides, (labels.vertices, labels.values), goal, error)
     if (lower > upper).any():
         raise InputError(
             f"labels contradict the graph, for example at vertex {np.argmax(lower - upper)}, "
@@ -214,7 +223,7 @@ def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[
         upper[x] = 0.5 * (upper[x] - below[x])
         below[x] = -upper[x]
         source = np.array([x])
-        _spread(graph, below, upper, (source, source))
+        _spread(*sides, below, upper, (source, source))
         if away is not None:
             away[x] = 0.0
             cone(graph.reverse_arcs, source, away, graph.is_unit, 0.0)
@@ -222,43 +231,46 @@ def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[
 
 
 def _intervals(
-    graph: Graph, labels: Labels, goal: int, error: float
+    arcs: Arcs,
+    reverse: Arcs,
+    unit: bool,
+    labels: tuple[IntArray, FloatArray],
+    goal: int,
+    error: float,
 ) -> tuple[FloatArray, FloatArray]:
     """Return W and M."""
     slack = EPSILON if error else 0.0
-    below, above = np.full((2, graph.num_vertices), np.inf)
+    below, above = np.full((2, arcs.indptr.size - 1), np.inf)
     below[goal] = above[goal] = 0.0  # the goal costs 0 even if it has no label
-    for side, values in ((below, -labels.values), (above, labels.values)):
-        side[labels.vertices] = np.nextafter(values + error, np.inf) if error else values
-    if graph.directed:
-        changed = 2 * (np.flatnonzero(np.isfinite(above)),)
+    at, values = labels
+    for side, given in ((below, -values), (above, values)):
+        side[at] = np.nextafter(given + error, np.inf) if error else given
+    if reverse is arcs:
+        changed = sweep_cones(arcs, above, below, slack)
     else:
-        changed = sweep_cones(graph.arcs, above, below, slack)
-    _spread(graph, below, above, changed, slack)
+        changed = 2 * (np.flatnonzero(np.isfinite(above)),)
+    _spread(arcs, reverse, unit, below, above, changed, slack)
     return np.maximum(-below, 0.0), above
 
 
 def _spread(
-    graph: Graph,
+    arcs: Arcs,
+    reverse: Arcs,
+    unit: bool,
     below: FloatArray,
     above: FloatArray,
     sources: tuple[IntArray, IntArray],
     slack: float = 0.0,
 ) -> None:
     """Lower −W (`below`) and M (`above`) in place, along paths from their sources."""
-    sides = (graph.reverse_arcs, above, sources[0]), (graph.arcs, below, sources[1])
-    for arcs, side, changed in sides:
+    for rows, side, changed in ((reverse, above, sources[0]), (arcs, below, sources[1])):
         if changed.size:
-            order = np.argsort(side[changed])
-            cone(arcs, changed[order], side, graph.is_unit, slack)
+            cone(rows, changed[np.argsort(side[changed])], side, unit, slack)
 
 
 def _label_error(graph: Graph, labels: Labels) -> float:
     """Return the labels' error, plus their rounding unless all sums are exact."""
-    parts = [labels.values] if graph.is_unit else [labels.values, graph.lengths]
-    size = float(np.abs(labels.values).max())
-    if max(size, graph.lengths.sum()) <= MOST and all(
-        (part == GRAIN * np.rint(part / GRAIN)).all() for part in parts
-    ):
+    if graph.sums_exactly and are_exact(labels.values, float(np.abs(labels.values).max())):
         return labels.error
-    return float(np.nextafter(labels.error + graph.num_vertices * EPSILON * size, np.inf))
+    rounding = graph.num_vertices * EPSILON * float(np.abs(labels.values).max())
+    return float(np.nextafter(labels.error + rounding, np.inf))

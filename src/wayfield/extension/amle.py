@@ -48,7 +48,7 @@ import numpy as np
 from .._arrays import as_choice
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray
-from ..kernels.amle import Bracket, Fixing, bracket, fix, in_original, local_order, renumbered
+from ..kernels.amle import Bracket, Fixing, bracket, fix, in_original
 from ..kernels.doubledouble import Pair
 from ..kernels.fields import imbalance
 from ._base import Problem, Solution, Status
@@ -147,14 +147,14 @@ class AMLE:
         graph = problem.graph
         arcs = graph.arcs, graph.reverse_arcs
         given = problem.labelled, scaled.field.high
-        order = None if graph.directed else local_order(graph.arcs)
-        if order is not None:
-            arcs = 2 * (renumbered(graph.arcs, order),)
-            given = problem.labelled[order], scaled.field.high[order]
+        local = graph.renumbered
+        if local is not None:
+            arcs = local.arcs, local.arcs
+            given = problem.labelled[local.order], scaled.field.high[local.order]
         fixing = fix(*arcs, *given, leave_flat, check_time)
         proof = bracket(*arcs, fixing) if fixing.finished and self.bracket else None
-        if order is not None:
-            fixing, proof = in_original(order, fixing, proof)
+        if local is not None:
+            fixing, proof = in_original(local, fixing, proof)
         unscaled = fixing._replace(slopes=scaled.scale * fixing.slopes)
         whole = leave_flat or bool((fixing.fixed | problem.orphaned).all())
         if not (fixing.finished and whole):

@@ -1,8 +1,13 @@
-"""Compressed sparse rows: building, checking, reversing, merging, components.
+"""Compressed sparse rows: building, checking, reversing, merging, components, renumbering.
 
 The arcs of a graph lie row by row: those of vertex ``x`` are the slots ``indptr[x]`` to
 ``indptr[x + 1]`` of ``indices`` (heads) and ``lengths``. All kernels here are linear in the
 number of vertices and arcs and sort by counting, so that a star is as cheap as a path.
+
+A sweep over a million vertices in random order waits for memory at every arc. In the order of a
+breadth-first search (reverse Cuthill–McKee) neighbours share cache lines: on random points in the
+plane solvers then take a quarter of the time. Graphs that are numbered well already, such as grids
+by rows, and graphs without any good order, such as random regular ones, are left alone.
 """
 
 from __future__ import annotations
@@ -11,12 +16,17 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
 
 NEW = -2
 """A vertex whose component has not been found yet."""
+LARGE, APART = 50_000, 0.05
+"""Values of fewer vertices fit into a processor's cache. Neighbours are far apart if their numbers
+differ by this share of all vertices on average."""
 
 
 class Arcs(NamedTuple):
@@ -267,3 +277,46 @@ def _spread(arcs: Arcs, x: int, component: IntArray, queue: IntArray, tail: int)
             queue[tail] = y
             tail += 1
     return tail
+
+
+class Renumbered(NamedTuple):
+    """The arcs of a graph, numbered so that vertex i is vertex ``order[i]`` of the graph."""
+
+    order: IntArray
+    number: IntArray
+    """The reverse: vertex ``order[i]`` has number i."""
+    arcs: Arcs
+
+
+def renumber(arcs: Arcs) -> Renumbered | None:
+    """Give neighbours in an undirected graph near numbers; return None if there is no need."""
+    n, m = arcs.indptr.size - 1, arcs.indices.size
+    if n < LARGE or m == 0:
+        return None
+    sample = np.arange(0, m, max(1, m // 1000))
+    tails = np.searchsorted(arcs.indptr, sample, side="right") - 1
+    if np.abs(tails - arcs.indices[sample]).mean() < APART * n or expands(arcs):
+        return None
+    pattern = csr_array((np.ones(m, np.int8), arcs.indices, arcs.indptr), shape=(n, n))
+    order = np.asarray(reverse_cuthill_mckee(pattern, symmetric_mode=True))
+    number = np.empty_like(order)
+    number[order] = np.arange(n, dtype=order.dtype)
+    degrees = np.diff(arcs.indptr)[order]
+    indptr = np.zeros_like(arcs.indptr)
+    np.cumsum(degrees, out=indptr[1:])
+    # arc k of the new row i is as far behind the start of the old row as k is behind indptr[i]
+    slots = np.repeat(arcs.indptr[:-1][order] - indptr[:-1], degrees)
+    slots += np.arange(m, dtype=slots.dtype)
+    return Renumbered(order, number, Arcs(indptr, number[arcs.indices[slots]], arcs.lengths[slots]))
+
+
+def expands(arcs: Arcs) -> bool:
+    """Whether eight steps lead to thousands of vertices, as on random graphs but not on grids."""
+    ball = reached = np.array([arcs.indptr.size // 2])
+    for _ in range(8):
+        rows = [arcs.indices[arcs.indptr[x] : arcs.indptr[x + 1]] for x in reached]
+        reached = np.setdiff1d(np.concatenate(rows), ball)
+        ball = np.concatenate([ball, reached])
+        if ball.size > 2000 or reached.size == 0:
+            break
+    return ball.size > 2000

@@ -325,6 +325,59 @@ def parted(
 
 
 @njit(cache=True, nogil=True)
+def consult(
+    away: FloatArray, near: IntArray, values: FloatArray, scores: NDArray[np.float32]
+) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
+    """Ask a plan for its action at points, given the (n, k) states nearest to each.
+
+    Of these the three nearest that have a plan, if there are any, are averaged with weights
+    1 / (distance + 0.1).
+
+    Returns
+    -------
+    states, share : (n, 3) arrays
+        The states that are averaged, and their weights.
+    action : (n,) int array
+        The action with the best mean score; -1 if all are 0.
+    agrees : (n,) int array
+        The nearest of the three whose own best action this is; the nearest if there is none.
+    """
+    count, k = near.shape
+    most, num_actions = min(k, 3), scores.shape[1]
+    states, share = np.empty((count, most), np.int64), np.empty((count, most))
+    action, agrees = np.empty(count, np.int64), np.empty(count, np.int64)
+    mean = np.empty(num_actions)
+    for q in range(count):
+        found, total = 0, 0.0
+        for plans in (True, False):  # states with a plan first
+            for j in range(k):
+                if found < most and (values[near[q, j]] > 0.0) == plans:
+                    states[q, found] = near[q, j]
+                    share[q, found] = 1.0 / (away[q, j] + 0.1)
+                    total += share[q, found]
+                    found += 1
+        best, mean[:] = 0, 0.0
+        for j in range(most):
+            share[q, j] /= total
+            for a in range(num_actions):
+                mean[a] += share[q, j] * scores[states[q, j], a]
+        for a in range(num_actions):
+            if mean[a] > mean[best]:
+                best = a
+        action[q] = best if mean[best] > 0.0 else -1
+        agrees[q] = states[q, 0]
+        for j in range(most):
+            own = 0
+            for a in range(num_actions):
+                if scores[states[q, j], a] > scores[states[q, j], own]:
+                    own = a
+            if own == action[q]:
+                agrees[q] = states[q, j]
+                break
+    return states, share, action, agrees
+
+
+@njit(cache=True, nogil=True)
 def relive(
     to: Outcomes,
     half: IntArray,

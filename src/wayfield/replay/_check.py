@@ -191,7 +191,7 @@ class Check(KeepsReadOnly):
     goal_share : float
         Mean share of the states that count as the goal, over some goals.
     width : float
-        Mean difference between too high and too low a probability of arrival, over some goals.
+        Mean width of `Planner.reach_interval` at level 0.9, over all states and some goals.
     coverage : float
         Mean share of the states from which the plan leads to these goals.
     fails : tuple of str
@@ -232,7 +232,8 @@ class Check(KeepsReadOnly):
         lines += [
             f"Coordinates: {'; '.join(kinds)}.",
             f"A goal is {percent(self.goal_share)} of the states; plans lead there from "
-            f"{percent(self.coverage)}; arrival is known to ±{self.width / 2:.2f} on average.",
+            f"{percent(self.coverage)}; arrival is known to ±{self.width / 2:.2f} on average, at "
+            "level 0.9.",
         ]
         return "\n".join(lines)
 
@@ -257,17 +258,18 @@ def make_check(
     living, width = model.num_living, model.rows.shape[1]
     share = float(np.mean([plan.goal[:living].mean() for plan in plans]))
     leads = float(np.mean([(plan.values[:living] > 0.0).mean() for plan in plans]))
-    gap = float(np.mean([(plan.high - plan.low)[:living].mean() for plan in plans]))
+    ends = [interval(plan.low, plan.high, test.blind, 0.9) for plan in plans]
+    wide = float(np.mean([(high - low)[:living].mean() for low, high in ends]))
     risky = float(np.mean([plan.risky[:living].mean() for plan in plans]))
     fails = {
         "metric": test.skill <= _GOOD or share > 0.2,
         "coverage": leads < 0.5 or test.lost > 0.3,
-        "chance": gap > 0.3 or not has_actions,
+        "chance": wide > 0.4 or not has_actions,
         "low level": risky > 0.5,
     }
     verdict = test.verdict
     # without actions, chance looks like choice, and only stops show walls
-    if verdict == "trust" and (share > 0.2 or gap > 0.4 or leads < 0.3 or not has_actions):
+    if verdict == "trust" and (share > 0.2 or wide > 0.5 or leads < 0.3 or not has_actions):
         verdict = "careful"
     nothing: NDArray[np.bool_] = np.zeros(width, bool)
     wrapped = metric.wrapped if isinstance(metric, Metric) else nothing
@@ -282,7 +284,7 @@ def make_check(
         wrapped=frozen(np.flatnonzero(wrapped)),
         discrete=frozen(np.flatnonzero(discrete)),
         goal_share=share,
-        width=gap,
+        width=wide,
         coverage=leads,
         fails=tuple(name for name, failed in fails.items() if failed),
         num_tested=test.predicted.size,

@@ -251,6 +251,8 @@ class Model:
         k = min(k, self.num_living)
         away, near = query(self.tree, points, k)
         behind = parted(points, near, self.features, self.directions, self.planes)
+        if not behind.any():
+            return away, near
         away = np.where(behind, away + 1e3, away)
         order = np.argsort(away, axis=1, kind="stable")
         return np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)

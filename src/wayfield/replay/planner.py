@@ -26,6 +26,7 @@ from .._text import number_of
 from ..errors import InputError, TrustWarning
 from ..kernels._types import FloatArray, IntArray
 from ..kernels.merging import Rows
+from ..kernels.outcomes import consult
 from ._check import Check, Test, calibrated, interval, make_check, run_test
 from ._dataset import Ends, as_rows, read_dataset, read_rows
 from ._metric import Distance, Embedding, Given, Landmarks, Metric, time_metric
@@ -87,7 +88,7 @@ class Planner:
     >>> down = {"observations": there[::-1], "actions": np.zeros(80, int)}
     >>> planner = wf.Planner([up, down] * 10)
     >>> planner
-    Planner(1,620 states of 1 coordinate, 2 actions, tested: trust)
+    Planner(1,620 states of 1 coordinate, 2 actions, skill 1.00 in its test)
     >>> planner.subgoal([10.0], goal=[30.0]) > 10.0, planner.action([10.0], goal=[30.0])
     (array([ True]), np.int64(1))
     >>> planner.subgoal([29.5], goal=[30.0])
@@ -212,11 +213,7 @@ class Planner:
         aims = np.empty(rows.shape)
         for one, which in _groups(goals, len(rows)):
             plan, here = self._plans[one.tobytes()], rows[which]
-            near, share = self._around(here, plan)
-            action = self._chosen(plan, near, share)
-            # of the states around, the nearest at which the plan takes this action
-            agree = plan.scores[near].argmax(axis=2) == action[:, None]
-            at = near[np.arange(len(near)), np.where(agree.any(axis=1), agree.argmax(axis=1), 0)]
+            near, _, action, at = self._consult(here, plan)
             ahead = plan.ahead[at]
             aim = self._model.rows[np.maximum(ahead, 0)]
             single_move = ahead == at
@@ -250,9 +247,8 @@ class Planner:
         taken = np.empty(len(rows), np.int64)
         for one, which in _groups(goals, len(rows)):
             plan = self._plans[one.tobytes()]
-            near, share = self._around(rows[which], plan)
-            at_goal = plan.goal[near[:, 0]]
-            taken[which] = np.where(at_goal, plan.stay[near[:, 0]], self._chosen(plan, near, share))
+            near, _, action, _ = self._consult(rows[which], plan)
+            taken[which] = np.where(plan.goal[near[:, 0]], plan.stay[near[:, 0]], action)
         actions = self._values[np.maximum(taken, 0)]
         return actions[0] if single else actions
 
@@ -267,7 +263,7 @@ class Planner:
         values = np.empty(len(rows))
         for one, which in _groups(goals, len(rows)):
             plan = self._plans[one.tobytes()]
-            near, share = self._around(rows[which], plan)
+            near, share, _, _ = self._consult(rows[which], plan)
             worth = (share * plan.values[near]).sum(axis=1)
             with np.errstate(divide="ignore"):
                 values[which] = np.abs(np.log(worth) / np.log1p(-1.0 / self._horizon))
@@ -279,7 +275,8 @@ class Planner:
         It lies between a low estimate, by episodes that did not choose the plan, and a high one, by
         those that did. Where it lies in between was chosen on some worlds; `wayfield study buffers`
         measures it on others. It is not fitted to passages of held-out episodes, from a start to a
-        later state. All of these arrived, so they cannot show that a prediction is too high.
+        later state. All of these arrived, so a fit to them can only raise predictions: on average
+        it brings them nearer to what happens, but more of them are far too high.
         `errors.TrustWarning` is issued once if the planner failed its test: see `check`. Shapes are
         those of `value`.
         """
@@ -353,9 +350,8 @@ class Planner:
         """Return why the plan does what it does at an observation: a few lines when printed."""
         here, point = self._one(observation, "observation"), self._one(goal, "goal")
         plan, model = self._plans[point.tobytes()], self._model
-        near, share = self._around(here[None], plan)
+        near, share, (action,), _ = self._consult(here[None], plan)
         away = np.linalg.norm(model.features[near[0]] - self._metric(here[None]), axis=1)
-        action = int(self._chosen(plan, near, share)[0])
         has_action = self._values.size and action >= 0
         path: list[int] = []
         at = int(near[0, 0])
@@ -449,7 +445,7 @@ class Planner:
         n, d = self.states.shape
         states = f"{number_of(n, 'states')} of {number_of(d, 'coordinates')}"
         actions = number_of(len(self._values), "actions") if self._values.size else "no actions"
-        return f"Planner({states}, {actions}, tested: {self._test.verdict})"
+        return f"Planner({states}, {actions}, skill {self._test.skill:.2f} in its test)"
 
     # ---------------------------------------------------------------- inside
 
@@ -487,21 +483,10 @@ class Planner:
             raise InputError(f"{name} must be one observation, got {len(rows)}")
         return np.asarray(rows[0])
 
-    def _around(self, rows: Rows, plan: Plan) -> tuple[IntArray, FloatArray]:
-        """Return the three nearest states with a plan, if there are any near, and their weights."""
-        points = self._metric(rows)
-        away, near = self._model.nearest(points, _AROUND)
-        if near.shape[1] > 3:
-            lost = plan.values[near] <= 0.0
-            lost &= ~lost.all(axis=1, keepdims=True)
-            order = np.argsort(away + 1e4 * lost, axis=1, kind="stable")[:, :3]
-            away, near = np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
-        return near, weights(away)
-
-    def _chosen(self, plan: Plan, near: IntArray, share: FloatArray) -> IntArray:
-        """Return the kind of action by the mean score of the states around; -1 if all are 0."""
-        scores = (share[:, :, None] * plan.scores[near]).sum(axis=1)
-        return np.where(scores.max(axis=1) > 0.0, scores.argmax(axis=1), -1)
+    def _consult(self, rows: Rows, plan: Plan) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
+        """Return what `kernels.outcomes.consult` says of observations."""
+        away, near = self._model.nearest(self._metric(rows), _AROUND)
+        return consult(away, near, plan.values, plan.scores)
 
     def _bounds(self, rows: Rows, goals: Rows) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return low and high estimates of the probability of arrival; warn if the test failed.

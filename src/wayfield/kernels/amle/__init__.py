@@ -20,15 +20,14 @@ import numpy as np
 
 from .._jit import is_compiled, uncompiled
 from .._types import BoolArray, FloatArray
-from ..csr import Arcs
+from ..csr import Arcs, Renumbered
+from ..doubledouble import Pair
 from . import chains, divide, proof
 from .proof import Bracket
-from .renumber import in_original, local_order, renumbered
 from .retrace import Chains, Fixing
 
 __all__ = [
-    "Bracket", "Chains", "Fixing", "bracket", "compile_always", "fix", "in_original", "local_order",
-    "renumbered", "trace",
+    "Bracket", "Chains", "Fixing", "bracket", "compile_always", "fix", "in_original", "trace",
 ]  # fmt: skip
 
 SMALL = 16_000
@@ -84,6 +83,24 @@ def trace(out: Arcs, into: Arcs, found: Fixing) -> Chains:
     with np.errstate(all="ignore"):
         traced: Chains = _kernels(chains, out).trace(out, into, found)
     return traced
+
+
+def in_original(
+    graph: Renumbered, found: Fixing, proved: Bracket | None
+) -> tuple[Fixing, Bracket | None]:
+    """Return what was found on a renumbered graph for the original one."""
+    at = graph.number
+    found = found._replace(
+        values=found.values[at],
+        fixed=found.fixed[at],
+        order=graph.order[found.order],
+        batch=found.batch[at],
+        along=None,
+    )
+    if proved is not None:
+        field = Pair(proved.field.high[at], proved.field.low[at])
+        proved = Bracket(field, proved.below[at], proved.above[at], proved.piece[at])
+    return found, proved
 
 
 def _kernels(module: Any, out: Arcs) -> Any:

@@ -47,7 +47,7 @@ import numpy as np
 
 from .._jit import njit
 from .._types import BoolArray, FloatArray
-from ..csr import Arcs
+from ..csr import Arcs, expands
 from .iterate import iterate
 from .pressure import (
     BATCHES,
@@ -68,7 +68,6 @@ from .pressure import (
     propagate,
     tell_neighbours,
 )
-from .renumber import spreads
 from .retrace import Fixing, read_only
 
 ENTER, PIVOT, AGAIN, STEEPEST = range(4)
@@ -115,7 +114,7 @@ def fix(
     if (
         not leave_flat
         and np.count_nonzero(~labelled) > FEW_UNLABELLED
-        and (labelled.size <= FEWEST_LABELS * np.count_nonzero(labelled) or spreads(out))
+        and (labelled.size <= FEWEST_LABELS * np.count_nonzero(labelled) or expands(out))
         and 0.0 < out.lengths.max(initial=0.0) <= WIDEST * out.lengths.min(initial=np.inf)
     ):
         found = iterate(out, labelled, labels, pause)

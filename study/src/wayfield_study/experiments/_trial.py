@@ -13,7 +13,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -101,6 +101,14 @@ ORACLE = Look("oracle", "oracle", "oracle", "star")
 ARMS = (HARMONIC, SWEEPS, EXACT, EXACT_EXIT, NEAREST)
 
 
+class Swept(NamedTuple):
+    """A field, its residual, and the number of midrange sweeps that it has seen."""
+
+    values: FloatArray
+    residual: float = np.nan
+    sweeps: int = 0
+
+
 class Trial:
     """A drawn cell at work: its fields, solved once for each method, and their outcomes.
 
@@ -148,19 +156,20 @@ class Trial:
         return self._solved[method]
 
     def swept(
-        self,
-        fields: Iterable[FloatArray],
-        sweeps: int,
-        relaxation: float,
-        tolerance: float = 0.0,
-    ) -> list[tuple[FloatArray, float]]:
-        """Return the fields after midrange sweeps from a field for every goal, and residuals."""
+        self, fields: Iterable[Swept], sweeps: int, relaxation: float, tolerance: float = 0.0
+    ) -> list[Swept]:
+        """Sweep a field for every goal until its residual is within the tolerance.
+
+        `sweeps` is the largest number, those made before counted in.
+        """
         graph = self.drawn.graph
-        rule = (sweeps, relaxation, tolerance)
-        return [
-            jacobi(graph.arcs, labels.mask(graph), graph.is_unit, values, *rule)[:2]
-            for labels, values in zip(self.drawn.labels, fields, strict=True)
-        ]
+        found = []
+        for labels, field in zip(self.drawn.labels, fields, strict=True):
+            rule = (sweeps - field.sweeps, relaxation, tolerance)
+            given = graph.arcs, labels.mask(graph), graph.is_unit, field.values
+            values, residual, made = jacobi(*given, *rule)
+            found.append(Swept(values, residual, field.sweeps + made))
+        return found
 
     def digest(self, method: Method) -> str:
         """Return the digest of the proof of the first goal's field; empty if there is none."""

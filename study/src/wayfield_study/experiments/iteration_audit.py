@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise
 from math import inf
 
 import numpy as np
@@ -31,7 +30,7 @@ from ..paper.measures import measured, on_papers_cells
 from ..report import Chart, Finding, Scale, Section, Series, chart
 from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from ._shared import printed_points, shares, success
-from ._trial import EXACT, HARMONIC, SWEEPS, Trial, residuals
+from ._trial import EXACT, HARMONIC, SWEEPS, Swept, Trial, residuals
 
 BUDGETS = (50, 100, 200, 500, 1000, 2000, 5000)
 STABLE = 0.95
@@ -42,13 +41,12 @@ def run(cell: MazeCell) -> list[Row]:
     """Return rows for the harmonic start, for every budget and for the exact AMLE."""
     trial = Trial(cell)
     rows: list[Row] = [{"sweeps": 0} | trial.row(HARMONIC)]
-    fields = [field.values for field in trial.fields(HARMONIC.method)]
-    for spent, budget in pairwise((0, *BUDGETS)):
-        stages = trial.swept(fields, budget - spent, PAPER_RELAXATION)
-        fields = [values for values, _ in stages]
-        quality = residuals([residual for _, residual in stages]) | {"width": inf, COLUMN: ""}
+    swept = [Swept(field.values) for field in trial.fields(HARMONIC.method)]
+    for budget in BUDGETS:
+        swept = trial.swept(swept, budget, PAPER_RELAXATION)
+        quality = residuals([each.residual for each in swept]) | {"width": inf, COLUMN: ""}
         about: Row = {"sweeps": budget, "arm": "sweeps"}
-        rows.append(about | trial.outcomes(fields) | quality)
+        rows.append(about | trial.outcomes([each.values for each in swept]) | quality)
     return [*rows, {"sweeps": 0} | trial.row(EXACT)]
 
 

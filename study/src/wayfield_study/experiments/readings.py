@@ -33,7 +33,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ from ..paper.rules import Evidence, Expected, expect
 from ..report import Section, Table
 from ._mazes import Draw, MazeCell, cells_by_profile, draw_starts, grid, maze_experiment
 from ._shared import success, table_by
-from ._trial import ENDS, HARMONIC, NEAREST, SCOPES, SWEEPS, Trial
+from ._trial import ENDS, HARMONIC, NEAREST, SCOPES, SWEEPS, Swept, Trial
 from .ordering import columns_after
 
 MECHANISM = "mechanism_"
@@ -233,23 +233,23 @@ def run(cell: ReadingCell) -> list[Row]:
         counted = outcomes(trial, harmonic, starts.values(), harmonic)
         add("harmonic", counted, solver=solver)
         for relaxation in LEVELS["relaxation"]:
-            # the audit of sweeps looks at one pass of them again and again; a tolerance is a pass
-            passes = [(0.0, BUDGETS if audited else (PAPER_SWEEPS,))]
-            passes += [(tolerance, (PAPER_SWEEPS,)) for tolerance in LEVELS["tolerance"][1:]]
-            for tolerance, budgets in passes:
-                fields: Sequence[FloatArray] = harmonic
-                for spent, budget in pairwise((0, *budgets)):
-                    stages = trial.swept(fields, budget - spent, relaxation, tolerance)
-                    fields = [values for values, _ in stages]
+            # one pass of sweeps until the residual is small, and on to the full number
+            passes = [[(PAPER_TOLERANCE, PAPER_SWEEPS), (0.0, PAPER_SWEEPS)]]
+            if audited:  # by another pass, at other numbers of sweeps too
+                passes = [passes[0][:1], [(0.0, budget) for budget in BUDGETS]]
+            for stages in passes:
+                swept = [Swept(values) for values in harmonic]
+                for tolerance, budget in stages:
+                    swept = trial.swept(swept, budget, relaxation, tolerance)
                     compared = harmonic if budget == PAPER_SWEEPS else None
                     add(
                         "sweeps",
-                        outcomes(trial, fields, starts.values(), compared),
+                        outcomes(trial, [each.values for each in swept], starts.values(), compared),
                         solver=solver,
                         relaxation=relaxation,
                         tolerance=tolerance,
                         sweeps=budget,
-                        residual=float(np.mean([residual for _, residual in stages])),
+                        residual=float(np.mean([each.residual for each in swept])),
                     )
     # every row has all columns: those of arms that are not audited are empty
     widest = max(rows, key=len)
@@ -263,7 +263,7 @@ def run_adopted(cell: MazeCell) -> list[Row]:
     starts = [trial.drawn.starts]
     harmonic = [field.values for field in trial.fields(wf.Harmonic(bracket=False))]
     rule = (PAPER_SWEEPS, PAPER_RELAXATION, PAPER_TOLERANCE)
-    swept = [values for values, _ in trial.swept(harmonic, *rule)]
+    swept = [each.values for each in trial.swept(map(Swept, harmonic), *rule)]
     nearest = [field.values for field in trial.fields(wf.NearestLabel())]
     rows = [
         {"arm": arm} | outcomes(trial, fields, starts, harmonic)[0]

@@ -90,7 +90,7 @@ def run(cell: BufferCell) -> list[Row]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what it warns of is in the verdict
         planner = wf.Planner(data)
-        verdict = str(planner.check().verdict) if hasattr(planner, "check") else ""
+        verdict = planner.check().verdict
         guides: dict[str, Guide] = {"subgoals": by_subgoals(world, planner)}
         if world.has_actions:
             guides["actions"] = by_actions(world, planner)
@@ -105,7 +105,7 @@ def run(cell: BufferCell) -> list[Row]:
                 rng = np.random.default_rng([cell.seed, number, 34])
                 row = walk(world, guide, task, cell.walks, rng)
                 low, high = np.nan, np.nan
-                if arm in OURS and hasattr(planner, "reach_interval"):
+                if arm in OURS:
                     low, high = interval(world, planner, task, cell.walks, rng)
                 ours = verdict if arm in OURS else ""
                 rows.append({"arm": arm, "task": number, "verdict": ours} | row | {
