@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# without files of bytecode every process would parse the sources anew
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: reproduce test browser lint types contract docs bench dist clean
 

@@ -29,7 +29,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "certificates/intervals": "definition",
     },
     "fields": {
-        "extension/sweeps": "",
+        "extension/sweeps": "not first_field or 0.3-0.5",
         "extension/envelopes": "",
         "extension/harmonic": "not long_path and not maze",
         "extension/amle_hostile": "followed or hangs or never_make",
