@@ -194,7 +194,7 @@ class Energy:
         for floor in (1e-14, 1e-9, 1e-5):
             conductance = weights + floor * lengths
             laplacian = inner.T @ sparse.diags_array(conductance) @ inner
-            solver = splu(laplacian.tocsc(), permc_spec="MMD_AT_PLUS_A")
+            solver = _factored(laplacian.tocsc())
             freed = flow
             for _ in range(2):
                 freed = freed - conductance * (inner @ solver.solve(inner.T @ freed))
@@ -215,6 +215,12 @@ class Energy:
         largest = density.max()
         size = largest * (lengths @ (density / largest) ** dual) ** (1.0 / dual)
         return float(work / size)
+
+
+def _factored(laplacian: Any) -> Any:
+    """Factor a symmetric positive definite matrix, which needs no pivoting."""
+    options = {"SymmetricMode": True}
+    return splu(laplacian, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
 
 
 def lbfgs(energy: Energy, cap: int = 50_000, stall: float = 0.0, memory: int = 20) -> Audit:
@@ -258,7 +264,7 @@ def reweighted(energy: Energy, cap: int = 50) -> Audit:
         weights = np.maximum(weights, _FLOOR * weights.max(initial=0.0)) + np.finfo(float).tiny
         laplacian = (inner.T @ sparse.diags_array(weights) @ inner).tocsc()
         sources = inner.T @ (weights * difference)
-        change = splu(laplacian, permc_spec="MMD_AT_PLUS_A").solve(sources) / (energy.p - 1.0)
+        change = _factored(laplacian).solve(sources) / (energy.p - 1.0)
         values[energy.free] -= change
         size, step = float(np.abs(change).max(initial=0.0)), step + 1
     return energy.audit(values, size <= TOLERANCE, step)
