@@ -352,7 +352,7 @@ def test_a_saved_planner_answers_as_before(walled: wf.Planner, tmp_path: Path) -
         (lambda a: a.pop("m_to"), "it has no m_to"),
         (lambda a: a.update(m_to=a["m_to"] + 10**6), "is not below"),
         (lambda a: a.update(m_rows=a["m_rows"][:-1]), "do not fit each other"),
-        (lambda a: a.update(m_features=a["m_features"] * np.nan), "no finite numbers"),
+        (lambda a: a.update(m_features=a["m_features"] * np.nan), "not finite numbers"),
         (lambda a: a.update(f_scale=a["f_scale"][:1]), "damaged"),
     ],
 )

@@ -350,7 +350,7 @@ def test_without_timeouts_lengths_decide() -> None:
     assert deaths(ending([5, 5, 5]), "absorbing") == [4, 9, 14]
     assert deaths(ending([3, 7, 4, 6])) == [2, 9, 13, 19]
     for lengths, died in (([5, 5, 5, 3], [17]), ([2, 3, 2, 4, 4, 4, 3], [1, 4, 6, 21])):
-        with pytest.warns(InputWarning, match=r'time limit.* ends="absorbing" takes all'):
+        with pytest.warns(InputWarning, match=r'time limit.* ends="absorbing" if all'):
             assert deaths(ending(lengths)) == died
         assert deaths(ending(lengths), "truncated") == []
     data = ending([3, 4])

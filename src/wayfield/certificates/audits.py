@@ -2,7 +2,7 @@
 
 The decisions are the plan's moves at all states that have a path to the goal, except the goal. A
 move is *right* if it is optimal in the world. To *audit* a state is to find out whether its move is
-right. From m audits a set of moves is certified. At most the share α of this set is wrong.
+right. From m audits a set of moves is certified. At most a share α of this set is wrong.
 
 Moves are ranked by slope, (u(s) − u(c)) / ℓ, the steepest first. On mazes, steep moves are right
 more often than moves with a large lead: in the open two moves tie and both are right. The ranking
@@ -90,8 +90,8 @@ POINTS, FIRST = 4, 0.4
 ROUNDING = 1e-9
 """Loss of a route, relative to its label, that counts as none."""
 SAMPLE_POINTS, SPARE = 8, 2.0
-"""The same for a simple random sample: how many more audits than the least the first set should
-hold, in standard deviations of their number."""
+"""For a simple random sample: number of sets; and how many audits above the minimum the first set
+should hold, in standard deviations of their number."""
 
 
 class Certified(Protocol):
@@ -177,7 +177,7 @@ class Audit(KeepsReadOnly):
         ----------
         paid : (m,) array, optional
             Cost of the plan's route from each of `states` to its end in the world; inf if it never
-            got there. If not given, the lengths of the graph: use them only if these are right.
+            got there. Default: the lengths of the graph; rely on them only if they are right.
         """
         if self.lengths is None or self.allowed is None or self.possible is None:
             raise InputError("judge needs held-out labels: audit_decisions(..., held_out=labels)")

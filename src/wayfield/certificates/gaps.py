@@ -10,7 +10,7 @@ goal and where there is no other move, -inf where there is no move or the move l
 cannot reach the goal on the graph. The **margin** is gap / 2.
 
 **Half-gap lemma.** *Let |u(y) - V(y)| ≤ e at c and at every other out-neighbour of s from which the
-goal can be reached. If gap(s) > 2e, then c is the one optimal move from s.*
+goal can be reached. If gap(s) > 2e, then c is the only optimal move from s.*
 
 *Proof.* For such a neighbour b, Q*(s, b) - Q*(s, c) ≥ Q(s, b) - e - Q(s, c) - e ≥ gap(s) - 2e > 0.
 For any other b, Q*(s, b) = +inf, and Q*(s, c) is finite, as c can reach the goal. So Q*(s, ·) has
@@ -20,9 +20,10 @@ each vertex, the proof needs Q(s, b) - Q(s, c) > e_b + e_c at every b.
 **Planner admissibility.** *If all states on the walk from a start are certified, and the error
 bounds hold, the walk reaches the goal, at the least possible cost.*
 
-*Proof.* Each step has V(s) = ℓ(s, c) + V(c) with ℓ > 0, so V falls strictly: no state comes back,
+*Proof.* Each step has V(s) = ℓ(s, c) + V(c) with ℓ > 0, so V falls strictly: no state recurs,
 and the graph is finite. The walk ends where there is no certified move to make, at the goal. Adding
-up the steps, its cost is V(start) - V(goal) = V(start). ∎ Directed or not, whatever the lengths.
+up the steps, its cost is V(start) - V(goal) = V(start). ∎ This holds for
+directed graphs too, with any lengths.
 
 The converses are not claimed. A move that is not certified may well be optimal, and two optimal
 moves that tie are never certified. But a cycle of certified states contradicts the theorem, so it

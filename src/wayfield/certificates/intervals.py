@@ -34,7 +34,7 @@ finds them, because M − W is wide there.
 
 **Widest first.** Let the graph be undirected, and measure k labels, the goal first and then always
 where M − W is widest. *Then M − W ≤ 4 h everywhere, with h the least fill distance of any k
-labels.* *Proof.* Let w be the largest width in the end, at x. Widths only shrink, and M − W is at
+labels.* *Proof.* Let w be the largest width at the end, at x. Widths only shrink, and M − W is at
 most twice the distance to the labels, so the k labels and x are at least w / 2 apart from each
 other. Of k + 1 such vertices, two have the same nearest label among any k, so one is at least w / 4
 away from it. ∎ The paper's bound on the error, 2 h, holds for the best k labels; a rule that knows
@@ -43,7 +43,7 @@ nothing beforehand loses at most a factor of 2, and is exact as soon as all ends
 **Directed graphs.** Where paths back are long, d(z → x) is large, and W is low next to a label.
 Such wide intervals say nothing about the moves. So the width at x counts as at most the distance
 from x to the labels. (Chosen on 20 one-way mazes, 20 terrains and 20 replay graphs. On 40 others
-of each kind the mean cost of plans is no higher than by the width alone, and lower on one-way
+of each kind the mean cost of plans is no higher than with the width alone, and lower on one-way
 mazes.)
 
 **Refutation.** If W > M somewhere, the premise is false: labels contradict each other or the graph
@@ -166,8 +166,8 @@ def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[
     """Return the k states whose costs-to-go to measure next, the most useful one first.
 
     Each is the state with the widest interval around its true cost-to-go. On a directed graph an
-    interval counts as no wider than the distance to the next label. The next state is chosen as if
-    the middle of that interval had been measured. So measure one at a time if you can. The graph
+    interval counts as no wider than the distance to the nearest label. The next state is chosen as
+    if the middle of that interval had been measured. So measure one at a time if you can. The graph
     must be right: on a wrong one, distances do not bound the cost.
 
     Parameters

@@ -1,10 +1,10 @@
 """Choices that cost nothing: least expected cost where costs may be 0.
 
 Only policies that end surely count. A free end component is a set of states in which free choices
-can keep the walk for ever, and can lead it from each state to each. All its states have the same
-expected cost, because the walk moves to any of them at no cost. Each maximal component becomes a
-single state with the choices of its members. Choices that stay inside are never needed: they leave
-the state as it is.
+can keep the walk for ever, and can lead it from any state to any other. All its states have the
+same expected cost, because the walk moves to any of them at no cost. Each maximal component becomes
+a single state with the choices of its members. Choices that stay inside are never needed: they
+leave the state as it is.
 
 After that, no policy makes free moves for ever: the states and choices that it used for ever would
 form an end component. So policies that do not end have infinite cost, as with positive costs, and

@@ -26,7 +26,7 @@ computed h, then h ∓ ε'(v - m) with ε' = δ' / (1 - δ) are a sub- and a sup
 barrier.
 
 **Free choices.** Where C = 0 the ratios say nothing. Let b ≥ 0 be a field whose mean falls at free
-choices, and C̃ = C plus what its mean falls. If C̃ > 0, all of the above holds with C̃ in place of
+choices, and C̃ = C plus the fall of its mean. If C̃ > 0, all of the above holds with C̃ in place of
 C, and v - m + b in place of v - m. For a policy, b is its expected number of moves (`relieved`);
 for all choices, see `chance._free`.
 """
@@ -93,7 +93,7 @@ RTOL = 1e-9
 PROVED = 1e-9
 """Largest relative width of a bracket that counts as a proof; usually it is 2⁻⁵²."""
 FREE = 2.0**-20
-"""What a free move counts in a barrier, beside a largest cost between 1/2 and 1."""
+"""What a free move counts for in a barrier; the largest cost is between 1/2 and 1."""
 ROUGHLY_FREE = 1e-6
 """Relative accuracy of a policy with free moves before its relief counts in full."""
 PATIENCE, PATIENCE_PER_ROOT = 40, 0.6
@@ -250,7 +250,7 @@ class Improvement:
         change, latest, settled = np.zeros(policy.size), np.inf, False
         while self.rounds < MOST_ROUNDS:
             if self._system is not None and self._system.slow:
-                # values are a better order than at first, and so are strong parts of the graph
+                # values give a better order than the first one, and so do strong parts of the graph
                 part = components(self._process, policy)[self._order]
                 height = values.high[self._order] + change[self._order]
                 self._sort(self._order[np.lexsort((height, part))])
@@ -340,7 +340,7 @@ def moves_barrier(process: Process, policy: IntArray) -> FloatArray:
 def relieved(process: Process, policy: IntArray) -> tuple[Process, FloatArray]:
     """Return the process with relief for the moves of a proper policy, and the barrier behind it.
 
-    0 if no move is free.
+    The barrier is 0 if no move is free.
     """
     barrier = np.zeros(policy.size)
     chosen = policy[policy >= 0]
@@ -512,11 +512,11 @@ def cost_bounds(solved: Solved, boundary: Boundary, most: float) -> Bounded:
     pair = Pair(values[free], solved.pair.low[free])
     extra = np.broadcast_to(solved.barrier, values.shape)[free]
     height = rounded_up(np.abs(pair.high) + abs(floor) + extra)
-    # a factor that is no proof proves no more than what is trivial
+    # a factor of 1 or more proves nothing: then the bound is the trivial one
     down = solved.below if solved.below < 1.0 else np.inf
     lower[free] = np.maximum(shifted(pair, times(down, height), -1.0), floor)
     upper[free] = np.minimum(shifted(pair, times(solved.above, height), +1.0), most)
-    # values that were not verified may lie anywhere, below 0 even
+    # values that were not verified may lie anywhere, even below 0
     return Bounded(np.clip(values, lower, upper), lower, upper)
 
 

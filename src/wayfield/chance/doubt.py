@@ -24,15 +24,15 @@ sample sizes n_k, the common mean m, the variance u of one sample, and χ² = Σ
 Were they alike, χ² would be near j - 1. So the share min(1, (j - 1) / χ²) of their differences is
 noise (empirical Bayes [1]_). Let b be this share of m - Q, for the j at which it is largest. The
 plan's choice should then cost b more. Its odds are tilted until it does: p_y grows by the factor
-1 + b (f_y - Q) / u, f_y being the cost to go after the outcome y. To first order this is the least
+1 + b (f_y - Q) / u, f_y being the cost-to-go after the outcome y. To first order this is the least
 change of the odds, in relative entropy, with that effect. The plan is evaluated again under the
 tilted odds.
 
-**The bounds.** Unseen outcomes and luck both make a plan look worse. The two corrections are not
-added up: the tilted odds have no unseen outcomes. The pessimistic bound is the worse of two, from
-the full posterior and from the tilted odds. The second has a tail twice as large, because the tilt
-takes the largest effect. The optimistic bound comes from the full posterior, or is the figure of
-the plain counts if that is better.
+**The bounds.** The corrections for unseen outcomes and for luck both make a plan look worse. They
+are not added up: the tilted odds have no unseen outcomes. The pessimistic bound is the worse of
+two, from the full posterior and from the tilted odds. The second has a tail twice as large, because
+the tilt takes the largest effect. The optimistic bound comes from the full posterior, or is the
+figure of the plain counts if that is better.
 
 Guarantee
     None that holds for every process: with few samples only intervals for the odds have one, and
@@ -60,7 +60,7 @@ from .transitions import Transitions, spread_rows
 STRENGTH = 1 / 2
 """Samples that the prior on outcomes seen at the state is worth."""
 UNSEEN = 1 / 4
-"""Part of Good and Turing's mass that goes to outcomes never seen at the state."""
+"""Part of the Good–Turing mass that goes to outcomes never seen at the state."""
 SINK = 2 / 5
 """Share of that part that ends the walk."""
 MOST_NEAR = 100
@@ -74,7 +74,7 @@ PROBES = 100
 
 
 class Moments(NamedTuple):
-    """Per choice: mean cost to go, variance of cost and of reach in one sample, sample size."""
+    """Per choice: mean cost-to-go, variance of cost and of reach in one sample, sample size."""
 
     cost: FloatArray
     cost_variance: FloatArray
@@ -147,7 +147,7 @@ def moments(moves: Transitions, values: FloatArray, reach: FloatArray) -> Moment
 
 
 def tilted(moves: Transitions, policy: IntArray, values: FloatArray, of: Moments) -> Transitions:
-    """Return the process with the odds of the policy's choices worse by what was luck in them."""
+    """Return the process with the odds of the policy's choices made worse by what was luck."""
     taken = policy[moves.states]
     choice = np.flatnonzero((taken >= 0) & np.isfinite(of.cost_variance))
     choice = choice[np.isfinite(of.cost_variance[taken[choice]])]
@@ -175,7 +175,7 @@ def tilted(moves: Transitions, policy: IntArray, values: FloatArray, of: Moments
     share = np.where((within > 0.0) & (members > 1), share, 0.0)
     luck = np.zeros(moves.num_choices)
     luck[own[begins]] = np.maximum.reduceat(share * first / weight, begins)
-    # tilt odds until the mean cost to go is higher by this; totals stay
+    # tilt odds until the mean cost-to-go is higher by this; totals stay
     at = moves._outcome_choices
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         slope = np.where((luck > 0.0) & (of.cost_variance > 0.0), luck / of.cost_variance, 0.0)

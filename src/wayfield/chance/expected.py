@@ -140,7 +140,7 @@ class ExpectedCost(KeepsReadOnly):
         worst or the best case: `reach` is the least, or the largest, of the plan.
     optimal : bool
         Whether the bracket is around the least expected cost. If not, the plan was given (`under`),
-        and the bracket is around its own.
+        and the bracket is around its own cost.
 
     Examples
     --------
@@ -297,7 +297,7 @@ class ExpectedCost(KeepsReadOnly):
         of = moments(process, seen.values, seen.reach)
         worse = tilted(process, process._choices(plan), seen.values, of)
 
-        # Quantiles around the means of both; good news comes from the first, or the counts.
+        # Quantiles around the means of both; the optimistic end is from the first or the counts.
         tail = (1.0 - level) / 2
         floor = 0.0 if self.labels is None else min(0.0, float(self.labels.values.min()))
         fields, bounds = (full, self._evaluated(worse, plan, begin)), []
@@ -332,7 +332,7 @@ class ExpectedCost(KeepsReadOnly):
         """Write values, plan, arrival and their proof into one file, and return its path.
 
         ``python -m wayfield_verify FILE`` proves them again, in exact arithmetic and using nothing
-        but the file. It claims the least expected cost, or this plan's if the plan was given
+        but the file. The file claims the least expected cost, or this plan's if the plan was given
         (`under`). With `odds`, it holds their intervals, and its claim is about the worst or the
         best of them. Where the barriers of the file prove a little less than the bracket, the
         file's bounds are wider. Format and proofs: the page "Proofs of expected cost".
@@ -403,8 +403,8 @@ def expected_cost(
         that is best against the worst odds, or with the best ones.
     rtol : float
         Proved relative error at which to stop, at most 0.1. Errors are relative to the cost above
-        the least that a walk can end with, 0 at a goal. The bracket is at most twice as wide, and
-        two units in the last place for rounding. By default nothing but these two is left. With
+        the least that a walk can end with, 0 at a goal. The bracket is at most twice as wide, plus
+        two units in the last place for rounding. By default only these two units are left. With
         `odds`, the default bracket is some 1e-14 times the longest walk.
     check : bool
         Raise `NotConverged` if the bracket could not be verified. If False, the result is returned
@@ -412,7 +412,7 @@ def expected_cost(
 
     Examples
     --------
-    A door that leads to the goal in one of three cases, and else to a cellar without stairs. The
+    A door leads to the goal in one case out of three, and otherwise to a cellar without stairs. The
     stairs take 20 moves and never fail.
 
     >>> import wayfield as wf
@@ -444,7 +444,7 @@ def expected_cost(
         at = labels.vertices
         refuse(at >= n, at, "label vertices", f"is out of range for {number_of(n, 'states')}")
         clash = np.isin(at, ends) & (labels.values != 0.0)
-        refuse(clash, at, "label vertices", "is a goal, whose cost is 0, with another value")
+        refuse(clash, at, "label vertices", "is a goal, so its value must be 0")
     rtol = as_real(rtol, "rtol", 0.0, 0.1)
     as_flag(check, "check")
     if odds is not None:

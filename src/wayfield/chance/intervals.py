@@ -245,9 +245,9 @@ def layers(
 ) -> tuple[IntArray, BoolArray]:
     """Return -1 where a policy ends surely for all odds (worst) or for some (best), and choices.
 
-    Elsewhere the round in which a state was ruled out. Against the worst odds each of its choices
-    can lead to an earlier layer, or can be kept in its own; with the best odds each must. The
-    choices are those with which a policy may end surely.
+    Elsewhere it is the round in which a state was ruled out. Against the worst odds each of its
+    choices can lead to an earlier layer, or can be kept in its own; with the best odds each must.
+    The choices are those with which a policy may end surely.
     """
     layer = np.full(moves.num_states, -1, np.int64)
     if boundary.give_up < np.inf:

@@ -6,7 +6,7 @@ end value, the sub- and supersolutions of `chance._solver` follow from them by s
     l = v - 2^-e ((v - m) + a),   u = v + 2^-e' ((v - m) + b),
     h ∓ 2^-e" ((v - m) + b)       for the probability h of arrival.
 
-The file holds the low parts and the powers of two, chosen such that the checker finds them
+The file holds the low parts and the powers of two, chosen so that the checker finds them
 sufficient in exact arithmetic; all rounding is bounded here. With positive costs a = b = 0. Where
 choices are free, a is the barrier of `chance._free`, and b counts the moves of the plan. Where the
 plan may walk on for ever, b alone is the barrier of arrival.
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from .expected import ExpectedCost
 
 SINGLE = 2.0**-56
-"""Low parts have single precision if the error is at most this, or twice that with doubles."""
+"""Low parts have single precision if the error is then at most this, or twice that of doubles."""
 FINEST = 100
 """Largest exponent of a scaled barrier."""
 
@@ -306,7 +306,7 @@ def _fitting(
 
 
 def _beyond_one(numbers: FloatArray, ptr: IntArray) -> IntArray:
-    """Return the sign of the sum of each choice's numbers less 1, exactly."""
+    """Return the sign of the sum of each choice's numbers minus 1, exactly."""
     excess = np.add.reduceat(numbers, ptr[:-1]) - 1.0
     near = np.abs(excess) <= np.diff(ptr) * 2.0**-50
     for k in np.flatnonzero(near):
@@ -340,7 +340,7 @@ def _low_parts(rest: FloatArray, exponent: int, error: Callable[[FloatArray], fl
 
 
 def _narrowed(process: Process, barrier: FloatArray, choices: IntArray) -> FloatArray:
-    """Round a barrier to single precision, unless that costs a tenth of its mean falls."""
+    """Round a barrier to single precision, unless that costs a tenth of a mean fall."""
     zeros = np.zeros(barrier.size)
     with np.errstate(over="ignore"):
         single = barrier.astype(np.float32).astype(np.float64)

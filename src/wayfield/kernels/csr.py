@@ -2,11 +2,11 @@
 
 The arcs of a graph lie row by row: those of vertex ``x`` are the slots ``indptr[x]`` to
 ``indptr[x + 1]`` of ``indices`` (heads) and ``lengths``. All kernels here are linear in the
-number of vertices and arcs and sort by counting, so that a star is as cheap as a path.
+number of vertices and arcs, and sort by counting, so that a star is as cheap as a path.
 
 A sweep over a million vertices in random order waits for memory at every arc. In the order of a
 breadth-first search (reverse Cuthill–McKee) neighbours share cache lines: on random points in the
-plane solvers then take a quarter of the time. Graphs that are numbered well already, such as grids
+plane, solvers then take a quarter of the time. Graphs that are numbered well already, such as grids
 by rows, and graphs without any good order, such as random regular ones, are left alone.
 """
 
@@ -123,7 +123,7 @@ def reverse_slots(arcs: Arcs) -> IntArray:
 
 @njit(cache=True, nogil=True)
 def _cumulate(indptr: IntArray) -> None:
-    """Replace counts, shifted by one slot, by the starts of the rows."""
+    """Replace counts, shifted by one slot, with the starts of the rows."""
     for x in range(indptr.size - 1):
         indptr[x + 1] += indptr[x]
 
@@ -138,9 +138,9 @@ def _shift_back(indptr: IntArray) -> None:
 
 @njit(cache=True, nogil=True)
 def keep_shortest(rows: Arcs) -> tuple[int, int]:
-    """Keep the shortest of parallel arcs, in place and without a gap; rows must be sorted.
+    """Keep the shortest of parallel arcs, in place and without gaps; rows must be sorted.
 
-    Returns the number of arcs merged away, and how many of those were longer than the one kept.
+    Return the number of arcs merged away, and how many of those were longer than the one kept.
     """
     indptr, indices, lengths = rows
     out = 0
@@ -171,7 +171,7 @@ def keep_shortest(rows: Arcs) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True)
 def merge_ways(arcs: Arcs, reverse: Arcs, how: int, merged: Arcs) -> int:
-    """Fill `merged` with the arcs and their reverses; returns how many there are.
+    """Fill `merged` with the arcs and their reverses; return how many there are.
 
     Where both exist, the length is the shorter (`how` = 0), the longer (1) or their mean (2).
     """
@@ -198,7 +198,7 @@ def merge_ways(arcs: Arcs, reverse: Arcs, how: int, merged: Arcs) -> int:
 
 @njit(cache=True, nogil=True)
 def first_flaw(indptr: IntArray, indices: IntArray) -> int:
-    """Return the first vertex whose row is not ascending heads other than itself, or -1."""
+    """Return the first vertex whose heads do not ascend or include itself, or -1."""
     n = indptr.size - 1
     for x in range(n):
         if not 0 <= indptr[x] <= indptr[x + 1] <= indices.size:
@@ -289,7 +289,7 @@ class Renumbered(NamedTuple):
 
 
 def renumber(arcs: Arcs) -> Renumbered | None:
-    """Give neighbours in an undirected graph near numbers; return None if there is no need."""
+    """Give neighbours in an undirected graph similar numbers; return None if there is no need."""
     n, m = arcs.indptr.size - 1, arcs.indices.size
     if n < LARGE or m == 0:
         return None

@@ -6,13 +6,13 @@ action, which takes no time. The first half of the samples comes from one half o
 second half from the other.
 
 **Plan.** U(i) is the discounted probability of arrival, 1 at the goal. A sample is worth
-v = γ^steps · U(outcome). The best sample of an action counts as the
-second best, because what happened once is not certain. With n samples, and the mean over the
-samples of all actions as `prior` further ones,
+v = γ^steps · U(outcome). The best sample of an action counts no more than the second best, because
+what happened once is not certain. With n samples, and the mean over the samples of all actions as
+`prior` further ones,
 
     Q(i, a) = (Σ v + prior · mean) / (n + prior),    U(i) = max over a of Q(i, a).
 
-Order statistics with nonnegative weights are monotone and no expansion in the maximum norm, so that
+Order statistics with nonnegative weights are monotone and nonexpansive in the maximum norm, so that
 U is the unique fixed point of a contraction, and sweeps in place converge to it.
 
 **Evaluation.** The probability R of arrival under a plan is linear: R(i) = Σ weight · R(outcome),
@@ -205,8 +205,8 @@ def find_planes(
     states : (n, d) float array
         Where to look.
     trail : (n, q, d) float array
-        Where the episode of each state was just before and after, relative to it: no wall parts
-        these.
+        Where the episode of each state was just before and after, relative to it: no wall
+        separates these.
     near : (n, k) int array
         Rows around each state that have a step, the farthest `reach` away.
     rows, steps, meant : (rows, d) float arrays
@@ -215,7 +215,7 @@ def find_planes(
     directions : (e, d) float array
         Normals of planes.
     least : int
-        Steps that might have crossed a wall from either side.
+        Least number of steps on either side that might have crossed a wall.
     """
     n, count, coordinates = near.shape[0], near.shape[1], rows.shape[1]
     planes = np.full((n, directions.shape[0], 2), np.inf, np.float32)
@@ -274,8 +274,8 @@ def find_planes(
                 few = False
                 if s < slots:
                     might = below[s] + above[s]
-                    # In the open most steps get where they mean to, and half of those that may go
-                    # to either side: fewer cross a wall, by three and by four standard deviations.
+                    # In the open, most steps cross as they mean to, and half of those that may go
+                    # to either side. Fewer cross a wall, by three and by four standard deviations.
                     if known:
                         most = min(0.5 * might, 0.7 * might - 1.4 * np.sqrt(might))
                     else:
@@ -386,7 +386,7 @@ def relive(
     dice: FloatArray,
     num_places: int,
 ) -> Outcomes:
-    """Return where walks end that take the given actions by the samples of one half.
+    """Return where walks end if they take the given actions, with samples of one half.
 
     `kinds` is (walks, steps), with -1 for no further step; `dice` is (walks, particles, steps) of
     numbers in [0, 1). States from `num_places` on are chance nodes, whose action is 0 and takes no

@@ -2,7 +2,7 @@
 
 **Test.** A walk of one half of the episodes is replayed by the model of the other half: from the
 same start, with the same actions, by drawing outcomes. The question is whether it ends near a goal.
-Goals are rows of the buffer: where the walk itself ended, and where others ended that began nearby.
+Goals are rows of the buffer: where the walk itself ended, and where others that began nearby ended.
 Near means within a radius in the raw coordinates, each divided by its standard deviation, so that a
 bad metric cannot judge itself; the radius is such that about half of the goals are met. With p the
 predicted share and y what happened,
@@ -12,9 +12,10 @@ predicted share and y what happened,
 Skill is 1 for an oracle, 0 for the base rate, negative for a model that is worse than none.
 
 **Calibration.** A plan comes with two probabilities of arrival, low and high (`_plans`). With
-g = high - low, arrival is predicted as low + g (1 - g / 2) / 2: half way where they nearly agree,
-a quarter where they say nothing. The interval reaches from somewhat below low to somewhat above
-high. Rule and margin were chosen on some worlds; their figures are reported on others.
+g = high - low, arrival is predicted as low + g (1 - g / 2) / 2: half of the way from low to high
+where they nearly agree, a quarter where they say nothing. The interval reaches from somewhat below
+low to somewhat above high. The rule and the margin were chosen on some worlds; results are reported
+on others.
 """
 
 from __future__ import annotations
@@ -40,17 +41,17 @@ if TYPE_CHECKING:
 Verdict = Literal["trust", "careful", "do not use"]
 
 _WALKS, _MOVES, _PARTICLES, _GOALS = 600, 8, 12, 4
-"""Walks that are replayed, their moves, particles each, and goals each."""
+"""Number of walks to replay; moves, particles and goals of each walk."""
 _FAILS, _GOOD, _OFF = 0.1, 0.35, 0.1
-"""Skill below which the planner should not be used, unless predictions and shares of what happened
-differ by no more than the last; and skill above which it can be trusted. Where chance decides, even
+"""Skill below which the planner should not be used, unless predictions and observed shares differ
+by no more than the last number; and skill above which it can be trusted. Where chance decides, even
 the right model has little skill."""
 _SLACK = 0.07
 """Widening of the interval at level 0.9."""
 _LOCAL, _SEEN, _ENOUGH, _UNSEEN = 2.0, 100, 10_000, 0.35
-"""In a buffer of few rows, walls go unnoticed at states with less than the second number of rows
-within the first number of steps. If all states are such, arrival is predicted lower by the last
-share, and the interval begins at 0. From the third number of rows on, this does not count."""
+"""In a buffer of few rows, walls go unnoticed at states with fewer than the second number of rows
+within the first number of steps. If this holds at all states, arrival is predicted lower by the
+last share, and the interval begins at 0. Buffers with the third number of rows are large enough."""
 _BINS = 5
 
 
@@ -100,7 +101,7 @@ class Test:
 
     @property
     def reliability(self) -> list[tuple[float, float, int]]:
-        """Mean prediction, share that happened, and number, by bins of the prediction."""
+        """Mean prediction, share that happened, and number of predictions, by bins."""
         place = np.minimum((self.predicted * _BINS).astype(int), _BINS - 1)
         table = []
         for b in range(_BINS):
@@ -112,7 +113,7 @@ class Test:
 
 
 def run_test(model: Model, steps: Steps, moves: Moves, dropped: BoolArray, seed: int) -> Test:
-    """Replay walks of either half by the samples of the other one."""
+    """Replay walks of each half of the episodes with samples of the other half."""
     rng = np.random.default_rng([seed, 1])
     asked = model.features[rng.permutation(model.num_living)[:1000]]
     rows = cKDTree(steps.features[steps.onward])
@@ -238,7 +239,7 @@ class Check(KeepsReadOnly):
         return "\n".join(lines)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw predicted against happened shares; return the axes. Needs the extra ``plots``."""
+        """Plot observed against predicted shares; return the axes. Needs the extra ``plots``."""
         if ax is None:
             import matplotlib.pyplot as plt
 

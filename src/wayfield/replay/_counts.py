@@ -40,8 +40,8 @@ _NEIGHBOURS = 128
 JUMP, _USUAL = 5.0, 0.9
 """A step is a jump if it is longer than `JUMP` times this quantile of the nonzero steps."""
 _LAG, _BRISK, _ZIGZAG = 10, 0.75, 0.5
-"""Speed is this quantile of the distances over `_LAG` steps (the behaviour also rests), and at
-least this share of the same quantile of single steps."""
+"""Speed is the `_BRISK` quantile of the distances over `_LAG` steps (the behaviour also rests), but
+at least `_ZIGZAG` times the same quantile of single steps."""
 ACTION_KINDS = 16
 """Continuous actions are grouped into this many kinds."""
 
@@ -58,7 +58,7 @@ class Located(NamedTuple):
 
     @classmethod
     def of(cls, here: Numbers, there: Numbers, states: Rows) -> Located:
-        """Complete states of rows; without next observations a row ends where the next begins."""
+        """Return the states of rows; a row without an end of its own ends where the next begins."""
         return cls(here, there if there.size else np.append(here[1:], here[-1:]), states)
 
 
@@ -117,7 +117,7 @@ class Crossings(NamedTuple):
     jumped: BoolArray
     """Whether it was a jump."""
     visits: IntArray
-    """Stays in every state."""
+    """Number of stays in every state."""
 
 
 class Arcs(NamedTuple):
@@ -226,7 +226,7 @@ def count_actions(
 ) -> ActionCounts:
     """Count what followed every kind of action.
 
-    Between exact states every transition counts, also those that stay. Between merged states only
+    Between exact states every transition counts, even those that stay. Between merged states only
     crossings count, each with the last of its whole-numbered actions or the mean of its continuous
     ones. `costs`, one per transition, replace the time.
     """

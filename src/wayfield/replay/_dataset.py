@@ -16,12 +16,12 @@ arrays                  (n, T, d): n episodes of T observations
 
 **How an episode ends** matters to a plan: death, or a goal that ends the episode, is an absorbing
 state; a time limit is not. Flags for both (terminals and timeouts, terminations and truncations,
-dones and timeouts) say it. With one flag alone the lengths of the episodes decide:
+dones and timeouts) say which. With one flag alone, the lengths of the episodes decide:
 
 - all of equal length: a time limit, as in OGBench;
 - irregular: absorbing;
 - some of equal length, namely more than half, or one in twenty of the greatest length: these ran
-  into a time limit, and the others into an absorbing state. That is a guess, and warned about.
+  into a time limit, and the others into an absorbing state. This is a guess, and a warning says so.
 """
 
 from __future__ import annotations
@@ -167,7 +167,9 @@ def _from_rows(dataset: Mapping[str, Any], entry: str, ends: Ends | None) -> dic
             last = valid & np.append(final[1:], False)
         else:  # rows that are not valid are padding, not transitions
             if len(onward) != size:
-                raise InputError(f"the dataset has {size} observations but {len(onward)} next ones")
+                raise InputError(
+                    f"the dataset has {size} observations but {len(onward)} next_observations"
+                )
             actions = None if actions is None else np.asarray(actions)[valid]
             observations, onward = observations[valid], onward[valid]
             final, last, terminated, timed_out = (
@@ -177,7 +179,7 @@ def _from_rows(dataset: Mapping[str, Any], entry: str, ends: Ends | None) -> dic
         raise InputError(
             f"no row of the dataset ends an episode ({' and '.join(flags)} are all False), so its "
             f"{size:,} rows would be one episode: pass timeouts as well, or set the last of "
-            "terminals if it is one"
+            "terminals if they are"
         )
 
     deaths = np.zeros(len(observations), dtype=bool)
@@ -196,7 +198,7 @@ def _from_rows(dataset: Mapping[str, Any], entry: str, ends: Ends | None) -> dic
 def _side_by_side(found: dict[str, Any]) -> tuple[dict[str, Any], BoolArray]:
     """Concatenate parallel streams of observations; return where each is cut.
 
-    Time is the first axis beside `dones` (Stable-Baselines3), otherwise the second.
+    Time is the first axis if there are `dones` (Stable-Baselines3), otherwise the second.
     """
     wide = found["observations"].shape[:2]
     flat = {}
@@ -268,7 +270,7 @@ def _from_episodes(episodes: Iterable[Any], entry: str, ends: Ends | None) -> di
     _warn_of_skipped(skipped)
     widths = sorted({rows.shape[1:] for rows in seen})
     if len(widths) > 1:
-        raise InputError(f"episodes differ in their observations: of shapes {widths}")
+        raise InputError(f"observations must have the same shape in all episodes, got {widths}")
     observations = np.concatenate(seen)
     after = np.cumsum([len(rows) for rows in seen])
     final, deaths = np.zeros((2, len(observations)), dtype=bool)
@@ -288,8 +290,8 @@ def _absorbing(
 ) -> BoolArray:
     """Return which episodes ended in an absorbing state, given their lengths in steps.
 
-    `terminated` are the episodes with a flag that may mean it; `known` is whether there were flags
-    for time limits as well.
+    `terminated` are the episodes with a flag that may mean this; `known` is whether there were
+    flags for time limits as well.
     """
     if ends == "truncated":
         return np.zeros_like(terminated)
@@ -306,8 +308,8 @@ def _absorbing(
     warnings.warn(
         f"{counts[limit]:,} of {total:,} episodes are {lengths[limit]:,} steps long: assumed to "
         f"have run into a time limit, and the other {np.count_nonzero(died):,} into an absorbing "
-        'state. ends="absorbing" takes all ends for absorbing, ends="truncated" none; timeouts '
-        "beside terminals decide for each",
+        'state. Pass ends="absorbing" if all ends are absorbing, ends="truncated" if none are, or '
+        "timeouts beside terminals to tell them apart",
         InputWarning,
         stacklevel=5,
     )

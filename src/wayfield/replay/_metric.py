@@ -4,14 +4,14 @@ Units of coordinates say nothing about how far apart two states are; time does. 
 
     distance(x, y) = |f(x) - f(y)|,    f_c(x) = x_c / (root mean square change of x_c per step),
 
-changes being clipped at three times the 75th percentile of nonzero ones, so that jumps do not make
+with changes clipped at three times the 75th percentile of nonzero ones, so that jumps do not make
 a coordinate short. Finally all features are divided by the median length of the steps that move.
 Hence a key, which changes once in an episode, is many steps long, and a fast coordinate is short,
 whatever its unit.
 
 - **Dropped**: coordinates without memory, 1 - E (change)² / (2 variance) < `_MEMORY`. The next
   value has little to do with this one. Also those that wander by themselves: neither the
-  other coordinates nor actions say where they go, nor do they say where the others go.
+  other coordinates nor actions predict where they go, and they predict no other coordinate.
 - **Wrapped**: coordinates that leap from one end of their range to the other, and hardly anywhere
   else, although the middle is not empty. They become a circle: cosine and sine.
 - **Discrete**: coordinates of few values that rarely change. A change of one is made at least
@@ -41,14 +41,14 @@ _CLIP = 3.0
 _FEWEST = 0.01
 """Least root mean square change of a coordinate, as a share of its standard deviation."""
 _VALUES, _RARE = 20, 0.1
-"""A discrete coordinate has at most this many values, and changes in this share of steps."""
+"""A discrete coordinate has at most this many values and changes in at most this share of steps."""
 _LEAP, _MIDDLE = 0.7, 0.2
-"""A wrapped coordinate leaps over this share of its range, and was seen away from its ends this
-often."""
+"""A wrapped coordinate leaps over more than this share of its range, and more than this share of
+its values are away from the ends."""
 _SAMPLE, _NEAR = 3000, 8
 """Rows and neighbours that decide whether a coordinate wanders by itself."""
 _LANDMARKS, _CHUNK = 32, 100_000
-"""Landmarks of a user's distance, and rows that it is asked about at a time."""
+"""Landmarks for a user's distance, and rows passed to it at a time."""
 _GAIN = 0.05
 """Least share of the variance of a change that counts as an influence."""
 
@@ -150,7 +150,7 @@ def time_metric(rows: Rows, onward: IntArray, kind: IntArray) -> Metric:
 def _wanderers(
     features: FloatArray, onward: IntArray, kind: IntArray, kept: BoolArray, discrete: BoolArray
 ) -> BoolArray:
-    """Return which features wander by themselves: influenced by nothing, of influence on nothing.
+    """Return which features wander by themselves: influenced by nothing, influencing nothing.
 
     Changes are predicted by the mean over the nearest rows with the same action, half of the rows
     predicting the other half.
@@ -273,7 +273,7 @@ def embedded(function: Embedding, rows: Rows) -> FloatArray:
 
 
 def median_step(features: FloatArray, onward: IntArray) -> float:
-    """Return the median length of the steps that move: not of those that tremble on the spot."""
+    """Return the median length of the steps that move, without those that tremble on the spot."""
     sizes = np.linalg.norm(features[onward + 1] - features[onward], axis=1)
     sizes = sizes[sizes > 0.0]
     if not sizes.size:

@@ -1,23 +1,24 @@
 """What each action does at each state, read off the nearest rows of the buffer.
 
 **States** are rows of the buffer, drawn at random. **Actions** are whole numbers as they are, or
-k-means clusters of vectors. Without actions, or if these say nothing about where steps lead, a step
-is taken for what its direction was meant to be: an ordinary step for itself, a jump for the step
-before it, since nobody chooses where a jump leads.
+k-means clusters of vectors. Without actions, or if these say nothing about where steps lead, the
+direction of a step stands for its action. A jump has the direction of the step before it, since
+nobody chooses where a jump leads.
 
-**Moves.** From a row one follows the episode as long as the action is held, at most `hold` steps:
-enough that a move is longer than the spacing of states. Absorbing ends are states without moves.
+**Moves.** A move from a row follows the episode while the action is held, for at most `hold` steps:
+enough for a move to be longer than the spacing of states. Absorbing ends are states without moves.
 
 **Outcomes.** For state s, action a and either half of the episodes: the nearest rows r with that
 action, none behind a wall. Where the action was hardly ever taken, they are borrowed from up to
-`_BORROWED` steps away; the plan counts that as a detour of this length. If f is where the move from
-r led, it led from s to
+`_BORROWED` steps away; the plan counts that as a detour of this length. If the move from r led to
+f, the same move from s leads to
 
     f + c · (s - r),   0 <= c <= 1 for each feature,
 
 with c fitted on held-out rows: near 1 where dynamics are smooth and rows far apart (displacements
 carry over), near 0 where rows are dense and noisy (places do). The outcome is one of the states
-nearest to it that is not behind a wall, drawn with weights 1 / distance: interpolation on average.
+nearest to that point that are not behind a wall, drawn with weights 1 / distance: interpolation on
+average.
 """
 
 from __future__ import annotations
@@ -39,15 +40,16 @@ from ..kernels.outcomes import NONE, find_planes, parted
 from ._dataset import Buffer
 
 STATES, _ENDS = 10_000, 2000
-"""States at most, and absorbing ends among them."""
+"""Largest number of states, and of absorbing ends among them."""
 _CUBE, _LEAST_CUBE, _FEW = 0.35, 0.1, 3000
-"""Sides of the cubes that hold one state, in steps, and states that are too few for large cubes."""
+"""First and least side of the cubes that hold one state, in steps. Cubes are made smaller while
+there are fewer states than the last number."""
 _SAMPLES = 6
 """Rows of each half that an outcome is read from."""
 _CANDIDATES = 24
 """Nearest rows that these are chosen from."""
 _FAR, _CLOSE, _ENOUGH = 3.0, 0.5, 3
-"""Rows beyond the first distance are far. Of those beyond the second three are used."""
+"""Rows beyond the first distance are far. Of those beyond the second, three are used."""
 _BORROWED, _LEAST_ROWS = 9.0, 10_000
 """Where fewer than three rows are near, moves are borrowed from rows up to here. It is less than
 the length of a change of a discrete coordinate, `APART`. Nothing is borrowed if kinds are where
@@ -56,21 +58,22 @@ number, where walls go unnoticed."""
 _EXITS = 6, 12, 25, 50, 100
 """Candidates for the number of nearest jumps, of either half, that predict where a jump leads."""
 _POOLS, _NEARLY, _TESTED = (3, 6, 12, 24), 1.1, 10_000
-"""Numbers of nearest rows whose share of fatal moves, jumps and absorbing ends, may be the odds of
-one; how much larger than the least the error of the chosen number may be; and held-out rows that
-it is measured on."""
+"""Candidates for the number of nearest rows whose share of fatal moves (jumps and absorbing ends)
+gives the odds; how much larger than the least error that of the chosen number may be; and the
+number of held-out rows that errors are measured on."""
 _NOWHERE = 1e9
-"""Feature of chance nodes, which are no places."""
+"""Feature of chance nodes, which are not places."""
 _AVERAGED = 3
 """States around an observation whose scores are averaged."""
 _KINDS = 16
-"""Kinds of actions at most, if they are not whole numbers; whole numbers may be 64."""
+"""Largest number of kinds of actions that are vectors; whole numbers may have 64 kinds."""
 _JUMP = 5.0
 """Steps longer than this many times the 90th percentile of nonzero steps are jumps."""
 _HELD = 6
 """Moves are at most this many steps long."""
 _AROUND, _LEAST = 400, 8
-"""Rows around a state that decide on walls, and those on either side that might have crossed."""
+"""Rows around a state that decide on walls, and the least number on either side that might have
+crossed."""
 _DIRECTIONS, _LOCAL, _TRAIL = 24, 2.0, 3
 _EXPLAINED = 0.1
 """Least share of the local variance of steps that actions must explain."""
@@ -78,12 +81,12 @@ _EXPLAINED = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """A buffer as rows of observations: where steps lead is the next row.
+    """A buffer as rows of observations; a step leads to the next row.
 
     Attributes
     ----------
     rows : (n, d) float array
-        Observations. An absorbing end that nobody saw is where the step before would have led.
+        Observations. An absorbing end that nobody saw is where the step before it, repeated, leads.
     features : (n, e) float array
         Their features.
     onward, absorbing : (n,) bool arrays
@@ -134,7 +137,7 @@ class Steps:
 
 
 class Moves(NamedTuple):
-    """Moves from all rows: where they end, how long they take, of which kind they are."""
+    """Moves from all rows: where they end, how long they take, and of which kind they are."""
 
     end: IntArray
     took: IntArray
@@ -183,7 +186,7 @@ class Model:
     features : (m, e) float array
         Their features.
     num_living, num_places : int
-        States that are no absorbing ends, and these together with the ends. Chance nodes follow.
+        Number of states that are not absorbing ends, and of all places. Chance nodes follow.
     to : (m, actions, samples) int32 array
         Outcomes, those of the first half of the episodes first; see `kernels.outcomes`.
     took, stitch : (m, actions, samples) float32 arrays
@@ -193,7 +196,7 @@ class Model:
     near, share : (m, k) arrays
         States around each state, itself first, and their weights.
     hold : int
-        Most steps of a move.
+        Largest number of steps of a move.
     carry : (e,) float array
         Share of a row's offset that its outcome is corrected by.
     drift : (m, actions, d) float32 array
@@ -247,7 +250,7 @@ class Model:
         return cKDTree(self.features[: self.num_living])
 
     def nearest(self, points: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
-        """Return distances and states nearest to points; those behind a wall are 1e3 farther."""
+        """Return distances and states nearest to points; those behind a wall seem 1e3 farther."""
         k = min(k, self.num_living)
         away, near = query(self.tree, points, k)
         behind = parted(points, near, self.features, self.directions, self.planes)
@@ -332,7 +335,7 @@ def explained_locally(steps: Steps, seed: int) -> float:
 
 
 def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
-    """Choose states and read off what every action does there; return also the moves."""
+    """Choose states and read off what every action does there; also return the moves."""
     width, features = steps.features.shape[1], steps.features
     rng = np.random.default_rng(seed)
 
@@ -417,7 +420,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
             # neither jumps nor deaths are borrowed: they belong to their places
             behind = behind.reshape(away.shape) | (fatal[near] & (away > _FAR))
             away = np.where(behind, np.inf, away)
-            # of the rows close by any will do, so that states around each other have others
+            # of the rows close by any will do, so that neighbouring states use different ones
             first = np.where(away <= 0.5 * _CLOSE, 0.5 * _CLOSE * rng.random(away.shape), away)
             order = np.argsort(first, axis=1, kind="stable")
             away, near = np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
@@ -454,10 +457,10 @@ def _pool(
     fatal: BoolArray,
     rng: np.random.Generator,
 ) -> int:
-    """Return how many of the nearest rows tell whether a move of the other half is fatal.
+    """Return how many of the nearest rows best tell whether a move of the other half is fatal.
 
-    A plan picks actions whose odds look low by luck. Hence the most rows whose squared error is
-    nearly the least.
+    A plan picks actions whose odds look low by luck. Hence this is the largest number whose squared
+    error is nearly the least.
     """
     error, tested = np.zeros(len(_POOLS)), max(_TESTED // len(known), 50)
     if not fatal.any():
@@ -478,7 +481,7 @@ def _pool(
 def _at_the_odds(
     good: BoolArray, fatal: BoolArray, pool: BoolArray, rng: np.random.Generator
 ) -> BoolArray:
-    """Return as many samples as are good, fatal ones among them with their share of the pool.
+    """Return as many samples as are good, with the pool's share of fatal ones among them.
 
     The share is rounded at random. Rows are sorted by distance, and the nearest of either kind are
     taken.
@@ -498,7 +501,7 @@ def _spread(
 ) -> IntArray:
     """Return rows spread over the space: one in each cube, the cubes as small as need be.
 
-    Where the behaviour lingers there are more rows than states are needed.
+    Where the behaviour lingers, there are more rows than states needed.
     """
     if shuffled.size <= states:
         return shuffled
@@ -532,7 +535,7 @@ def weights(away: FloatArray) -> FloatArray:
 def query(
     tree: cKDTree, points: FloatArray, k: int, within: float = np.inf
 ) -> tuple[FloatArray, IntArray]:
-    """Return distances and numbers of the k nearest, both of shape (points, k)."""
+    """Return distances and indices of the k nearest, both of shape (points, k)."""
     away, near = tree.query(points, np.arange(1, k + 1), distance_upper_bound=within)
     return np.asarray(away), np.asarray(near)
 
@@ -700,9 +703,9 @@ def _normals(width: int, rng: np.random.Generator) -> FloatArray:
 
 
 def _meant(features: FloatArray, change: FloatArray, kind: IntArray) -> FloatArray:
-    """Return where the action of each step leads if nothing is in the way; nothing if unknown.
+    """Return where the action of each step leads if nothing is in the way; empty if unknown.
 
-    It is linear in the features, plus a constant for each kind of action: a least squares fit to
+    It is linear in the features, plus a constant for each kind of action: a least-squares fit to
     the steps of at least half the usual length. It is known if it explains most of their squares.
     """
     size = np.linalg.norm(change, axis=1)

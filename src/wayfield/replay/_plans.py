@@ -1,7 +1,7 @@
-"""The plan for one goal: which action to take, how likely it arrives, and where it leads.
+"""The plan for one goal: which action to take, how likely it is to arrive, and where it leads.
 
-The plan maximises the discounted probability of arrival U of `kernels.outcomes`. Three values of R,
-the probability of arrival, go with it:
+The plan maximises the discounted probability of arrival U of `kernels.outcomes`. Two estimates of
+R, the probability of arrival, go with it:
 
 - *high*: all episodes choose and judge. Too high where data are few: the best of several noisy
   estimates is picked, and judged by the same noise.
@@ -16,8 +16,8 @@ all values rise together, by a few percent of what is missing. Anderson accelera
 nothing by more than ε and two sweeps contract by γ, the error is at most 2ε / (1 - γ). R is lowered
 by that: whatever is left undone makes it too low, never too high.
 
-**Sub-goals.** From each state the plan is followed through middling outcomes: of an action's
-samples the state nearest to their mean. It is followed as long as the path is straight, does not
+**Sub-goals.** From each state the plan is followed through typical outcomes: of an action's
+samples, the state nearest to their mean. It is followed as long as the path is straight, does not
 pass a wall, changes no discrete coordinate, and comes to no state where the action may be deadly.
 """
 
@@ -45,17 +45,19 @@ from ._metric import APART
 from ._model import Model
 
 _HORIZON, _LONGER, _PATIENCE = 300.0, 6.0, 8.0
-"""Least number of steps after which an arrival counts for 1/e; how many times the longest paths it
-is; and how many times that in evaluations, where walks that take much longer do not count."""
+"""An arrival counts for 1/e after a horizon of at least this many steps; how many times the longest
+paths the horizon is; and how many times that in evaluations. Walks that take much longer
+do not count."""
 _PRIOR = 1.0
-"""Samples of the mean over all actions that are added to those of an action."""
+"""Samples that the mean over all actions is worth; it is added to the samples of an action."""
 _SORTED, _EVERY, _DEPTH = 12, 4, 10
 """First sweeps, each followed by sorting the states by value; afterwards, sweeps between two
 combinations, and earlier results that are combined with the last."""
 _ERROR = 1e-3, 5e-2
-"""Most that a probability of arrival may be too low, and that U may be off by."""
+"""Largest error of a probability of arrival, which may be too low, and of U."""
 _RADIUS, _FARTHEST = 0.7, 3.0
-"""States within the first distance of a goal are the goal, or the three nearest of the second."""
+"""States within the first distance of a goal are the goal; if there are none, the three nearest
+within the second."""
 _RISKY = 0.9
 """An action spoils the plan if it leaves less than this share of the probability of arrival."""
 _AHEAD, _BENT = 6, 0.5
@@ -77,7 +79,7 @@ class Plan:
     scores : (m, actions) float array
         The same for each action taken first.
     low, high : (m,) float arrays
-        Probability of arrival, too low and too high.
+        Probability of arrival: an estimate that is too low, and one that is too high.
     following : (m,) int array
         State that the plan's action leads to in a typical case; itself if there is none.
     ahead : (m,) int array
@@ -109,7 +111,7 @@ def discounted(model: Model, horizon: float, begin: int, end: int) -> Table:
 def find_horizon(model: Model, seed: int) -> float:
     """Return the horizon: several times the longest paths to some goals.
 
-    A short one would value a gamble above a safe path that is long.
+    A short one would value a gamble above a long safe path.
     """
     longest = 0.0
     table = discounted(model, _HORIZON, 0, model.to.shape[2])
@@ -183,7 +185,7 @@ def settle(sweep: Callable[[FloatArray], float], values: FloatArray, enough: flo
         if change <= enough:
             return change
         results[at], changes[at] = values, values - before
-        # Changes must shrink from one combination to the next. If they do not, mere sweeps follow,
+        # Changes must shrink from one combination to the next. If they do not, plain sweeps follow,
         # which contract: so this ends.
         if count % _EVERY == 0 and change <= limit:
             limit = 0.9 * min(limit, 4.0 * change)

@@ -1,6 +1,6 @@
 """A replay buffer as a Markov decision process.
 
-**From states alone** choice cannot be distinguished from chance, except for jumps: nobody chooses
+**From states alone**, choice cannot be distinguished from chance, except for jumps: nobody chooses
 where a jump leads. So the action y at x is to walk to y, along an arc x → y; and a share p(x) of
 all departures from x, whatever the action, ends in a jump instead:
 
@@ -65,12 +65,12 @@ def transitions_of(replay: Replay, by: By) -> Transitions:
     exits.eliminate_zeros()
     around = adjacent[jumping]
     pooled = (around @ exits).tocsr()
-    # a jump takes its dwell; on an arc of both, the length is that of the steps
+    # a jump takes its dwell; an arc crossed by both has the length of the steps
     took = np.where(2 * taken > replay.counts, graph.lengths, np.nan_to_num(replay.dwell))
     took = np.bincount(graph.tails, taken * took, n)
     mean_cost = (around @ took) / (around @ exits.sum(axis=1))
 
-    # Every action of a state with jumps, also of one that was left by jumps alone, gets its exits.
+    # Every action of a state with jumps, even of one left by jumps alone, gets its exits.
     halted = np.setdiff1d(jumping, graph.tails[replay.stepped])
     state = np.concatenate([tails[jumps[tails] > 0], halted])
     action = np.concatenate([heads[jumps[tails] > 0], halted])

@@ -1,4 +1,4 @@
-"""The graph of a replay buffer, and vertices attached to it for a while."""
+"""The graph of a replay buffer, and temporary vertices attached to it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Replay(KeepsReadOnly):
     counts : (m,) int64 array
         Number of crossings of each arc; 0 for arcs of attached vertices.
     dwell : (m,) float array
-        Median number of steps from entering the arc's tail to crossing it; NaN where nobody did.
+        Median number of steps from entering the arc's tail to crossing it; NaN if never crossed.
     jump_counts : (m,) int64 array
         Number of the crossings that were jumps.
     visits : (n,) int64 array
@@ -148,8 +148,8 @@ class Replay(KeepsReadOnly):
         ends : {"absorbing", "truncated"}, optional
             What the end of an episode means: a state that is never left (a death, or a goal that
             ends the episode), or an interruption. By default timeouts and truncations, where given,
-            tell the two apart. Otherwise ends of equal length are interruptions and irregular ones
-            absorbing; a warning says so if some are of equal length.
+            tell the two apart. Otherwise episodes of equal length count as interrupted, those of
+            irregular length as absorbed; a warning says so if only some are of equal length.
         **options
             As for `replay_graph`: ``tolerance``, ``landmarks``, ``lengths``, ``jump``, ``seed``.
 
@@ -296,8 +296,8 @@ class Replay(KeepsReadOnly):
         Parameters
         ----------
         by : {"arc", "action"}, optional
-            "arc": an action is the neighbour to walk to. It fails by a jump, with the share of
-            jumps among all departures from the state; exits are pooled over adjacent states.
+            "arc": an action is the neighbour to walk to. It fails by a jump, as often as all
+            departures from the state do; exits are pooled over adjacent states.
             "action": an action is one of those given, or a kind of them if they are continuous
             (``actions.kinds``). The default is "action" if actions are whole numbers and
             observations were merged only where equal, else "arc".
@@ -353,7 +353,7 @@ def replay_graph(
     The length of an arc is the time spent: the median number of steps from entering its tail to
     crossing it. Between merged states it is never below their distance over the behaviour's speed,
     since corners are cut and left too soon. A jump, one step far longer than the others, is as long
-    as it took.
+    as the time it took.
 
     Parameters
     ----------
@@ -364,16 +364,16 @@ def replay_graph(
     terminals : (t,) bool array, optional
         Rows at which an episode ended, timeouts included. The last observation of an episode has
         no arc to the first of the next. With `next_observations` rows are never joined to each
-        other, and the transition of a terminal row is one like any other; in both cases
+        other, and the transition of a terminal row is like any other; in both cases
         ``ends`` lists the vertices where episodes ended.
     actions : (t,) integer array or (t, a) float array, optional
         The actions taken. They distinguish choice from chance; see `Replay.transitions`.
     deaths : (t,) bool array, optional
         Rows whose step ended in an absorbing state; see `Replay.deaths`.
     lengths : (t,) float array, optional
-        Cost of each transition, in place of time. Without `next_observations` either one for each
-        move that is a transition, or one per row, those at an episode's end unused. Of several
-        transitions between the same two states the cheapest counts; a 1 each makes hops.
+        Cost of each transition, in place of time. Without `next_observations`, either one per
+        transition, or one per row; then those at an episode's end are unused. Of several
+        transitions between the same two states the cheapest counts. Costs of 1 count hops.
     tolerance : float
         Observations at most this far (Euclidean) from the first one seen at a vertex belong to
         that vertex; 0 merges equal observations only.
@@ -483,7 +483,7 @@ def attach(
     Parameters
     ----------
     graph : Graph
-        An undirected one can only be attached to both ways.
+        If it is undirected, `role` must be "both".
     lengths : (n,) float array
         Length of an arc between the new vertex and each other one; +inf where there can be none.
     role : {"start", "goal", "both"}

@@ -99,7 +99,7 @@ class ReachReport:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ToleranceScan:
-    """How a replay graph depends on its tolerance. Printed, it is a table.
+    """How a replay graph depends on its tolerance. The printed form is a table.
 
     Attributes
     ----------

@@ -54,26 +54,26 @@ _KIND = "wayfield planner 2"
 
 
 class Planner:
-    """Sub-goals and actions for an agent, from a replay buffer, and how likely they arrive.
+    """Sub-goals and actions for an agent, from a replay buffer, and how likely it is to arrive.
 
     Parameters
     ----------
     dataset : mapping, path, sequence or object
         Anything that `Replay.from_dataset` takes: a dictionary with "observations" and "terminals",
-        better with "actions" and "timeouts" as well, an ``.npz`` file of it, a list of episodes, a
-        Minari dataset, or a replay buffer of Stable-Baselines3.
+        preferably also "actions" and "timeouts"; an ``.npz`` file with these arrays; a list of
+        episodes; a Minari dataset; or a replay buffer of Stable-Baselines3.
     entry, ends : optional
         As for `Replay.from_dataset`.
     embed : callable, optional
         ``embed(rows)`` of shape ``(len(rows), e)``: features with Euclidean distances, in place of
         those that the planner finds by itself.
     distance : callable, optional
-        ``distance(a, b)`` of shape ``(len(a), len(b))``, a temporal distance, say. Observations are
-        then described by their distances to 32 of them.
+        ``distance(a, b)`` of shape ``(len(a), len(b))``, such as a temporal distance. Observations
+        are then described by their distances to 32 of them.
     states : int
-        Number of observations to plan with, at most.
+        Largest number of observations to plan with.
     plans : int
-        Number of goals that plans are kept for.
+        Largest number of goals whose plans are kept.
     seed : int
         Seed of the states, of the halves of the episodes, and of the test.
 
@@ -180,7 +180,7 @@ class Planner:
 
     @property
     def states(self) -> Rows:
-        """(n, d) observations of the buffer that are planned with."""
+        """(n, d) observations of the buffer that plans use."""
         return self._model.rows[: self._model.num_living]
 
     @property
@@ -193,9 +193,9 @@ class Planner:
     def subgoal(self, observation: ArrayLike, goal: ArrayLike) -> FloatArray:
         """Return the sub-goal: an observation along the plan, or the goal itself when it is near.
 
-        It lies as far ahead as the plan is straight, no wall is in between, and no discrete
-        coordinate changes. Where another action would spoil the plan it is a single move ahead.
-        Coordinates that the planner ignores are those of the observation.
+        It lies as far ahead as the plan stays straight, with no wall in between and no change of a
+        discrete coordinate. Where another action would spoil the plan, it is a single move ahead.
+        Coordinates that the planner ignores are copied from the observation.
 
         Parameters
         ----------
@@ -255,8 +255,8 @@ class Planner:
     def value(self, observation: ArrayLike, goal: ArrayLike) -> Any:
         """Return the cost of getting to the goal, in steps; +inf where nothing leads there.
 
-        It is the length of a sure path that the plan values as highly. So risk counts: one chance
-        in two of never arriving costs at least 200 steps, and more in large worlds. Shapes are
+        It is the length of a sure path of the same value to the plan. So risk counts: one chance in
+        two of never arriving costs at least 200 steps, and more in large worlds. Shapes are
         those of `subgoal`: a number for one observation.
         """
         rows, goals, single = self._asked(observation, goal)
@@ -282,7 +282,7 @@ class Planner:
         """
         rows, goals, single = self._asked(observation, goal)
         low, high, far = self._bounds(rows, goals)
-        # off the distribution nothing is known: half the odds for every three steps
+        # off the distribution nothing is known: halve the odds for every three steps
         reach = calibrated(0.25**far * low, 0.5**far * high, self._test.blind)
         return reach[0] if single else reach
 
@@ -296,8 +296,9 @@ class Planner:
         observation, goal : arrays
             As for `subgoal`.
         level : float
-            Share of tasks whose probability should lie within. Widths were chosen on some worlds
-            and carry no guarantee; `wayfield study buffers` counts how often they hold on others.
+            Share of tasks whose probability should lie in the interval. Widths were chosen on some
+            worlds and carry no guarantee; `wayfield study buffers` counts how often they hold on
+            others.
         """
         level = as_real(level, "level")
         if not 0.0 < level < 1.0:
@@ -484,7 +485,7 @@ class Planner:
         return np.asarray(rows[0])
 
     def _consult(self, rows: Rows, plan: Plan) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
-        """Return what `kernels.outcomes.consult` says of observations."""
+        """Return what `kernels.outcomes.consult` says about observations."""
         away, near = self._model.nearest(self._metric(rows), _AROUND)
         return consult(away, near, plan.values, plan.scores)
 
@@ -517,7 +518,7 @@ class Planner:
 
 
 def _read(kind: Any, part: str, arrays: dict[str, NDArray[Any]], function: Any = None) -> Any:
-    """Return a part of a saved planner; raise `ValueError` for entries that are no numbers."""
+    """Return a part of a saved planner; raise `ValueError` for entries that are not numbers."""
     some: dict[str, Any] = {}
     for field in fields(kind):
         if field.name == "function":
@@ -526,7 +527,7 @@ def _read(kind: Any, part: str, arrays: dict[str, NDArray[Any]], function: Any =
         array = arrays[f"{part}_{field.name}"]
         finite = array.dtype.kind in "biuf" and (field.name == "planes" or np.isfinite(array).all())
         if not finite:
-            raise ValueError(f"{field.name} has entries that are no finite numbers")
+            raise ValueError(f"{field.name} has entries that are not finite numbers")
         some[field.name] = frozen(array) if array.ndim else array.item()
     return kind(**some)
 
