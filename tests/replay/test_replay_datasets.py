@@ -213,7 +213,10 @@ def changed(**entries: Any) -> dict[str, Any]:
             [{"observations": np.eye(3), "actions": [1, 0], "truncations": [True]}],
             r"episode 0: truncations must be of shape \(2,\)",
         ),
-        ([{"observations": np.eye(2)}, {"observations": np.eye(3)}], "episodes differ"),
+        (
+            [{"observations": np.eye(2)}, {"observations": np.eye(3)}],
+            "the same shape in all episodes",
+        ),
         (np.eye(3), "does not say where episodes end"),
         (7, "got int"),
         ("walks.hdf5", "h5py"),

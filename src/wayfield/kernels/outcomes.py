@@ -275,7 +275,7 @@ def find_planes(
                 if s < slots:
                     might = below[s] + above[s]
                     # In the open, most steps cross as they mean to, and half of those that may go
-                    # to either side. Fewer cross a wall, by three and by four standard deviations.
+                    # to either side. Fewer cross a wall, by 3 and by 4.5 standard deviations.
                     if known:
                         most = min(0.5 * might, 0.7 * might - 1.4 * np.sqrt(might))
                     else:

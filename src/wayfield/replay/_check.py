@@ -269,7 +269,7 @@ def make_check(
         "low level": risky > 0.5,
     }
     verdict = test.verdict
-    # without actions, chance looks like choice, and only stops show walls
+    # without actions, chance looks like choice, and walls are hard to see
     if verdict == "trust" and (share > 0.2 or wide > 0.5 or leads < 0.3 or not has_actions):
         verdict = "careful"
     nothing: NDArray[np.bool_] = np.zeros(width, bool)

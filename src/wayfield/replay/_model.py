@@ -506,23 +506,31 @@ def _spread(
     if shuffled.size <= states:
         return shuffled
     mix = rng.integers(1, 2**62, features.shape[1]) | 1
-    side, found = _CUBE, shuffled[:0]
-    while side >= _LEAST_CUBE:  # smaller cubes as long as there are few states
-        keys = (np.floor(features[shuffled] / side).astype(np.int64) * mix).sum(axis=1)
-        first = np.unique(keys, return_index=True)[1]
-        if first.size > states:
-            break
-        found = shuffled[np.sort(first)]
-        if found.size >= min(_FEW, states):
-            return found
+    points = features[shuffled]
+
+    def one_each(side: float) -> IntArray | None:
+        """Return the first row in each cube; None if there are too many cubes."""
+        first = shuffled[:0]
+        for some in (points[: 8 * states], points):  # mostly the first rows have too many already
+            keys = (np.floor(some / side).astype(np.int64) * mix).sum(axis=1)
+            first = np.unique(keys, return_index=True)[1]
+            if first.size > states:
+                return None
+        return np.asarray(shuffled[np.sort(first)])
+
+    side, found = _CUBE, one_each(_CUBE)
+    if found is None:
+        while found is None:
+            side *= 1.1
+            found = one_each(side)
+        return found
+    while found.size < min(_FEW, states) and side / 1.25 >= _LEAST_CUBE:
+        # smaller cubes as long as there are few states
         side /= 1.25
-    side = _CUBE
-    while not found.size:
-        side *= 1.1
-        keys = (np.floor(features[shuffled] / side).astype(np.int64) * mix).sum(axis=1)
-        first = np.unique(keys, return_index=True)[1]
-        if first.size <= states:
-            found = shuffled[np.sort(first)]
+        finer = one_each(side)
+        if finer is None:
+            break
+        found = finer
     return found
 
 
