@@ -2,9 +2,9 @@
 
 Run with ``python -m benchmarks.intervals [seed] [vertices]``. The aim is at most 15 %. The test is
 two searches for shortest paths from all labels, and a pass over the moves. For comparison, the last
-column shows two breadth-first searches. Graphs with vertices numbered at random, such as the
-geometric ones, miss the aim: there each search waits for memory. Times are CPU times: the least of
-several rounds, in each of which all three run in turn.
+column shows two breadth-first searches. Large grids with unit lengths miss the aim a little, since
+the AMLE is fastest there. Times are CPU times: the least of several rounds, in each of which all
+three run in turn.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ average.
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -34,6 +35,7 @@ from scipy.cluster.vq import kmeans2
 from scipy.spatial import cKDTree
 
 from .._arrays import refuse
+from .._threads import num_processors
 from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.outcomes import NONE, find_planes, parted
@@ -75,6 +77,8 @@ _AROUND, _LEAST = 400, 8
 """Rows around a state that decide on walls, and the least number on either side that might have
 crossed."""
 _DIRECTIONS, _LOCAL, _TRAIL = 24, 2.0, 3
+_LARGE = 5000
+"""Number of points from which searches for their neighbours use all processors."""
 _EXPLAINED = 0.1
 """Least share of the local variance of steps that actions must explain."""
 
@@ -544,7 +548,10 @@ def query(
     tree: cKDTree, points: FloatArray, k: int, within: float = np.inf
 ) -> tuple[FloatArray, IntArray]:
     """Return distances and indices of the k nearest, both of shape (points, k)."""
-    away, near = tree.query(points, np.arange(1, k + 1), distance_upper_bound=within)
+    threads = num_processors() if len(points) >= _LARGE else 1
+    away, near = tree.query(
+        points, np.arange(1, k + 1), distance_upper_bound=within, workers=threads
+    )
     return np.asarray(away), np.asarray(near)
 
 
@@ -696,7 +703,13 @@ def _walls(steps: Steps, drawn: IntArray, directions: FloatArray) -> NDArray[np.
     tree = cKDTree(features[onward])
     away, near = query(tree, own, min(_AROUND, onward.size), _LOCAL)
     reach = np.minimum(away[:, -1], _LOCAL)
-    return find_planes(own, trail, near, reach, features[onward], change, meant, directions, _LEAST)
+    about = features[onward], change, meant, directions, _LEAST
+    parts = [slice(i, i + _LARGE) for i in range(0, len(own), _LARGE)]
+    with ThreadPoolExecutor(num_processors()) as pool:
+        planes = pool.map(
+            lambda some: find_planes(own[some], trail[some], near[some], reach[some], *about), parts
+        )
+        return np.concatenate(list(planes))
 
 
 def _normals(width: int, rng: np.random.Generator) -> FloatArray:
