@@ -345,7 +345,11 @@ class Graph:
     @cached_property
     def renumbered(self) -> Renumbered | None:
         """The arcs in an order in which neighbours lie close together; None if they do already."""
-        return None if self.directed else renumber(self.arcs)
+        found = None if self.directed else renumber(self.arcs)
+        if found is None:
+            return None
+        order, number, arcs = found
+        return Renumbered(frozen(order), frozen(number), Arcs(*map(frozen, arcs)))
 
     @property
     def degrees(self) -> IntArray:

@@ -56,6 +56,10 @@ def test_only_graphs_that_gain_are_renumbered() -> None:
     assert random_points(300, seed=3).renumbered is None  # small
     found = shuffled.renumbered
     assert found is not None
+    assert not any(each.flags.writeable for each in (found.order, found.number, *found.arcs))
+    hub = np.full(2000, grid.num_vertices)  # sorting its neighbours would take too long
+    ends = np.append(mixed[scipy.row], hub), np.append(mixed[scipy.col], np.arange(2000))
+    assert wf.Graph.from_edges(*ends).renumbered is None
     assert np.array_equal(np.sort(found.order), np.arange(grid.num_vertices))
     tails = np.repeat(np.arange(found.order.size), np.diff(found.arcs.indptr))
     assert np.abs(tails - found.arcs.indices).mean() < 0.01 * found.order.size

@@ -14,6 +14,7 @@ import pytest
 
 import wayfield as wf
 from rooms import Room
+from wayfield.replay import _check
 from wayfield.replay._dataset import read_dataset, read_rows
 from wayfield.replay._metric import time_metric
 from wayfield.replay._model import kinds_of, read_steps
@@ -325,6 +326,21 @@ def test_many_observations_are_answered_like_single_ones(walled: wf.Planner) -> 
         together = ask(here, goals)
         one_by_one = [ask(x, goal) for x, goal in zip(here, goals, strict=True)]
         assert np.allclose(together, one_by_one)
+
+
+def test_a_goal_is_checked_also_if_it_has_a_plan(walled: wf.Planner) -> None:
+    walled.subgoal([0.5, 0.5], [3.0, 0.5])
+    masked = np.ma.array([3.0, 9.0], mask=[False, True], fill_value=0.5)
+    with pytest.raises(wf.InputError, match="masked"):
+        walled.subgoal([0.5, 0.5], masked)
+
+
+def test_predictions_that_are_all_wrong_fail() -> None:
+    happened = np.ones(50, dtype=bool)
+    assert _check.Test(np.zeros(50), happened, 0.0, 0.0).verdict == "do not use"
+    assert (
+        _check.Test(np.ones(50), happened, 0.0, 0.0).verdict == "careful"
+    )  # there is nothing to tell
 
 
 def test_an_agent_that_has_arrived_is_one_of_many(walled: wf.Planner) -> None:

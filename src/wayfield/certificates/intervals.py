@@ -140,7 +140,7 @@ def interval_test(graph: Graph, labels: Labels, plan: Plan) -> Intervals:
     if local is not None:
         arcs = reverse = local.arcs
         at, goal = local.number[at], int(local.number[goal])
-        successor = local.number[successor[local.order]]
+        successor = frozen(local.number[successor[local.order]].astype(successor.dtype))
     given = at, labels.values
     lower, upper = _intervals(arcs, reverse, graph.is_unit, given, goal, error)
     refuted = bool((lower > upper).any())

@@ -24,9 +24,10 @@ from ._types import BoolArray, FloatArray, IntArray
 
 NEW = -2
 """A vertex whose component has not been found yet."""
-LARGE, APART = 50_000, 0.05
+LARGE, APART, HUB = 50_000, 0.05, 1000
 """Values of fewer vertices fit into a processor's cache. Neighbours are far apart if their numbers
-differ by this share of all vertices on average."""
+differ by this share of all vertices on average. With more neighbours at a vertex, the search for an
+order takes too long: SciPy sorts them by insertion."""
 
 
 class Arcs(NamedTuple):
@@ -291,7 +292,7 @@ class Renumbered(NamedTuple):
 def renumber(arcs: Arcs) -> Renumbered | None:
     """Give neighbours in an undirected graph similar numbers; return None if there is no need."""
     n, m = arcs.indptr.size - 1, arcs.indices.size
-    if n < LARGE or m == 0:
+    if n < LARGE or m == 0 or np.diff(arcs.indptr).max() > HUB:
         return None
     sample = np.arange(0, m, max(1, m // 1000))
     tails = np.searchsorted(arcs.indptr, sample, side="right") - 1

@@ -122,6 +122,7 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
                 "routes": int(certificate.route_proved.sum())
                 - int(certificate.route_proved[answer.goal]),
                 "refuted": certificate.intervals.refuted,
+                "labels_used": answer.mended is None or len(answer.field.labels or ()) > 1,
             },
             "value_error_bound": {"largest": None, "median": None},
             "routes": [_route_facts(answer, call, start) for start in starts],
@@ -311,8 +312,12 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
     if facts["units"]:
         pass  # nothing is proved while the units may differ
     elif proved["moves"]:
-        text = f"{proved['moves']:,} moves and {proved['routes']:,} routes are optimal"
-        say("proved", f"{text}, if labels are right and no edge is false or too cheap")
+        moves, routes = (number_of(proved[name], name) for name in ("moves", "routes"))
+        premise = "labels are right and no edge is false or too cheap"
+        if not proved["labels_used"]:
+            premise = "no edge of the mended graph is false or too cheap; labels are not used"
+        verb = "is" if (proved["moves"], proved["routes"]) in ((1, 0), (0, 1)) else "are"
+        say("proved", f"{moves} and {routes} {verb} optimal, if {premise}")
     elif proved["refuted"]:
         say("proved", "no moves: labels and graph contradict each other")
     if made["reach"]:

@@ -95,7 +95,8 @@ class Test:
         """Whether to use the planner."""
         off = sum(number * abs(said - was) for said, was, number in self.reliability)
         off /= max(self.predicted.size, 1)
-        if not self.predicted.size or (self.skill <= _FAILS and off > _OFF):
+        # the skill is NaN if all outcomes are the same
+        if not self.predicted.size or (not self.skill > _FAILS and off > _OFF):
             return "do not use"
         return "trust" if self.skill > _GOOD and off <= _OFF else "careful"
 
@@ -263,7 +264,7 @@ def make_check(
     wide = float(np.mean([(high - low)[:living].mean() for low, high in ends]))
     risky = float(np.mean([plan.risky[:living].mean() for plan in plans]))
     fails = {
-        "metric": test.skill <= _GOOD or share > 0.2,
+        "metric": not test.skill > _GOOD or share > 0.2,
         "coverage": leads < 0.5 or test.lost > 0.3,
         "chance": wide > 0.4 or not has_actions,
         "low level": risky > 0.5,

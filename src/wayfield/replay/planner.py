@@ -446,7 +446,9 @@ class Planner:
         n, d = self.states.shape
         states = f"{number_of(n, 'states')} of {number_of(d, 'coordinates')}"
         actions = number_of(len(self._values), "actions") if self._values.size else "no actions"
-        return f"Planner({states}, {actions}, skill {self._test.skill:.2f} in its test)"
+        skill = self._test.skill
+        tested = f"skill {skill:.2f} in its test" if np.isfinite(skill) else "skill unknown"
+        return f"Planner({states}, {actions}, {tested})"
 
     # ---------------------------------------------------------------- inside
 
@@ -462,7 +464,7 @@ class Planner:
         """Return observations and goals as rows, and whether a single one was asked about."""
         rows = self._rows(observation, "observation")
         # a goal with a plan was checked before; checking takes as long as finding the sub-goal
-        known = isinstance(goal, np.ndarray) and self._has_plan(goal)
+        known = type(goal) is np.ndarray and self._has_plan(goal)
         goals = np.asarray(goal) if known else self._rows(goal, "goal")
         count = 1 if rows.ndim == 1 else len(rows)
         if goals.ndim == 2 and len(goals) not in (1, count):
