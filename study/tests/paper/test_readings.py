@@ -189,7 +189,7 @@ def test_one_field_serves_every_distance() -> None:
     ):
         some = rows.where(apart=apart, solver=solver, relaxation=relaxation)
         assert some.column("sweeps").tolist() == [500] * len(LEVELS["tolerance"])
-        assert some.column("tolerance").tolist() == list(LEVELS["tolerance"])
+        assert sorted(some.column("tolerance")) == list(LEVELS["tolerance"])
     near, far = (rows.where(arm="nearest", apart=apart).total("reached") for apart in (0, 3))
     assert near > far
     every = rows.where(arm="oracle")
