@@ -22,8 +22,8 @@ bounds hold, the walk reaches the goal, at the least possible cost.*
 
 *Proof.* Each step has V(s) = ℓ(s, c) + V(c) with ℓ > 0, so V falls strictly: no state recurs,
 and the graph is finite. The walk ends where there is no certified move to make, at the goal. Adding
-up the steps, its cost is V(start) - V(goal) = V(start). ∎ This holds for
-directed graphs too, with any lengths.
+up the steps, its cost is V(start) - V(goal) = V(start). ∎ This holds on directed graphs too,
+whatever the lengths.
 
 The converses are not claimed. A move that is not certified may well be optimal, and two optimal
 moves that tie are never certified. But a cycle of certified states contradicts the theorem, so it

@@ -270,7 +270,7 @@ def _spread(
 
 def _label_error(graph: Graph, labels: Labels) -> float:
     """Return the labels' error, plus their rounding unless all sums are exact."""
-    if graph.sums_exactly and are_exact(labels.values, float(np.abs(labels.values).max())):
+    size = float(np.abs(labels.values).max())
+    if graph.sums_exactly and are_exact(labels.values, size):
         return labels.error
-    rounding = graph.num_vertices * EPSILON * float(np.abs(labels.values).max())
-    return float(np.nextafter(labels.error + rounding, np.inf))
+    return float(np.nextafter(labels.error + graph.num_vertices * EPSILON * size, np.inf))

@@ -316,8 +316,7 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
         premise = "labels are right and no edge is false or too cheap"
         if not proved["labels_used"]:
             premise = "no edge of the mended graph is false or too cheap; labels are not used"
-        verb = "is" if (proved["moves"], proved["routes"]) in ((1, 0), (0, 1)) else "are"
-        say("proved", f"{moves} and {routes} {verb} optimal, if {premise}")
+        say("proved", f"{moves} and {routes} are optimal, if {premise}")
     elif proved["refuted"]:
         say("proved", "no moves: labels and graph contradict each other")
     if made["reach"]:

@@ -78,7 +78,8 @@ _AROUND, _LEAST = 400, 8
 crossed."""
 _DIRECTIONS, _LOCAL, _TRAIL = 24, 2.0, 3
 _LARGE = 5000
-"""Number of points from which searches for their neighbours use all processors."""
+"""Number of points from which searches for their neighbours use all processors; walls are searched
+for in parts of as many states."""
 _EXPLAINED = 0.1
 """Least share of the local variance of steps that actions must explain."""
 

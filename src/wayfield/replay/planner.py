@@ -464,15 +464,13 @@ class Planner:
         """Return observations and goals as rows, and whether a single one was asked about."""
         rows = self._rows(observation, "observation")
         # a goal with a plan was checked before; checking takes as long as finding the sub-goal
-        known = type(goal) is np.ndarray and self._has_plan(goal)
+        plain = type(goal) is np.ndarray and goal.dtype == np.float64 and goal.ndim == 1
+        known = plain and np.asarray(goal).tobytes() in self._plans
         goals = np.asarray(goal) if known else self._rows(goal, "goal")
         count = 1 if rows.ndim == 1 else len(rows)
         if goals.ndim == 2 and len(goals) not in (1, count):
             raise InputError(f"goal must be one or {count} observations, got {len(goals)}")
         return np.atleast_2d(rows), np.atleast_2d(goals), rows.ndim == 1
-
-    def _has_plan(self, goal: NDArray[Any]) -> bool:
-        return goal.dtype == np.float64 and goal.ndim == 1 and goal.tobytes() in self._plans
 
     def _rows(self, data: ArrayLike, name: str) -> Rows:
         array = as_real_array(data, name)
