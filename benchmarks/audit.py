@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 from benchmarks._timing import best_of
 
 import wayfield as wf
@@ -25,7 +24,6 @@ def main(label_fraction: float = 0.05) -> None:
     smooth = [wf.extend(graph, labels, HARMONIC) for labels in cell.labels]
     sharp = [wf.extend(graph, labels, AMLE) for labels in cell.labels]
     plans = [wf.plan(graph, field.values, goal) for field, goal in zip(sharp, goals, strict=True)]
-    visited = [np.unique(starts)[:8] for starts in cell.starts]
     truths, starts, labels = cell.truths, cell.starts, cell.labels
     audits: dict[str, Callable[[int], object]] = {
         "certify": lambda k: wf.certify(graph, labels[k], sharp[k], plans[k]).start_certified,
@@ -37,12 +35,6 @@ def main(label_fraction: float = 0.05) -> None:
         ),
         "geometry": lambda k: audit.geometry(graph, truths[k], goals[k]),
         "failures": lambda k: audit.failures(graph, smooth[k], labels[k], goals[k]),
-        "residual": lambda k: audit.residual_margin(graph, labels[k], sharp[k]),
-        "reach": lambda k: audit.reach(graph, labels[k], sharp[k], truths[k], goals[k], plans[k]),
-        "error": lambda k: audit.extension_error(graph, labels[k], sharp[k], truths[k], goals[k]),
-        "measure": lambda k: audit.anti_admissibility(
-            graph, labels[k], truths[k], goals[k], visited[k][visited[k] != goals[k]]
-        ),
     }
     alone = best_of(lambda: [wf.extend(graph, given, HARMONIC) for given in labels], 3)
     print(f"{graph.num_vertices:,} states, {len(goals)} goals; harmonic solves {alone:.3f} s")

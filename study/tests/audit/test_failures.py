@@ -1,8 +1,7 @@
-"""Ends of walks, basins, strict extrema, plateaus, and the residual–margin bound."""
+"""Ends of walks, basins and strict extrema."""
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import replace
 from math import inf, isinf
 
@@ -13,11 +12,11 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 from methods import methods
-from walkers import cycle_of, follow, level_hops, moves
-from wayfield_study.audit import End, failures, plateaus, residual_margin, strict_extrema
+from walkers import cycle_of, follow, moves
+from wayfield_study.audit import End, failures, strict_extrema
 from wayfield_study.audit.lattice_search import search
-from wayfield_study.kernels.extrema import deficits, midrange_residuals, neighbour_range
-from worlds import PATH, any_fields, label_sets, labelled_graphs, maze_problem, rough_fields, rows
+from wayfield_study.kernels.decisions import neighbour_range
+from worlds import PATH, any_fields, label_sets, labelled_graphs, rough_fields, rows
 
 # ------------------------------------------------------------------ ends and basins
 
@@ -119,8 +118,7 @@ def test_there_are_such_cycles() -> None:
         found = failures(w.graph, field, w.labels, w.goal, w.amle_plan)
         assert found.counts[End.INTERIOR] > 0
         assert found.interior_cycles_level
-        assert len(found.plateaus) > 0
-        assert found.plateaus.has_exit.all()  # so exit ties would have left them
+        assert wf.plan(w.graph, field.values, w.goal).reached.all()  # exit ties leave plateaus
 
 
 def test_argmin_q_on_lengths_may_climb_inside() -> None:
@@ -197,72 +195,6 @@ def test_neighbour_range_twin(world) -> None:
         assert most[x] == max(heads, default=-inf)
 
 
-@FEW
-@given(any_fields(), st.data())
-def test_deficits_twin(world, data) -> None:
-    """The change of value that balances the arcs of the steepest slopes out and in."""
-    graph, values, _ = world
-    field, n = np.array(values), graph.num_vertices
-    left_out = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
-    deficit = deficits(graph.arcs, graph.reverse_arcs, field, left_out)
-    row = rows(graph)
-    for x in row:
-        out, into = [(0.0, 0.0)], [(0.0, 0.0)]
-        if values[x] < inf:
-            out += [((values[x] - values[y]) / ell, ell) for y, ell in row[x].items()]
-            into += [
-                ((values[y] - values[x]) / row[y][x], row[y][x])
-                for y in row
-                if x in row[y] and not left_out[y] and values[y] < inf
-            ]
-        (fall, behind), (rise, ahead) = (max(s, key=lambda pair: pair[0]) for s in (out, into))
-        behind, ahead = behind or ahead, ahead or behind
-        share = behind * ahead / (behind + ahead) if behind else 0.0
-        assert deficit[x] == (fall - rise) * share
-
-
-# ------------------------------------------------------------------ residual and depth
-
-
-@given(rough_fields())
-def test_no_extremum_is_deeper_than_the_residual(problem) -> None:
-    """Lemma, on any lengths and for any field at all."""
-    graph, labels, values = problem
-    found = residual_margin(graph, labels, values)
-    assert found.holds
-    slack = 8 * np.spacing(np.abs(values).max())
-    assert found.minima.deepest <= found.delta + slack
-    assert found.maxima.deepest <= found.delta + slack
-
-
-@FEW
-@given(rough_fields())
-def test_residuals_twin(problem) -> None:
-    """The update is the one value whose steepest slopes up and down agree."""
-    graph, labels, values = problem
-    fixed = labels.mask(graph)
-    residual = midrange_residuals(graph.arcs, fixed, graph.is_unit, values)
-    scale = np.abs(values).max()
-    for x, row in rows(graph).items():
-        if fixed[x]:
-            assert residual[x] == 0.0
-            continue
-        update = values[x] + residual[x]
-        up = max((values[y] - update) / length for y, length in row.items())
-        down = max((update - values[y]) / length for y, length in row.items())
-        assert up == pytest.approx(down, abs=1e-12 * scale / min(row.values()))
-
-
-@pytest.mark.parametrize("sweeps", [0, 1, 5, 40])
-def test_unconverged_sweeps_on_a_maze(sweeps: int) -> None:
-    graph, labels = maze_problem("umaze", 6)
-    rough = wf.extend(graph, labels, wf.MidrangeSweeps(sweeps))
-    found = residual_margin(graph, labels, rough)
-    assert found.holds
-    assert found.delta == rough.residual > 0.0
-    assert found.residual[labels.vertices].tolist() == [0.0] * len(labels)
-
-
 def test_cost_fill_has_strict_maxima() -> None:
     """Beyond the last label it climbs by the length: the end of the path is above its neighbour."""
     path, labels = wf.Graph.from_edges([0, 1], [1, 2]), wf.Labels([0, 1], [0.0, 1.0])
@@ -270,93 +202,6 @@ def test_cost_fill_has_strict_maxima() -> None:
     assert (maxima.vertices.tolist(), maxima.proven.tolist()) == ([2], [True])
     _, none = strict_extrema(path, labels, wf.extend(path, labels, wf.AMLE(fill="flat")))
     assert len(none) == 0
-
-
-def test_a_residual_without_any_extremum() -> None:
-    """The lemma has no converse: a large residual need not come with an extremum."""
-    path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
-    found = residual_margin(path, wf.Labels([0, 3], [0.0, 9.0]), [0.0, 1.0, 2.0, 9.0])
-    assert found.delta == 3.0
-    assert not len(found.minima)
-    assert not len(found.maxima)
-
-
-def test_the_bound_is_sharp() -> None:
-    """A minimum all of whose neighbours are equal is as deep as its residual."""
-    star = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
-    found = residual_margin(star, wf.Labels([1, 2, 3], [2.0, 2.0, 2.0]), [1.5, 2.0, 2.0, 2.0])
-    assert found.minima.deepest == found.delta == 0.5
-
-
-def test_a_deeper_extremum_would_be_seen() -> None:
-    star = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
-    found = residual_margin(star, wf.Labels([1, 2, 3], [2.0, 2.0, 2.0]), [1.5, 2.0, 2.0, 2.0])
-    assert found.holds
-    assert not replace(found, residual=0.9 * found.residual).holds
-
-
-# ------------------------------------------------------------------ plateaus
-
-
-def naive_plateaus(graph, labelled, values, tolerance) -> list[set[int]]:
-    """Level regions of unlabelled vertices, by a search from every vertex, arcs both ways."""
-    beside: dict[int, set[int]] = {x: set() for x in range(graph.num_vertices)}
-    for x, row in rows(graph).items():
-        for y in row:
-            beside[x].add(y)
-            beside[y].add(x)
-    found: list[set[int]] = []
-    for start in range(graph.num_vertices):
-        if labelled[start] or isinf(values[start]) or any(start in region for region in found):
-            continue
-        region, queue = {start}, deque([start])
-        while queue:
-            x = queue.popleft()
-            for y in beside[x] - region:
-                if not labelled[y] and abs(values[x] - values[y]) <= tolerance:
-                    region.add(y)
-                    queue.append(y)
-        if len(region) > 1:
-            found.append(region)
-    return found
-
-
-@FEW
-@given(any_fields(), st.sampled_from([0.0, 0.5, 1.0]), st.data())
-def test_plateaus_twin(world, tolerance: float, data) -> None:
-    graph, values, goal = world
-    labels = data.draw(label_sets(graph))
-    labelled = labels.mask(graph)
-    found = plateaus(graph, labels, values, goal, tolerance)
-    expected = naive_plateaus(graph, labelled, values, tolerance)
-    hops = level_hops(graph, values, goal, tolerance)
-    assert len(found) == len(expected)
-    for k, region in enumerate(expected):
-        assert set(np.flatnonzero(found.region == k).tolist()) == region
-        assert found.sizes[k] == len(region)
-        assert found.values[k] == values[min(region)]
-        assert found.has_exit[k] == all(hops[x] < inf for x in region)
-    assert (found.region >= 0).sum() == sum(map(len, expected))
-
-
-@given(labelled_graphs(), st.data())
-def test_plateaus_of_the_exact_amle_have_exits_or_labels(problem, data) -> None:
-    """A plateau without exit is level with a label that has no way down either."""
-    graph, labels = problem
-    goal = data.draw(st.sampled_from(labels.vertices.tolist()))
-    field = wf.extend(graph, labels, wf.AMLE())
-    found = plateaus(graph, labels, field, goal)
-    for k in np.flatnonzero(~found.has_exit):
-        members = np.flatnonzero(found.region == k)
-        rim = np.unique(np.concatenate([graph.neighbours(int(x)) for x in members]))
-        level = rim[labels.mask(graph)[rim] & (field.values[rim] == found.values[k])]
-        assert level.size or found.sizes[k] == graph.num_vertices - len(labels)
-
-
-def test_a_plateau_in_a_pit_has_no_exit() -> None:
-    path = wf.Graph.from_edges(range(4), range(1, 5))
-    found = plateaus(path, wf.Labels([0], [0.0]), [0.0, 3.0, 1.0, 1.0, 2.0], goal=0)
-    assert repr(found) == "Plateaus(1 of 2 vertices, 1 without exit)"
 
 
 # ------------------------------------------------------------------ bad input
@@ -370,7 +215,7 @@ def test_a_field_of_another_graph() -> None:
         failures(PATH, FIELD[:3], GOAL, 0)
     other = wf.extend(wf.Graph.from_edges([0], [1]), GOAL, wf.AMLE())
     with pytest.raises(wf.InputError, match="it belongs to another graph"):
-        residual_margin(PATH, GOAL, other)
+        strict_extrema(PATH, GOAL, other)
 
 
 def test_values_that_are_no_numbers() -> None:
@@ -393,24 +238,11 @@ def test_a_plan_to_another_goal() -> None:
         failures(PATH, FIELD, GOAL, 0, wf.plan(PATH, FIELD, 3))
 
 
-def test_a_residual_on_a_directed_graph() -> None:
-    one_way = wf.Graph.from_edges([0, 1], [1, 2], directed=True)
-    with pytest.raises(wf.InputError, match="not defined on directed graphs"):
-        residual_margin(one_way, GOAL, [0.0, 1.0, 2.0])
-
-
-def test_a_negative_tolerance() -> None:
-    with pytest.raises(wf.InputError, match="tolerance must be a finite number of at least 0"):
-        plateaus(PATH, GOAL, FIELD, 0, tolerance=-1.0)
-
-
 @pytest.mark.parametrize("labels", [None, [0], "abc", np.zeros(4)])
 def test_labels_that_are_none(labels) -> None:
     for audit in (
         lambda: failures(PATH, FIELD, labels, 0),
-        lambda: plateaus(PATH, labels, FIELD, 0),
         lambda: strict_extrema(PATH, labels, FIELD),
-        lambda: residual_margin(PATH, labels, FIELD),
     ):
         with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, got"):
             audit()

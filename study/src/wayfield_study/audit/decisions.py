@@ -58,23 +58,6 @@ L = 1, since V*(x) ≤ ℓ + V*(y) along every arc. `Ordering.amle_bound`.
 from the starts visit it; a walk ends at the goal or at the first state it has seen before. States
 that are `blurred` are left out of both, and counted.
 
-# The bad-tail bound: how much of a decision distribution can be ranked badly
-
-**Corollary (bad-tail mass under local-gap regularity; cor:3.6.X.4).** Let μ be a distribution of
-decisions with two neighbours or more, G_s(η) = M_s(η) / (d choose 2) the share of pairs of
-neighbours whose true Q-values differ by at most η. If G_s(η) ≤ C₀ η^α, then for every θ < 1
-
-    μ{τ_nbr ≤ θ} ≤ 2^(α+1) C₀ / (1 - θ) · E[ε_s^α].
-
-For 1 - τ_nbr ≤ 2 G_s(2 ε_s) ≤ 2 C₀ (2 ε_s)^α by the lemma of `ordering`; then Markov.
-
-The premise is a hypothesis about the graph. The proof uses it at η = 2 ε_s alone, and that is what
-is verified here, at every decision. It still fails for every C₀ where a decision has tied
-neighbours and no error, G_s(0) > 0, as every maze has: the bound is then infinite.
-
-The bound is computed as 2 / (1 - θ) · E[C₀ (2 ε_s)^α], each term at least G_s as the premise says,
-so that powers beyond the range of doubles leave it a bound.
-
 # Expected ordinal fidelity: what a distribution of action gaps and one of errors say together
 
 Draw a decision s with two neighbours or more from μ, then a pair of its neighbours. Let δ be the
@@ -100,24 +83,23 @@ pair to one decision of two neighbours, whose values err by ε upwards and downw
 
     P(inverted) ≤ min over t of (C t^α + m / t) = (1 + α) α^(-α/(1+α)) C^(1/(1+α)) m^(α/(1+α)).
 
-The paper's corollary on bad tails has m^α, from G_s(t) ≤ C₀ t^α at *every* decision. Here it holds
-on average only, and the exponent α / (1 + α) is the price.
+The paper's corollary on bad tails has m^α, from G_s(t) ≤ C₀ t^α at *every* decision, for the share
+G_s of pairs at most t apart. No C₀ will do where neighbours tie and there is no error, as on every
+maze. Here it holds on average only, and the exponent α / (1 + α) is the price.
 
 Any bound on the errors serves as ε_s. That of `wayfield.certify(…).error_bound` needs no truth.
 """
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, isinf
-from typing import NamedTuple
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfield._arrays import as_choice, as_floats, as_real, as_vertex, refuse
+from wayfield._arrays import as_floats, as_vertex, refuse
 from wayfield.errors import InputError
 from wayfield.extension import check_field
 from wayfield.graph import Graph, check_graph
@@ -130,7 +112,6 @@ from . import _inputs as inputs
 
 LOW_TAU = 0.5
 """A ranking with a smaller τ-b counts as poor."""
-SCOPES = ("eval_rollouts", "all")
 
 
 @dataclass(frozen=True)
@@ -219,29 +200,19 @@ class HalfGap(inputs.FrozenArrays):
         row = slice(self.graph.indptr[s], self.graph.indptr[s + 1])
         return self.graph.indices[row][self.optimal[row]].astype(np.int64)
 
-    def failure_bound(
-        self, starts: ArrayLike | None = None, weights: ArrayLike | None = None
-    ) -> FailureBound:
+    def failure_bound(self, starts: ArrayLike | None = None) -> FailureBound:
         """Return the path-existential bound on the failure probability, and that probability.
 
         Parameters
         ----------
         starts : (k,) array of vertices, optional
-            Where walks begin, repeats allowed; every vertex but the goal if not given.
-        weights : (k,) array, optional
-            Their probabilities up to a common factor; equal if not given.
+            Where walks begin, repeats counted; every vertex but the goal if not given.
         """
         start = inputs.starts_of(self.graph, starts, self.goal)
-        mass = np.ones(start.size) if weights is None else as_floats(weights, "weights", start.size)
-        refuse(~((mass >= 0.0) & np.isfinite(mass)), mass, "weights", "is not a finite weight")
-        if start.size and not mass.any():
-            raise InputError("weights are all zero")
-        known = self.decides[start] | (start == self.goal)
-        start, mass, excluded = start[known], mass[known], int((~known).sum())
-        total = mass.sum()
-        bound = inputs.share(mass[~self.start_holds[start]].sum(), total)
-        failure = inputs.share(mass[~self.plan.reached[start]].sum(), total)
-        return FailureBound(float(bound), float(failure), excluded)
+        known = start[self.decides[start] | (start == self.goal)]
+        bound = inputs.share(int((~self.start_holds[known]).sum()), known.size)
+        failure = inputs.share(int((~self.plan.reached[known]).sum()), known.size)
+        return FailureBound(bound, failure, start.size - known.size)
 
     def __repr__(self) -> str:
         total = int(self.decides.sum())
@@ -544,99 +515,6 @@ def _per_pair(audit: HalfGap, pairs: NDArray[np.int64]) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class BadTail:
-    """The bad-tail bound, beside the mass it bounds.
-
-    Attributes
-    ----------
-    bound : float
-        2^(α+1) C₀ / (1 - θ) · E[ε^α], rounded up; from 1 on it says nothing.
-    mass : float
-        Share of the decisions with τ_nbr ≤ θ.
-    c0, alpha, theta : float
-        The constants.
-    decisions : int
-        Decisions with two neighbours or more.
-    """
-
-    bound: float
-    mass: float
-    c0: float
-    alpha: float
-    theta: float
-    decisions: int
-
-
-def smallest_c0(audit: Ordering, alpha: float = 1.0, scope: str = "eval_rollouts") -> float:
-    """Return the least C₀ with G_s(2 ε_s) ≤ C₀ (2 ε_s)^α at every decision; inf if there is none.
-
-    Examples
-    --------
-    >>> import wayfield as wf
-    >>> from wayfield_study import audit
-    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
-    >>> rough = audit.ordering(path, [0.0, 2.0, 2.0, 1.0], wf.cost_to_go(path, 0), goal=0)
-    >>> smallest_c0(rough, alpha=1.0)
-    0.25
-    """
-    return float(_tail(audit, alpha, scope).needed.max(initial=0.0))
-
-
-def bad_tail_bound(
-    audit: Ordering,
-    theta: float = 0.5,
-    alpha: float = 1.0,
-    c0: float | None = None,
-    scope: str = "eval_rollouts",
-) -> BadTail:
-    """Bound the share of decisions with τ_nbr ≤ θ by the moment E[ε^α] of the local errors.
-
-    Corollary (bad-tail mass under local-gap regularity).
-
-    Parameters
-    ----------
-    audit : Ordering
-        Of the field in question.
-    theta : float
-        Threshold, below 1.
-    alpha : float
-        Exponent of the premise, positive.
-    c0 : float, optional
-        Its constant, verified at every decision; the smallest that will do if not given.
-    scope : {"eval_rollouts", "all"}
-        The distribution of decisions: by visits of the walks, or every state once.
-
-    Examples
-    --------
-    >>> import wayfield as wf
-    >>> from wayfield_study import audit
-    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
-    >>> rough = audit.ordering(path, [0.0, 2.0, 2.0, 1.0], wf.cost_to_go(path, 0), goal=0)
-    >>> tail = bad_tail_bound(rough, theta=0.0)
-    >>> tail.mass <= tail.bound
-    True
-    """
-    theta, tail = as_real(theta, "theta"), _tail(audit, alpha, scope)
-    if theta >= 1.0:
-        raise InputError(f"theta must be below 1, got {theta}")
-    least = float(tail.needed.max(initial=0.0))
-    constant = least if c0 is None else as_real(c0, "c0", 0.0)
-    if constant < least:
-        worst = int(tail.states[np.argmax(tail.needed)])
-        raise InputError(f"c0 = {constant:g} is too small: state {worst} needs {least:g}")
-    total = int(tail.weight.sum())
-    bound = inf
-    if not isinf(constant) and not np.isinf(tail.scale).any():
-        room = 1.0 + (tail.states.size + 8) * inputs.EPS
-        with np.errstate(over="ignore"):
-            terms = np.maximum(constant * tail.scale, tail.small)
-            expected = inputs.share(float(tail.weight @ terms), total)
-        bound = 2.0 / (1.0 - theta) * expected * room
-    mass = inputs.share(int(tail.weight[audit.tau_nbr[tail.states] <= theta].sum()), total)
-    return BadTail(bound, mass, constant, float(alpha), theta, total)
-
-
-@dataclass(frozen=True)
 class Fidelity:
     """Shares of pairs of neighbours, a decision drawn uniformly and then a pair.
 
@@ -720,38 +598,3 @@ def fidelity(audit: Ordering, error: ArrayLike | None = None) -> Fidelity:
         bound=float((below + beyond).min()),
         tied=float(weight[~apart].sum()),
     )
-
-
-class _Tail(NamedTuple):
-    """The decisions of a scope, (k,) arrays."""
-
-    states: NDArray[np.int64]
-    weight: NDArray[np.int64]
-    """How often the scope meets the state."""
-    small: FloatArray
-    """G_s(2 ε_s)."""
-    scale: FloatArray
-    """(2 ε_s)^α; a power too large for a double is the largest."""
-    needed: FloatArray
-    """C₀ that the state needs, small / scale; inf where ε_s = 0 and some neighbours tie."""
-
-
-def _tail(audit: Ordering, alpha: float, scope: str) -> _Tail:
-    alpha = as_real(alpha, "alpha")
-    if alpha <= 0.0:
-        raise InputError(f"alpha must be positive, got {alpha:g}")
-    if not isinstance(audit, Ordering):
-        raise InputError(
-            f"audit must be what audit.ordering returned, got a {type(audit).__name__}"
-        )
-    once = as_choice(scope, "scope", SCOPES) == "all"
-    states = np.flatnonzero(~np.isnan(audit.tau_nbr) & (once | (audit.visits > 0)))
-    weight = np.ones_like(states) if once else audit.visits[states]
-    small, needed = 0.5 * (1.0 - audit.bound[states]), np.zeros(states.size)
-    with np.errstate(over="ignore"):
-        width = 2.0 * audit.half_gap.error[states]
-        power = np.minimum(width**alpha, sys.float_info.max)
-        scale = np.where(np.isinf(width), inf, power)
-        np.divide(small, scale, out=needed, where=scale > 0.0)
-    needed[(scale == 0.0) & (small > 0.0)] = inf
-    return _Tail(states, weight, small, scale, needed)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wayfield as wf
-from wayfield._arrays import as_choice, as_whole, frozen
+from wayfield._arrays import as_whole, frozen
 from wayfield.kernels.midrange import sweep
 from wayfield.plans import TieName
 
@@ -47,35 +47,19 @@ class Search:
 
     Attributes
     ----------
-    lattice : (int, int)
-        Rows and columns.
     tested : int
         Number of candidates.
-    seed : int
-        Of the draw.
     witnesses : dict
         For each of `WAYS` the witnesses, by number of the candidate.
     """
 
-    lattice: tuple[int, int]
     tested: int
-    seed: int
     witnesses: dict[str, dict[int, Witness]]
 
     @property
     def counts(self) -> dict[str, int]:
         """Number of witnesses in each way."""
         return {way: len(found) for way, found in self.witnesses.items()}
-
-    def survivors(self, way: str) -> list[int]:
-        """Return the candidates that are witnesses both the paper's way and in this one."""
-        chosen = self.witnesses[as_choice(way, "way", WAYS)]
-        return sorted(set(self.witnesses["swept"]) & set(chosen))
-
-    def __repr__(self) -> str:
-        rows, columns = self.lattice
-        counts = ", ".join(f"{count} {way}" for way, count in self.counts.items())
-        return f"Search({rows}×{columns}, {self.tested:,} candidates: witnesses {counts})"
 
 
 def search(lattice: Sequence[int] = (4, 4), candidates: int = 588, seed: int = 20260510) -> Search:
@@ -117,7 +101,7 @@ def search(lattice: Sequence[int] = (4, 4), candidates: int = 588, seed: int = 2
         for way, witness in contests(graph, labels, goal, names).items():
             if witness.harmonic_wins:
                 witnesses[way][number] = witness
-    return Search((rows, columns), candidates, seed, witnesses)
+    return Search(candidates, witnesses)
 
 
 def contests(

@@ -1,4 +1,4 @@
-"""How plans fail: strict extrema, plateaus, and the end of every walk.
+"""How plans fail: strict extrema, and the end of every walk.
 
 # Strict interior extrema of a field, and what its midrange residual says about their depth
 
@@ -10,12 +10,7 @@ sign, and so would their weighted sum, or the step to the midrange.
 and down agree, (min + max)/2 on unit lengths. If |T u − u| ≤ δ at every unlabelled vertex, strict
 interior minima are at most δ deep. For T u(x) lies between the least and the largest neighbour, on
 *any* lengths; at a minimum of depth γ it is therefore at least u(x) + γ. Likewise for maxima.
-
-# Plateaus of a field: level ground, where ties decide whether a plan goes on or goes round
-
-An *exit* is the goal, or a vertex with an arc to a smaller value. From a vertex that has a level
-path to an exit, the slope rule with exit ties always moves on (``docs/planner.md``, Theorem 1); one
-that has none is *stuck*, and only by entering a stuck vertex does such a plan fail.
+`MidrangeSweeps` reports δ as the residual of its field.
 
 # Failures: the end of every walk, limit cycles and their basins
 
@@ -36,11 +31,8 @@ from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
-from wayfield._arrays import as_real, as_vertex
-from wayfield.errors import InputError
+from wayfield._arrays import as_vertex
 from wayfield.extension import Extension, check_field
 from wayfield.graph import Graph, check_graph
 from wayfield.kernels import planning
@@ -48,8 +40,8 @@ from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.labels import Labels, check_labels
 from wayfield.plans import Plan
 
-from ..kernels.extrema import midrange_residuals, neighbour_range
-from ._inputs import EPS, Field, FrozenArrays, plan_on
+from ..kernels.decisions import neighbour_range
+from ._inputs import Field, FrozenArrays, plan_on
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,152 +105,6 @@ def strict_extrema(graph: Graph, labels: Labels, ext: Field) -> tuple[Extrema, E
     return minima, Extrema(high, values[high] - most[high], proofs[1])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ResidualMargin(FrozenArrays):
-    """The midrange residual of a field, and the depth of its strict extrema.
-
-    Attributes
-    ----------
-    residual : (n,) float array
-        T u − u at the unlabelled vertices, 0 at labels and where there is no value.
-    minima, maxima : Extrema
-        The strict interior extrema.
-    slack : float
-        Rounding of a value and its update together.
-    """
-
-    residual: FloatArray
-    minima: Extrema
-    maxima: Extrema
-    slack: float
-
-    @property
-    def delta(self) -> float:
-        """δ, the largest residual in absolute value."""
-        return float(np.abs(self.residual).max(initial=0.0))
-
-    @property
-    def holds(self) -> bool:
-        """Whether no extremum is deeper than its own residual, let alone δ: the lemma."""
-        return all(
-            bool((found.depth <= sign * self.residual[found.vertices] + self.slack).all())
-            for sign, found in ((1.0, self.minima), (-1.0, self.maxima))
-        )
-
-    def __repr__(self) -> str:
-        deepest = max(self.minima.deepest, self.maxima.deepest)
-        count = len(self.minima) + len(self.maxima)
-        return f"ResidualMargin(delta {self.delta:g}, {count:,} extrema of depth up to {deepest:g})"
-
-
-def residual_margin(graph: Graph, labels: Labels, ext: Field) -> ResidualMargin:
-    """Compare the depth of strict interior extrema with the midrange residual (Lemma).
-
-    For any field on an undirected graph, of any lengths: a minimum of depth γ has a residual of
-    at least γ, so a field swept until its residual is at most δ has none deeper than δ.
-
-    Examples
-    --------
-    >>> path = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
-    >>> rough = residual_margin(path, Labels([0, 4], [0, 3]), [0.0, 2.0, 1.5, 2.0, 3.0])
-    >>> rough
-    ResidualMargin(delta 1.25, 2 extrema of depth up to 0.5)
-    >>> rough.holds
-    True
-    """
-    values = check_field(graph, ext)
-    if graph.directed:
-        raise InputError("the midrange residual is not defined on directed graphs")
-    known = np.isfinite(values)
-    fixed = check_labels(labels, graph).mask(graph) | ~known | (graph.degrees == 0)
-    residual = midrange_residuals(graph.arcs, fixed, graph.is_unit, values)
-    slack = 8.0 * EPS * float(np.abs(values[known]).max(initial=0.0))
-    return ResidualMargin(residual, *strict_extrema(graph, labels, ext), slack)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Plateaus(FrozenArrays):
-    """Connected sets of two or more unlabelled vertices of equal value.
-
-    Attributes
-    ----------
-    region : (n,) int64 array
-        Plateau of every vertex, numbered by their lowest vertices; -1 where there is none.
-    sizes : (k,) int64 array
-        Number of vertices.
-    values : (k,) float array
-        Value of the lowest-numbered vertex.
-    has_exit : (k,) bool array
-        Whether every vertex of it has a level path to an exit, over labels of the same value
-        too.
-    """
-
-    region: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    values: FloatArray
-    has_exit: BoolArray
-
-    def __len__(self) -> int:
-        return self.sizes.size
-
-    def __repr__(self) -> str:
-        closed, states = int((~self.has_exit).sum()), int(self.sizes.sum())
-        return f"Plateaus({len(self):,} of {states:,} vertices, {closed:,} without exit)"
-
-
-def plateaus(
-    graph: Graph, labels: Labels, ext: Field, goal: int, tolerance: float = 0.0
-) -> Plateaus:
-    """Find the plateaus of a field, and which of them a plan cannot leave.
-
-    Parameters
-    ----------
-    tolerance : float
-        Arcs that change the value by no more than this are level; absolute.
-
-    Examples
-    --------
-    >>> path = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
-    >>> behind = plateaus(path, Labels([0, 2], [0.0, 2.0]), [0.0, 1.0, 2.0, 2.0, 2.0], goal=0)
-    >>> behind
-    Plateaus(1 of 2 vertices, 0 without exit)
-    >>> behind.region
-    array([-1, -1, -1,  0,  0])
-    """
-    values = check_field(graph, ext)
-    goal = as_vertex(goal, "goal", graph.num_vertices)
-    tolerance = as_real(tolerance, "tolerance", least=0.0)
-    free = ~check_labels(labels, graph).mask(graph) & np.isfinite(values)
-    # level arcs between free vertices, and the components they make, by their lowest vertices
-    tails, heads = graph.tails, graph.indices
-    region, count = np.full(graph.num_vertices, -1, np.int64), 0
-    between = np.flatnonzero(free[tails] & free[heads])
-    drop = values[tails[between]] - values[heads[between]]
-    level = between[np.abs(drop) <= tolerance]
-    members, ends = np.unique(np.stack([tails[level], heads[level]]), return_inverse=True)
-    if members.size:
-        ends, shape = ends.reshape(2, level.size), (members.size, members.size)
-        joins = sparse.csr_array((np.ones(level.size), (ends[0], ends[1])), shape=shape)
-        count, component = connected_components(joins, directed=False)
-        _, first = np.unique(component, return_index=True)
-        region[members] = np.argsort(np.argsort(first))[component]
-    inside = region >= 0
-    closed = np.zeros(count, dtype=bool)
-    np.logical_or.at(closed, region[inside], stuck(graph, values, goal, tolerance)[inside])
-    _, lowest = np.unique(region[inside], return_index=True)
-    sizes = np.bincount(region[inside], minlength=count)
-    return Plateaus(region, sizes, values[inside][lowest], ~closed)
-
-
-def stuck(graph: Graph, values: FloatArray, goal: int, tolerance: float = 0.0) -> BoolArray:
-    """Return (n,) bool: vertices of finite value without a level path to an exit."""
-    rule = planning.Rule(planning.UNIT if graph.is_unit else planning.SLOPE, tolerance, True)
-    _, hops, count = planning.first_moves(graph.arcs, values, goal, rule)
-    if count:
-        planning.level_hops(graph.arcs, graph.reverse_arcs, values, hops, tolerance)
-    return np.asarray((hops == planning.STUCK) & np.isfinite(values))
-
-
 class End(IntEnum):
     """How the walk from a start ends."""
 
@@ -294,8 +140,6 @@ class Failures(FrozenArrays):
         avoid the goal and close.
     minima, maxima : Extrema
         Strict interior extrema of the field.
-    plateaus : Plateaus
-        Level ground of the field.
     plan : Plan
         The plan audited.
     """
@@ -308,7 +152,6 @@ class Failures(FrozenArrays):
     partitions: bool
     minima: Extrema
     maxima: Extrema
-    plateaus: Plateaus
     plan: Plan
 
     @property
@@ -352,7 +195,7 @@ def walk_ends(plan: Plan, labels: Labels) -> NDArray[np.int8]:
 def failures(
     graph: Graph, ext: Field, labels: Labels, goal: int, plan: Plan | None = None
 ) -> Failures:
-    """Return the end of every walk, basins, strict extrema and plateaus (Lemma, Remark).
+    """Return the end of every walk, basins and strict extrema (Lemma, Remark).
 
     Parameters
     ----------
@@ -405,5 +248,5 @@ def failures(
         and goal not in members
     )
     end, sizes = walk_ends(route, labels), np.bincount(basin[basin >= 0], minlength=begins.size)
-    flats, extrema = plateaus(graph, labels, values, goal), strict_extrema(graph, labels, ext)
-    return Failures(end, sizes, touching, spread, level, partitions, *extrema, flats, route)
+    extrema = strict_extrema(graph, labels, ext)
+    return Failures(end, sizes, touching, spread, level, partitions, *extrema, route)

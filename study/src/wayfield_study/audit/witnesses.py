@@ -35,7 +35,6 @@ from numpy.typing import NDArray
 from wayfield._arrays import as_whole
 from wayfield.extension import AMLE, Harmonic, extend
 from wayfield.graph import Graph
-from wayfield.kernels._types import FloatArray
 from wayfield.labels import Labels
 from wayfield.plans import Plan
 
@@ -165,21 +164,6 @@ def subdivision(ks: Iterable[int] = (1, 2, 4, 8, 16)) -> list[SubdivisionRow]:
     return rows
 
 
-class WitnessRow(NamedTuple):
-    """A row of the paper's table of witnesses."""
-
-    size: int
-    """Number of vertices."""
-    goal: int
-    labels: int
-    """Number of labels, the goal's included."""
-    harmonic: float
-    """Share of the unlabelled vertices from which harmonic-greedy reaches the goal."""
-    amle: float
-    failing: tuple[int, ...]
-    """Unlabelled vertices from which AMLE-greedy does not; by name, like the goal."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Witness:
     """A labelled graph with greedy plans on its harmonic extension and on its AMLE.
@@ -202,26 +186,9 @@ class Witness:
     amle_plan: Plan
 
     @property
-    def harmonic(self) -> FloatArray:
-        """(n,) harmonic field."""
-        return self.harmonic_plan.values
-
-    @property
-    def amle(self) -> FloatArray:
-        """(n,) AMLE field."""
-        return self.amle_plan.values
-
-    @property
     def starts(self) -> NDArray[np.int64]:
         """Vertices that are not labelled, from which success is counted."""
         return np.flatnonzero(~self.labels.mask(self.graph))
-
-    @property
-    def edges(self) -> NDArray[np.int64]:
-        """(e, 2) ends of the edges, by name."""
-        once = self.graph.tails < self.graph.indices
-        ends = np.column_stack([self.graph.tails[once], self.graph.indices[once]])
-        return np.asarray(self.names[ends])
 
     def success(self, plan: Plan) -> float:
         """Share of the unlabelled vertices from which the plan reaches the goal; 1 if none."""
@@ -237,23 +204,6 @@ class Witness:
         """Whether harmonic-greedy reaches the goal from more vertices than AMLE-greedy."""
         won, lost = (plan.reached[self.starts] for plan in (self.harmonic_plan, self.amle_plan))
         return int(won.sum()) > int(lost.sum())
-
-    @property
-    def row(self) -> WitnessRow:
-        """The witness as a row of a table."""
-        return WitnessRow(
-            self.graph.num_vertices,
-            int(self.names[self.goal]),
-            len(self.labels),
-            self.success(self.harmonic_plan),
-            self.success(self.amle_plan),
-            tuple(self.failing(self.amle_plan).tolist()),
-        )
-
-    def __repr__(self) -> str:
-        row = self.row
-        size = f"{row.size} vertices, {row.labels} labels"
-        return f"Witness({size}: harmonic {row.harmonic:.3f}, AMLE {row.amle:.3f})"
 
 
 Rows: TypeAlias = list[dict[int, Fraction]]

@@ -223,6 +223,28 @@ def operator_residuals(
 
 
 @njit(cache=True, nogil=True)
+def neighbour_range(
+    arcs: Arcs, lower: FloatArray, upper: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the least `lower` and largest `upper` over the heads; inf and -inf if none.
+
+    With the same field for both, the least and the largest neighbour. Heads whose upper value is
+    infinite or NaN take no part.
+    """
+    n = arcs.indptr.size - 1
+    least = np.full(n, inf)
+    most = np.full(n, -inf)
+    for x in range(n):
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            y = arcs.indices[e]
+            # false for NaN as well
+            if upper[y] < inf:
+                least[x] = min(least[x], lower[y])
+                most[x] = max(most[x], upper[y])
+    return least, most
+
+
+@njit(cache=True, nogil=True)
 def first_breaks(successor: IntArray, goal: int, holds: BoolArray) -> IntArray:
     """Return the first state on each walk where a condition breaks; `NOWHERE` if none.
 
