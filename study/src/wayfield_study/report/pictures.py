@@ -26,9 +26,6 @@ from .drawings import stored_graph
 
 _SCALE = ("#f3f1ea", "#f2cf8d", "#e5924c", "#bb4540", "#6d1f45")  # no start fails … all fail
 _WALL = (0.62, 0.65, 0.68, 1.0)
-_EDGES = ("#3d7ab8", "#dfe3e6", "#f2cf8d", "#e5924c", "#bb4540", "#6d1f45")
-_TIMES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-"""Ratios of cost to believed length at which edges have the colours of `_EDGES`."""
 
 
 @dataclass(frozen=True)
@@ -117,35 +114,6 @@ def failure_scale() -> str:
     return _colour_bar("0", _SCALE, "all goals missed")
 
 
-def edge_picture(row: Row, column: str, caption: str) -> Picture:
-    """Draw a graph with its edges coloured by what they cost beyond their length, relative to it.
-
-    `row` has the columns ``x``, ``y``, ``tails``, ``heads``, ``labelled``, ``goal`` and `column`.
-    """
-    collections = need("matplotlib.collections", "study")
-    places = np.column_stack([row["x"], row["y"]])
-    times = 1.0 + np.array(row[column])
-    order = np.argsort(np.abs(np.log(times)), kind="stable")  # edges that differ lie on top
-    ends = places[np.column_stack([row["tails"], row["heads"]])[order]]
-    stops = np.log2(_TIMES)
-    stops = (stops - stops[0]) / (stops[-1] - stops[0])
-    colours = need("matplotlib.colors", "study").LinearSegmentedColormap
-    scale = colours.from_list("edges", list(zip(stops.tolist(), _EDGES, strict=True)))
-    shades = np.log2(np.clip(times[order], _TIMES[0], _TIMES[-1]) / _TIMES[0])
-    shades /= np.log2(_TIMES[-1] / _TIMES[0])
-    lines = collections.LineCollection(ends, colors=scale(shades), linewidths=1.4)
-    width, height = np.ptp(places, axis=0)
-    figure: Any = need("matplotlib.figure", "study").Figure((6.4, 6.4 * height / width))
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.add_collection(lines)
-    axes.scatter(*places[row["labelled"]].T, s=9, color="#222222", zorder=3)
-    axes.scatter(*places[row["goal"]], s=170, marker="*", color="#222222", zorder=4)
-    axes.set_aspect("equal")
-    axes.autoscale_view()
-    axes.set_axis_off()
-    return Picture(caption, _png(figure, 110))
-
-
 def walks_picture(row: Row, caption: str) -> Picture:
     """Draw walks in a maze of blocks: those that arrive, and in red those that do not.
 
@@ -173,12 +141,6 @@ def walks_picture(row: Row, caption: str) -> Picture:
     axes.scatter(*row["goal"], s=230, marker="*", color="#222222", zorder=4)
     axes.set_axis_off()
     return Picture(caption, _png(figure, 110))
-
-
-def edge_scale() -> str:
-    """Explain the colours of edges."""
-    low, high = f"{_TIMES[0]:g} times its length", f"{_TIMES[-1]:g} times, or no such edge"
-    return _colour_bar(low, _EDGES, high)
 
 
 def _colour_bar(low: str, colours: Sequence[str], high: str) -> str:

@@ -9,18 +9,14 @@ from wayfield._text import number_of
 from ...engine import NO_ROWS, Experiment, Study, Tables
 from ...report import Cover, Tile
 from .._shared import percent
-from . import cost_bounds, every_world, helsinki, memory, other_goals, pictures, sources
+from . import every_world, memory, other_goals, sources
 from ._common import OURS, REFERENCE, SEEDS, say_gain, too_few
 
 WRONG: tuple[Experiment[Any], ...] = (
     every_world.EXPERIMENT,
-    pictures.EXPERIMENT,
-    every_world.SHARES,
     sources.EXPERIMENT,
     other_goals.EXPERIMENT,
     memory.EXPERIMENT,
-    cost_bounds.EXPERIMENT,
-    helsinki.EXPERIMENT,
 )
 """In the order of the report."""
 

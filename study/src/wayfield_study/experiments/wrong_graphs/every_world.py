@@ -1,7 +1,7 @@
 """Every world with few and some labels: how every arm fares.
 
 Exact costs at 1 and 5 % of the states. `run` has a row for every arm; `_common.row` describes its
-columns. Then the number of labels: shares from 0.5 to 10 % in the worlds that differ most.
+columns.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from wayfield._text import number_of
 
-from ...engine import NO_ROWS, Records, Row, Tables
-from ...report import Chart, Finding, Scale, Series, Table, against, chart
+from ...engine import Records, Row
+from ...report import Chart, Finding, Scale, Series, Table, chart
 from .._shared import make_experiment, percent
 from . import _common as common
 from ._worlds import WRONG_WORLDS
@@ -130,59 +130,5 @@ EXPERIMENT = make_experiment(
     "plans replanning Dijkstra takes the one that it finds first; “lowest index first” "
     "breaks ties in another way, to show how much that matters.",
     {"charts": charts, "tables": tables, "findings": findings, "notes": common.NOTES},
-    **common.GRID,
-)
-
-
-# -------------------------------------------------------------------- how many labels
-
-SHARE_ARMS = ("dijkstra", "residual", "knn", "mend")
-FRACTIONS = (0.005, 0.02, 0.1)
-"""Beside those at which every world is run."""
-MOST = tuple(world for world in common.SOME if world != "exact")
-
-
-def run_shares(cell: common.WrongCell) -> list[Row]:
-    """Return one row for each of `SHARE_ARMS`."""
-    return common.rows_of(cell.draw(), SHARE_ARMS)
-
-
-def with_every_world(tables: Tables) -> Records:
-    """Add the same worlds and seeds at the shares of the experiment on every world."""
-    ours = tables["wrong_shares"]
-    cells = set(ours.distinct("world", "size", "seed"))
-    others = tables.get(EXPERIMENT.name, NO_ROWS)
-    same = (r for r in others if (r["world"], r["size"], r["seed"]) in cells)
-    return Records.of([*ours, *(row for row in same if row["arm"] in SHARE_ARMS)])
-
-
-def share_charts(rows: Records) -> Iterator[Chart]:
-    """Draw SPL against the share of labels, world by world."""
-    looks = [look for look in common.LOOKS if look.name in SHARE_ARMS]
-    names = ("", "SPL")
-    for world, some in rows.by("world").items():
-        title = f"SPL against labels: {WRONG_WORLDS[world]}"
-        yield against(some, "label_fraction", looks, title, percent, (), common.mean_spl, names)
-
-
-def share_tables(rows: Records) -> Iterator[Table]:
-    """Tabulate SPL at every share."""
-    for fraction, some in sorted(rows.by("label_fraction").items()):
-        title = f"SPL with {percent(fraction)} labels"
-        yield common.by_world(some, f"spl-{100 * fraction:g}", title)
-
-
-SHARES_SHOWN = {"rows": with_every_world, "charts": share_charts, "tables": share_tables}
-SHARES = make_experiment(
-    "wrong_shares",
-    "How many labels?",
-    1,
-    run_shares,
-    common.grids(
-        quick=(("short1",), (0.02, 0.1), (0, 1)),
-        standard=(MOST, FRACTIONS, common.SEEDS[:4]),
-    ),
-    "The same worlds with exact labels at 0.5 to 10 % of the states.",
-    SHARES_SHOWN | {"notes": common.NOTES},
     **common.GRID,
 )
