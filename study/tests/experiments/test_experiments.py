@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
+from wayfield_study.audit.lattice_search import search
 from wayfield_study.engine import Cell, Experiment, Row, Task
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import (
@@ -27,8 +28,7 @@ from wayfield_study.experiments import (
 from wayfield_study.experiments._trial import HARMONIC, SWEEPS
 from wayfield_study.experiments.iteration_audit import BUDGETS
 from wayfield_study.experiments.readings import ReadingCell
-from wayfield_study.experiments.small_graphs import FittedWitness
-from wayfield_study.experiments.witnesses import Lattice, SearchCell, SevenNodes
+from wayfield_study.experiments.witnesses import SEVEN_NODES, GraphCell, SearchCell
 from wayfield_study.paper.grid import PAPER_RELAXATION
 from wayfield_study.report import Section
 
@@ -40,9 +40,9 @@ BY_NAME = {  # those on wrong graphs have tests of their own
 TINY = MazeCell("umaze", 3, 0.1, 54, goals=4)
 CELLS: dict[str, Cell] = {
     "design": ReadingCell(**vars(TINY)),
-    "other_searches": SearchCell("thinned", 101, candidates=10),
-    "witnesses": SevenNodes(),
-    "small_graphs": FittedWitness(1),
+    "other_searches": SearchCell("grown", 101, candidates=10),
+    "witnesses": SEVEN_NODES,
+    "small_graphs": GraphCell("witness-1"),
     "directed": WorldCell("one-way maze", 60, 0.1, 54),
 }
 SAMPLED = ("design", "other_draws", "medium_maps")
@@ -269,18 +269,13 @@ def test_the_seven_nodes() -> None:
 
 
 def test_the_search_counts_its_witnesses() -> None:
-    lattice = Lattice(3, 3, candidates=60)
+    lattice = GraphCell("lattice-3x3", 20260510, candidates=60)
     rows = as_table(lattice, witnesses.run(lattice))
+    found = search((3, 3), 60, 20260510)
     assert figure(rows, "all", "tested")[0] == 60
     assert figure(rows, "all", "witnesses_exit")[0] == 0  # the reach theorem
-    for way in ("swept", "exact"):
-        items = {row["item"] for row in rows if str(row["item"]).startswith(f"{way}/")}
-        assert len(items) == figure(rows, "all", f"witnesses_{way}")[0]
-        for item in items:
-            count, names = figure(rows, str(item), "amle_failures")
-            assert count == len(names.split()) > 0
-            better = figure(rows, str(item), "harmonic_success")
-            assert better > figure(rows, str(item), "amle_success")
+    for way, count in found.counts.items():
+        assert figure(rows, "all", f"witnesses_{way}")[0] == count
 
 
 def test_drawings_hold_what_was_found() -> None:

@@ -29,11 +29,7 @@ from wayfield_study.experiments.wrong_graphs._worlds import WRONG_WORLDS
 from wayfield_study.report import Provenance, write_report
 
 STUDY = STUDIES["wrong-graphs"]
-QUICK = [
-    task
-    for task in STUDY.tasks(STUDY.profile("quick"))
-    if task.cell.columns["world"] in SOME
-]
+QUICK = [task for task in STUDY.tasks(STUDY.profile("quick")) if task.cell.columns["world"] in SOME]
 
 
 @pytest.fixture(scope="module")

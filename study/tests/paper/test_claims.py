@@ -13,8 +13,8 @@ from wayfield import InputError
 from wayfield_study.engine import Measure, Records, Row, as_records
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import STUDIES, rollout, small_graphs
-from wayfield_study.experiments.small_graphs import FITS, Fit, FittedWitness
-from wayfield_study.experiments.witnesses import SevenNodes, run
+from wayfield_study.experiments.small_graphs import FITS, Fit
+from wayfield_study.experiments.witnesses import SEVEN_NODES, GraphCell, run
 from wayfield_study.paper import rules
 from wayfield_study.paper.figures import FIGURES, TABLES, read_tables, same_as, value
 from wayfield_study.paper.grid import CELL, CONFIGURATION, papers_budget
@@ -424,11 +424,11 @@ def iteration_rows() -> list[Row]:
 
 
 def small_graph_rows() -> list[Row]:
-    return as_table(SevenNodes(), run(SevenNodes()))
+    return as_table(SEVEN_NODES, run(SEVEN_NODES))
 
 
 def drawn_rows() -> list[Row]:
-    cells = [FittedWitness(number) for number in FITS]
+    cells = [GraphCell(f"witness-{number}") for number in FITS]
     return [row for cell in cells for row in as_table(cell, small_graphs.run(cell))]
 
 

@@ -398,23 +398,6 @@ def test_candidates_for_medium_stand_for_the_papers_cells() -> None:
 # ---------------------------------------------------------------- searches
 
 
-def test_thinned_subgraphs_are_connected_and_induced() -> None:
-    rng = np.random.default_rng(5)
-    sizes = set()
-    for _ in range(50):
-        graph, names = witnesses.connected_part(rng)
-        sizes.add(graph.num_vertices)
-        assert np.isfinite(wf.cost_to_go(graph, 0)).all()
-        rows, columns = np.divmod(names, 4)
-        apart = abs(rows[:, None] - rows) + abs(columns[:, None] - columns)
-        for x in range(graph.num_vertices):
-            np.testing.assert_array_equal(
-                np.sort(graph.neighbours(x)), np.flatnonzero(apart[x] == 1)
-            )
-    assert sizes <= set(range(8, 17))
-    assert len(sizes) >= 5
-
-
 def test_other_searches_are_evidence() -> None:
     rows = [
         {"way": way, "seed": seed, "candidates": 588, "swept": count, "exact": 0}
@@ -426,9 +409,8 @@ def test_other_searches_are_evidence() -> None:
     assert (expected.mean, expected.sd, expected.draws) == (6.0, pytest.approx(np.sqrt(8)), 2)
 
 
-@pytest.mark.parametrize("way", witnesses.WAYS)
-def test_a_search_is_settled_by_its_cell(way: str) -> None:
-    cell = witnesses.SearchCell(way, 3, candidates=30)
+def test_a_search_is_settled_by_its_cell() -> None:
+    cell = witnesses.SearchCell("grown", 3, candidates=30)
     (row,) = witnesses.run_search(cell)
     assert witnesses.run_search(cell) == [row]
     assert 0 <= row["exact"] <= 30

@@ -38,8 +38,7 @@ from wayfield_study.engine import (
 )
 from wayfield_study.experiments import STUDIES, MazeCell, paper_study, rollout
 from wayfield_study.experiments.readings import ReadingCell
-from wayfield_study.experiments.small_graphs import FittedWitness
-from wayfield_study.experiments.witnesses import WAYS, Lattice, SearchCell, SevenNodes
+from wayfield_study.experiments.witnesses import SEVEN_NODES, GraphCell, SearchCell
 from wayfield_study.paper.claims import Claim, make_claims
 from wayfield_study.paper.figures import FIGURES, TABLES, value
 from wayfield_study.paper.grid import GRID, SEEDS
@@ -82,9 +81,9 @@ TINY = MazeCell("medium", 2, 0.08, 54, goals=2)
 """Of the paper's grid's kind."""
 SMALL: dict[str, list[Any]] = {
     "design": [ReadingCell(**vars(TINY))],
-    "other_searches": [SearchCell(way, 101, candidates=10) for way in WAYS],
-    "witnesses": [SevenNodes(), Lattice(3, 3, candidates=40)],
-    "small_graphs": [SevenNodes(), *map(FittedWitness, range(1, 6))],
+    "other_searches": [SearchCell("grown", 101, candidates=10)],
+    "witnesses": [SEVEN_NODES, GraphCell("lattice-3x3", 20260510, candidates=40)],
+    "small_graphs": [SEVEN_NODES, *(GraphCell(f"witness-{number}") for number in range(1, 6))],
 }
 TASKS = [
     Task(experiment, cell)

@@ -195,10 +195,6 @@ class Witness:
         reached = plan.reached[self.starts]
         return float(reached.mean()) if reached.size else 1.0
 
-    def failing(self, plan: Plan) -> NDArray[np.int64]:
-        """Return the names of the unlabelled vertices from which the plan fails."""
-        return self.names[self.starts[~plan.reached[self.starts]]]
-
     @property
     def harmonic_wins(self) -> bool:
         """Whether harmonic-greedy reaches the goal from more vertices than AMLE-greedy."""

@@ -21,20 +21,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 
 import wayfield as wf
 from wayfield.plans import Plan
 
-from ..audit.lattice_search import UPDATE, contests
-from ..audit.witnesses import Witness
-from ..engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
+from ..audit.lattice_search import UPDATE, Search, contests
+from ..audit.witnesses import Witness, seven_node
+from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables
 from ..paper.measures import NOT_RUN, figures_of
 from ..report import Chart, Finding, drawn_graph, graph_drawing
 from ._shared import make_experiment
-from .witnesses import LATTICES, SIDE, Lattice, SevenNodes
+from .witnesses import LATTICES, SEVEN_NODES, SIDE, GraphCell
 
 SHOWN = 3
 """Witnesses of our own search to draw."""
@@ -112,37 +111,13 @@ FITS = {
 """By the number of the paper's witness."""
 
 
-@dataclass(frozen=True)
-class FittedWitness:
-    """A graph that fits one of the paper's five witnesses."""
-
-    number: int
-
-    @property
-    def key(self) -> str:
-        """Name of the cell."""
-        return f"witness-{self.number}"
-
-    @property
-    def columns(self) -> Row:
-        """Its name; nothing about it is random."""
-        return {"graph": self.key, "seed": 0, "candidates": 0}
-
-    def draw(self) -> Fit:
-        """Return the graph with its labels and fields."""
-        return FITS[self.number]
-
-
-SmallCell: TypeAlias = SevenNodes | FittedWitness | Lattice
-
-
 # -------------------------------------------------------------------- rows
 
 
-def run(cell: SmallCell) -> list[Row]:
+def run(cell: GraphCell) -> list[Row]:
     """Return a row for every drawing."""
-    if isinstance(cell, SevenNodes):
-        graph, labels, goal, names = cell.draw()
+    if cell == SEVEN_NODES:
+        graph, labels, goal, names = seven_node()
         harmonic, amle = (
             wf.plan(graph, wf.extend(graph, labels, method).values, goal, "q", "index")
             for method in (wf.Harmonic(), wf.AMLE())
@@ -153,17 +128,19 @@ def run(cell: SmallCell) -> list[Row]:
             for way, route in (("harmonic", harmonic), ("amle", amle))
         ]
     found: list[tuple[str, int, Witness, Plan, Callable[[Plan], float]]]
-    if isinstance(cell, FittedWitness):
-        fit = cell.draw()
+    if cell.graph.startswith("witness-"):
+        fit = FITS[int(cell.graph.removeprefix("witness-"))]
         exact = fit.witnesses["exact"].harmonic_plan
         found = [
             (way, 0, witness, fit.swept_harmonic if way == "swept" else exact, fit.success)
             for way, witness in fit.witnesses.items()
         ]
     else:
+        searched = cell.draw()
+        assert isinstance(searched, Search)
         found = [
             ("exact", number, witness, witness.harmonic_plan, witness.success)
-            for number, witness in list(cell.draw().witnesses["exact"].items())[:SHOWN]
+            for number, witness in list(searched.witnesses["exact"].items())[:SHOWN]
         ]
     rows = []
     for way, number, witness, smooth, success in found:
@@ -206,20 +183,15 @@ def measures(tables: Tables) -> dict[str, Measure]:
         if not some:
             continue
         (swept,), (exact,) = some["swept"], some["exact"]
-        for column in ("vertices", "goal", "labels", "harmonic", "amle", "failing"):
-            name = "goal_name" if column == "goal" else column
+        columns = ("vertices", "goal", "labels", "harmonic", "amle", "failing")
+        names = {f"witnesses/witness{number}/{column}": column for column in columns}
+        names[f"witnesses/witness{number}/goal"] = "goal_name"
+        names[f"witness-failures/witness{number}/failing"] = "failing_set"
+        for figure, name in names.items():
             # what the graph was chosen for is no measurement; what solving it exactly changes is
-            moved = swept[name] != exact[name]
-            measure = Measure(float(swept[name]), float(exact[name]), note=_FITTED)
-            found[f"witnesses/witness{number}/{column}"] = (
-                measure if moved else Measure(None, note=_CHOSEN)
-            )
-        stopped, solved = float(swept["failing_set"]), float(exact["failing_set"])
-        found[f"witness-failures/witness{number}/failing"] = (
-            Measure(stopped, solved, note=_FITTED)
-            if stopped != solved
-            else Measure(None, note=_CHOSEN)
-        )
+            found[figure] = Measure(None, note=_CHOSEN)
+            if swept[name] != exact[name]:
+                found[figure] = Measure(float(swept[name]), float(exact[name]), note=_FITTED)
     return found
 
 
@@ -265,9 +237,9 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-def cells(profile: Profile) -> list[SmallCell]:
+def cells(profile: Profile) -> list[GraphCell]:
     """Return the same graphs in every profile."""
-    return [SevenNodes(), *map(FittedWitness, FITS), LATTICES[0]]
+    return [SEVEN_NODES, *(GraphCell(f"witness-{number}") for number in FITS), LATTICES[0]]
 
 
 NOTE = (
@@ -276,7 +248,7 @@ NOTE = (
     "fields are solved exactly is said of these graphs, not of the paper's own."
 )
 COMPARED = {"witnesses": ("harmonic", "amle", "failing"), "witness-failures": ()}
-EXPERIMENT: Experiment[SmallCell] = make_experiment(
+EXPERIMENT = make_experiment(
     "small_graphs",
     "Small graphs, drawn",
     2,
@@ -286,6 +258,6 @@ EXPERIMENT: Experiment[SmallCell] = make_experiment(
     "Values are written in the vertices; labels have a double ring, the goal is filled, and "
     "starts that never reach it are tinted.",
     {"compared": COMPARED, "drawings": drawings, "findings": findings, "notes": (NOTE,)},
-    effort=lambda cell: 3500.0 if isinstance(cell, Lattice) else 10.0,
+    effort=lambda cell: 3500.0 if cell.candidates else 10.0,
     measures=measures,
 )

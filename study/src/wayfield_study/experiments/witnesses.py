@@ -3,34 +3,29 @@
 Rows are in long form: one figure each, ``table``, ``item``, ``quantity`` and its ``value``, with
 ``exact`` for what a number cannot hold: a rational, or a list of vertices.
 
-`OTHER_SEARCHES` repeats the search with other draws and another reading. The paper: "random
-connected induced subgraphs". Ours are *grown*, vertex by vertex. They may as well be *thinned*: a
-random set of vertices, drawn again until it is connected. Witnesses are rare, so that their number
-is as much the draw's as the way's: every way is tried with several seeds.
+`OTHER_SEARCHES` repeats the search with other seeds: witnesses are rare, so that their number
+varies much from draw to draw.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 import wayfield as wf
 
-from ..audit.lattice_search import MOST_LABELS, Search, contests, search
+from ..audit.lattice_search import WAYS, Search, search
 from ..audit.witnesses import DECISION, SevenNode, seven_node, seven_node_values, subdivision
-from ..engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
+from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables
 from ..paper.figures import TABLES
 from ..paper.measures import NOT_RUN, figures_of
-from ..report import Finding, Section, Table
-from ._shared import make_experiment
+from ..report import Finding, Table
+from ._shared import Settings, make_experiment
 
 SUBDIVISIONS = (1, 2, 4, 8, 16)
-SOLVED = ("swept", "exact", "exit")
-"""How the AMLE is found: by sweeps, exactly, and exactly with exit ties."""
 SEED = 20260510
 """Of the paper's search."""
 CANDIDATES = 588
@@ -38,8 +33,6 @@ CANDIDATES = 588
 SIDE = 4
 """Of the lattice that the paper's number of witnesses is for."""
 OTHER_SEEDS = tuple(range(101, 111))
-WAYS = ("grown", "thinned")
-"""How subgraphs are drawn."""
 PAPERS = ("seven-nodes", "subdivision", "search")
 """The paper's tables of small graphs."""
 
@@ -48,64 +41,45 @@ PAPERS = ("seven-nodes", "subdivision", "search")
 
 
 @dataclass(frozen=True)
-class SevenNodes:
-    """The paper's seven-node graph."""
-
-    @property
-    def key(self) -> str:
-        """Name of the cell."""
-        return "seven-node"
-
-    @property
-    def columns(self) -> Row:
-        """Its name; nothing about it is random."""
-        return {"graph": self.key, "seed": 0, "candidates": 0}
-
-    def draw(self) -> SevenNode:
-        """Build the graph, with its labels, goal and the names of its vertices."""
-        return seven_node()
-
-
-@dataclass(frozen=True)
-class Lattice:
-    """A search among the connected subgraphs of a lattice.
+class GraphCell(Settings):
+    """A small graph by its name, or a search among the connected subgraphs of a lattice.
 
     Attributes
     ----------
-    rows, columns_across : int
-        Sides of the lattice.
-    seed : int
-        Of the candidates.
-    candidates : int
-        How many are tried.
+    graph : str
+        "seven-node", "lattice-4x4" for a lattice of four rows and columns, or one of
+        `small_graphs`.
+    seed, candidates : int
+        Of a search: the draw, and how many subgraphs are tried.
     """
 
-    rows: int
-    columns_across: int
-    seed: int = SEED
-    candidates: int = CANDIDATES
+    graph: str
+    seed: int = 0
+    candidates: int = 0
 
     @property
     def key(self) -> str:
         """Name of the cell."""
-        return f"lattice-{self.rows}x{self.columns_across}"
+        return self.graph
 
-    @property
-    def columns(self) -> Row:
-        """The lattice, and which candidates are drawn."""
-        return {"graph": self.key, "seed": self.seed, "candidates": self.candidates}
-
-    def draw(self) -> Search:
-        """Search it."""
-        return search((self.rows, self.columns_across), self.candidates, self.seed)
+    def draw(self) -> SevenNode | Search:
+        """Build the seven nodes, or search the lattice."""
+        if self == SEVEN_NODES:
+            return seven_node()
+        sides = self.graph.removeprefix("lattice-").split("x")
+        return search([int(side) for side in sides], self.candidates, self.seed)
 
 
-LATTICES = (Lattice(SIDE, SIDE), Lattice(5, 4), Lattice(5, 5))
+SEVEN_NODES = GraphCell("seven-node")
+LATTICES = tuple(
+    GraphCell(f"lattice-{rows}x{columns}", SEED, CANDIDATES)
+    for rows, columns in ((SIDE, SIDE), (5, 4), (5, 5))
+)
 
 
 @dataclass(frozen=True)
-class SearchCell:
-    """A search of one way with one seed."""
+class SearchCell(Settings):
+    """Another search of the lattice; `way` is how subgraphs are drawn: "grown", by neighbours."""
 
     way: str
     seed: int
@@ -116,74 +90,23 @@ class SearchCell:
         """Name of the cell."""
         return f"{self.way}-s{self.seed}-{self.candidates}"
 
-    @property
-    def columns(self) -> Row:
-        """The settings."""
-        return {"way": self.way, "seed": self.seed, "candidates": self.candidates}
-
-    def draw(self) -> Row:
-        """Search, and count the witnesses the paper's way and with exact fields."""
-        found = {"swept": 0, "exact": 0}
-        if self.way == "grown":
-            counts = search((SIDE, SIDE), self.candidates, self.seed).counts
-            return {way: counts[way] for way in found}
-        rng = np.random.default_rng([self.seed, SIDE])
-        for _ in range(self.candidates):
-            graph, names = connected_part(rng)
-            count = int(rng.integers(1, MOST_LABELS + 1))
-            drawn = rng.choice(graph.num_vertices, count + 1, replace=False)
-            goal = int(drawn[0])
-            labels = wf.Labels(drawn, wf.cost_to_go(graph, goal)[drawn])
-            found_here = contests(graph, labels, goal, names)
-            for way in found:
-                found[way] += found_here[way].harmonic_wins
-        return found
-
-
-def connected_part(rng: np.random.Generator) -> tuple[wf.Graph, NDArray[np.int64]]:
-    """Draw sets of at least half of the vertices until one is connected."""
-    total = SIDE * SIDE
-    across = [(x, x + 1) for x in range(total) if (x + 1) % SIDE]
-    edges = np.array(across + [(x, x + SIDE) for x in range(total - SIDE)])
-    while True:
-        names = np.sort(rng.choice(total, rng.integers(total // 2, total + 1), replace=False))
-        kept = edges[np.isin(edges, names).all(axis=1)]
-        ends = np.searchsorted(names, kept).T
-        if np.unique(ends).size < names.size:
-            continue  # a vertex on its own
-        graph = wf.Graph.from_edges(*ends)
-        if np.isfinite(wf.cost_to_go(graph, 0)).all():
-            return graph, names
+    def draw(self) -> Search:
+        """Search."""
+        return search((SIDE, SIDE), self.candidates, self.seed)
 
 
 # -------------------------------------------------------------------- rows
 
 
-def run(cell: SevenNodes | Lattice) -> list[Row]:
+def run(cell: GraphCell) -> list[Row]:
     """Return the figures of the graph, or of the search."""
-    if isinstance(cell, SevenNodes):
-        return _seven_node_rows(cell.draw())
     found = cell.draw()
-    rows = [_figure("search", "all", "tested", found.tested)]
-    for way, witnesses in found.witnesses.items():
-        perfect = sum(w.success(w.harmonic_plan) == 1.0 for w in witnesses.values())
-        rows += [
-            _figure("search", "all", f"witnesses_{way}", len(witnesses)),
-            _figure("search", "all", f"perfect_harmonic_{way}", perfect),
-        ]
-        for number, witness in witnesses.items():
-            failing = witness.failing(witness.amle_plan)
-            names = " ".join(map(str, failing.tolist()))
-            for quantity, value, exact in (
-                ("vertices", witness.graph.num_vertices, ""),
-                ("goal", witness.names[witness.goal], ""),
-                ("labels", len(witness.labels), ""),
-                ("harmonic_success", witness.success(witness.harmonic_plan), ""),
-                ("amle_success", witness.success(witness.amle_plan), ""),
-                ("amle_failures", failing.size, names),
-            ):
-                rows.append(_figure("witness", f"{way}/{number}", quantity, value, exact))
-    return rows
+    if isinstance(found, SevenNode):
+        return _seven_node_rows(found)
+    return [
+        _figure("search", "all", "tested", found.tested),
+        *(_figure("search", "all", f"witnesses_{way}", found.counts[way]) for way in WAYS),
+    ]
 
 
 def _figure(table: str, item: object, quantity: str, value: float, exact: str = "") -> Row:
@@ -273,7 +196,7 @@ def tables(rows: Records) -> list[Table]:
     for graph, chosen in rows.where(table="search").by("graph").items():
         figures = {str(row["quantity"]): int(row["value"]) for row in chosen}
         name = str(graph).removeprefix("lattice-").replace("x", " × ")
-        found = [f"{figures[f'witnesses_{way}']}" for way in SOLVED]
+        found = [f"{figures[f'witnesses_{way}']}" for way in WAYS]
         lines.append([name, f"{figures['tested']:,}", *found])
     if not lines:
         return []
@@ -289,7 +212,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         return
     tested, swept, exact, exits = (
         int(totals[name].column("value").sum())
-        for name in ("tested", *(f"witnesses_{way}" for way in SOLVED))
+        for name in ("tested", *(f"witnesses_{way}" for way in WAYS))
     )
     yield Finding(
         "new",
@@ -300,29 +223,9 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-def by_way(rows: Records) -> Iterator[Table]:
-    """Tabulate the number of witnesses by way, its mean and its spread."""
-
-    def spread(some: Records) -> str:
-        return f"{some.column('swept').std(ddof=1):.1f}" if len(some) > 1 else "–"
-
-    yield Table.of(
-        "ways",
-        f"Witnesses by how subgraphs of the {SIDE} × {SIDE} lattice are drawn",
-        "subgraphs",
-        rows.by("way"),
-        {
-            "searches": lambda some: f"{len(some)}",
-            "witnesses by sweeps": lambda some: f"{some.mean('swept'):.1f}",
-            "standard deviation": spread,
-            "exact": lambda some: f"{some.mean('exact'):.1f}",
-        },
-    )
-
-
-def cells(profile: Profile) -> list[SevenNodes | Lattice]:
+def cells(profile: Profile) -> list[GraphCell]:
     """Return the seven nodes and the lattices, only the smallest if quick."""
-    return [SevenNodes(), *(LATTICES[:1] if profile.name == "quick" else LATTICES)]
+    return [SEVEN_NODES, *(LATTICES[:1] if profile.name == "quick" else LATTICES)]
 
 
 EXPERIMENT = make_experiment(
@@ -340,29 +243,32 @@ EXPERIMENT = make_experiment(
 
 
 def search_cells(profile: Profile) -> list[SearchCell]:
-    """Return every way with ten seeds, or with two and few candidates."""
+    """Return ten seeds, or two and few candidates."""
     few = profile.name == "quick"
     seeds, candidates = (OTHER_SEEDS[:2], 20) if few else (OTHER_SEEDS, CANDIDATES)
-    return [SearchCell(way, seed, candidates) for way, seed in product(WAYS, seeds)]
+    return [SearchCell("grown", seed, candidates) for seed in seeds]
 
 
 def run_search(cell: SearchCell) -> list[Row]:
-    """Return the one row of another search."""
-    return [cell.draw()]
+    """Count the witnesses of another search, the paper's way and with exact fields."""
+    counts = cell.draw().counts
+    return [{way: counts[way] for way in ("swept", "exact")}]
 
 
-SEARCHES_SECTION = Section(
-    "other-searches",
-    "Sensitivity: how the adversarial search draws its subgraphs",
-    "The paper tries 588 “random connected induced subgraphs” and finds five witnesses.",
-    tables=by_way,
-)
-OTHER_SEARCHES = Experiment(
+def by_seed(rows: Records) -> list[Table]:
+    """Tabulate the number of witnesses by seed."""
+    lines = [[str(row["seed"]), str(row["swept"]), str(row["exact"])] for row in rows]
+    heads = ["seed", "witnesses by sweeps", "exact"]
+    return [Table("seeds", "Witnesses by seed of the search", heads, lines)]
+
+
+OTHER_SEARCHES = make_experiment(
     "other_searches",
-    "Other searches",
+    "Other draws of the adversarial search",
     1,
     run_search,
     search_cells,
-    lambda cell: 1200.0,
-    sections=(SEARCHES_SECTION,),
+    "The paper tries 588 “random connected induced subgraphs” and finds five witnesses.",
+    {"tables": by_seed},
+    effort=lambda cell: 1200.0,
 )
