@@ -121,7 +121,7 @@ def test_the_oracle_walks_shortest_paths() -> None:
     assert row["cost_all"] == row["least_cost_all"]
 
 
-@pytest.mark.parametrize("name", ["rollout", "held_out", "resolution", "sparse"])
+@pytest.mark.parametrize("name", ["rollout", "held_out"])
 def test_exact_fields_and_exit_ties_reach_from_everywhere(name: str) -> None:
     chosen = [row for row in rows_of(name) if row["arm"] == "amle_exit"]
     assert chosen
@@ -305,14 +305,6 @@ def test_pictures_hold_what_was_found() -> None:
 
 
 # ---------------------------------------------------------------- beyond the paper
-
-
-def test_label_counts_double_from_two() -> None:
-    counts = sorted({row["count"] for row in rows_of("sparse")})
-    assert counts == [2, 4, 6]
-    assert list(beyond.label_counts(40)) == [2, 4, 8, 16, 32, 40]
-    for row in rows_of("sparse"):
-        assert row["count"] <= row["labels"] <= row["count"] + 1
 
 
 def test_without_noise_nothing_changes() -> None:

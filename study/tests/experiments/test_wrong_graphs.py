@@ -14,9 +14,8 @@ from pages import outline
 from wayfield_study.engine import Records, Row, Store, Task, by_experiment, run
 from wayfield_study.engine.tasks import headline
 from wayfield_study.experiments import STUDIES
-from wayfield_study.experiments.wrong_graphs import every_world, other_goals, sources
+from wayfield_study.experiments.wrong_graphs import every_world, sources
 from wayfield_study.experiments.wrong_graphs._common import (
-    MENDS,
     SOME,
     WALKS,
     WrongCell,
@@ -71,19 +70,6 @@ def test_noise_has_mean_one_and_spares_the_goal() -> None:
     assert factors.mean() == pytest.approx(1.0, abs=0.02)
     assert np.log(factors).std() == pytest.approx(sources.SIGMA, rel=0.05)
     assert noisy.labels.values[~others].tolist() == [0.0]
-
-
-def test_trips_end_at_hubs(tables: dict[str, Records]) -> None:
-    case = WrongCell("patch", 0.05, 0, 0.2).draw()
-    hubs = np.random.default_rng(0).choice(case.world.able, other_goals.HUBS, replace=False)
-    trips = other_goals.trips_to(hubs, case.world, 20, np.random.default_rng(1))
-    assert set(trips.ends) == set(hubs)
-    assert len(trips) == 20
-    for start, end, cost in zip(trips.starts, trips.ends, trips.costs, strict=True):
-        assert cost == wf.cost_to_go(case.world.real, int(end))[start]
-    rows = tables["wrong_goals"]
-    assert set(rows.values("arm")) == {"dijkstra", *MENDS}
-    assert rows.values("data") == ["labels", "trips"]
 
 
 def test_memory_helps_dijkstra(tables: dict[str, Records]) -> None:

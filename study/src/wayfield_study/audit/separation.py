@@ -49,7 +49,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -334,32 +333,19 @@ class SeparatedStates(inputs.FrozenArrays):
         The harmonic plan.
     decides : (n,) bool array
         Which states are decisions.
-    counted : (k, n) bool array
-        Where each of the counts of `Mechanism` holds, in the order of `NAMES`.
+    counted : dict of (n,) bool arrays
+        Where each of the counts of `Mechanism` holds, by its name.
     """
 
-    NAMES: ClassVar[tuple[str, ...]] = (
-        "decisions",
-        *_CLASSES,
-        *(f"scope_{name}" for name in _CLASSES),
-        "untied",
-        "inversions",
-        "inversions_primary",
-        "inversions_scope_primary",
-        "corrected",
-        "certified",
-        "separated",
-        "separated_seen",
-    )
     plan: Plan
     decides: BoolArray
-    counted: BoolArray
+    counted: dict[str, BoolArray]
 
     def count(self, starts: ArrayLike | None = None) -> Mechanism:
         """Count along the harmonic walks from some starts; from all if none are given."""
         visits = inputs.visits_from(self.plan, starts)
         met, arrivals = visits * self.decides, int(visits[self.plan.goal])
-        counts = dict(zip(self.NAMES, (self.counted @ met).tolist(), strict=True))
+        counts = {name: int(where @ met) for name, where in self.counted.items()}
         excluded = int(visits.sum() - met.sum()) - arrivals
         return Mechanism(**counts, arrivals=arrivals, excluded=excluded)
 
@@ -391,17 +377,17 @@ def separated_states(
     scope = over_scope(graph, shape.code)
     decides = scope >= Compatible.NEITHER
     decides[goal] = False
-    counted = (
-        decides,
-        *(shape.code == code for code in _CLASSES.values()),
-        *(scope == code for code in _CLASSES.values()),
-        untied,
-        inversion,
-        inversion & shape.primary,
-        inversion & (scope == Compatible.AMLE),
-        inversion & by_amle.chosen_optimal,
-        inversion & by_amle.holds,
-        separated,
-        seen,
-    )
-    return SeparatedStates(route, decides, np.array(counted))
+    counted = {
+        "decisions": decides,
+        **{name: shape.code == code for name, code in _CLASSES.items()},
+        **{f"scope_{name}": scope == code for name, code in _CLASSES.items()},
+        "untied": untied,
+        "inversions": inversion,
+        "inversions_primary": inversion & shape.primary,
+        "inversions_scope_primary": inversion & (scope == Compatible.AMLE),
+        "corrected": inversion & by_amle.chosen_optimal,
+        "certified": inversion & by_amle.holds,
+        "separated": separated,
+        "separated_seen": seen,
+    }
+    return SeparatedStates(route, decides, counted)

@@ -110,7 +110,7 @@ STUDIES = {
         ),
         Study(
             "wrong-graphs",
-            "When the graph is wrong: what labels and trips can mend",
+            "When the graph is wrong: what labels can mend",
             wrong_graphs.WRONG,
             (
                 Profile("standard", "14 worlds of about 1,600 states, eight seeds"),

@@ -1,16 +1,10 @@
-"""Beyond the paper: very few labels, noisy ones, finer graphs, other mazes, other rules.
-
-**Sparse.** From as many labels as the cell has down to two, and the goal's. Counts are powers of
-two up to the cell's own number. Every set is a uniform draw of its own, the same for all goals.
+"""Beyond the paper: noisy labels, other mazes, other rules.
 
 **Noise.** Independent normal errors of standard deviation σ, in steps, on every label but the
 goal's; their largest size is the labels' ``error``. The paper's two ends and p = 8 are planned on
 as they are. The exact AMLE is also tried as it should be used: steepest descent with exit ties on
 the labels that are left when false sinks are dropped, which on an undirected graph reaches from
 everywhere.
-
-**Resolution.** Harmonic and exact AMLE up to r = 24. Sweeps are left out: on such graphs they would
-only be slow.
 
 **Held out.** The arms of the main experiment on public maps that the paper has not seen.
 
@@ -32,20 +26,18 @@ import numpy as np
 import wayfield as wf
 from wayfield.plans import RuleName, TieName
 
-from ..engine import NO_ROWS, Records, Row, Tables
-from ..paper.grid import AUDIT_SEEDS, CELL, SEEDS
+from ..engine import Records, Row
+from ..paper.grid import AUDIT_SEEDS, SEEDS
 from ..paper.measures import on_cells
 from ..report import Chart, Finding, Mark, Section, Table, against
 from ._mazes import Draw, MazeCell, cells_by_profile, grid, maze_experiment
-from ._shared import COUNTED, failing, printed_series, success, table_by
+from ._shared import COUNTED, failing, success, table_by
 from ._trial import ARMS, EXACT, EXACT_EXIT, HARMONIC, ORACLE, Arm, Trial, power_arm
 from .rollout import run
 
-FEW = (HARMONIC, power_arm(8), EXACT, EXACT_EXIT)
 SIGMAS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 TRIMMED = replace(EXACT_EXIT, name="amle_trimmed", title="AMLE, false sinks dropped", rule="slope")
 AS_THEY_ARE = (HARMONIC, power_arm(8), EXACT)
-FINER = (HARMONIC, EXACT, EXACT_EXIT)
 MAZES = ("umaze", "umaze-eval", "medium-eval", "large-eval", "giant")
 LONGEST = 9
 TOLERANCE = 1e-9
@@ -63,68 +55,6 @@ def mark_and_count(rows: Records, arm: str) -> tuple[Mark, str]:
     """Whether every start of an arm reaches, as a mark; and how many of all starts fail."""
     lost, starts = failing(rows, arm, "_all"), rows.where(arm=arm).total("starts_all")
     return "new" if lost == 0 else "differs", f"{lost:,} of {starts:,}"
-
-
-# -------------------------------------------------------------------- very few labels
-
-
-def run_sparse(cell: MazeCell) -> list[Row]:
-    """Return one row for every number of labels and arm."""
-    drawn = cell.draw()
-    graph, seed = drawn.graph, drawn.label_seed
-    rows: list[Row] = []
-    for count in label_counts(round(cell.label_fraction * graph.num_vertices)):
-        goals = drawn.goals.tolist()
-        labels = [wf.sample_labels(graph, goal, None, seed, count=count) for goal in goals]
-        trial = Trial(replace(drawn, labels=labels))
-        rows += [{"count": count} | trial.row(arm) for arm in FEW]
-    return rows
-
-
-def label_counts(most: int) -> Iterator[int]:
-    """Return powers of two from 2 up to below the most, then the most itself."""
-    count = 2
-    while count < most:
-        yield count
-        count *= 2
-    yield most
-
-
-def shared_counts(tables: Tables) -> Records:
-    """Keep the numbers of labels that every cell has been tried with."""
-    rows = tables["sparse"]
-    every = len(rows.distinct(*CELL))
-    common = [n for n, some in rows.by("count").items() if len(some.distinct(*CELL)) == every]
-    return Records.of(row for row in rows if row["count"] in common)
-
-
-@on_cells
-def with_fewest(rows: Records) -> Iterator[Finding]:
-    """Report success with the fewest labels."""
-    least = min(rows.values("count"))
-    fewest, (mark, lost) = rows.where(count=least), mark_and_count(rows, "amle_exit")
-    yield Finding(
-        mark,
-        "How few labels are enough?",
-        f"With {least} labels and the goal's, harmonic reaches from "
-        f"{success(fewest, 'harmonic'):.1%} of the starts and the exact AMLE from "
-        f"{success(fewest, 'amle'):.1%}; with exit ties {lost} starts fail, whatever the number of "
-        "labels.",
-    )
-
-
-SECTION = Section(
-    "sparse",
-    "Beyond the paper: very few labels",
-    "Down to two labels, and the goal's. Shown are the numbers of labels that every cell "
-    "was tried with.",
-    rows=shared_counts,
-    charts=lambda rows: [against(rows, "count", FEW, "Success against the number of labels")],
-    tables=lambda rows: [table_by(rows, "count", "labels", FEW, "Success by number of labels")],
-    findings=with_fewest,
-)
-cells = cells_of(SMALL, partial(grid, label_fractions=[0.05], seeds=AUDIT_SEEDS))
-SPARSE = maze_experiment("sparse", "Down to two labels", 1, run_sparse, cells, 28.0, SECTION)
 
 
 # -------------------------------------------------------------------- noisy labels
@@ -196,59 +126,6 @@ SECTION = Section(
 )
 cells = cells_of(SMALL, partial(THREE, refinements=[8]))
 NOISE = maze_experiment("noise", "Noisy labels", 1, run_noise, cells, 34.0, SECTION)
-
-
-# -------------------------------------------------------------------- finer graphs
-
-
-def run_finer(cell: MazeCell) -> list[Row]:
-    """Return one row for each arm."""
-    trial = Trial(cell)
-    return [trial.row(arm) for arm in FINER]
-
-
-def all_resolutions(tables: Tables) -> Records:
-    """Return the paper's resolutions and then the finer ones, with the same labels and seeds."""
-    finer, coarser = tables["resolution"], tables.get("rollout", NO_ROWS)
-    same = {name: set(finer.values(name)) for name in ("arm", "maze", "label_fraction", "seed")}
-    alike = (row for row in coarser if all(row[name] in known for name, known in same.items()))
-    return Records((*alike, *finer))
-
-
-def by_resolution(rows: Records) -> list[Chart]:
-    """Draw success against resolution."""
-    title, theirs = "Success on finer graphs", printed_series(rows, "refinement")
-    return [against(rows, "refinement", FINER, title, lambda r: f"r = {r}", theirs)]
-
-
-@on_cells
-def on_finest(rows: Records) -> Iterator[Finding]:
-    """Report success on the finest graph."""
-    finest = max(rows.values("refinement"))
-    chosen = rows.where(refinement=finest)
-    yield Finding(
-        "new",
-        "Does it last on finer graphs?",
-        f"At r = {finest} harmonic reaches from {success(chosen, 'harmonic'):.1%} of the starts, "
-        f"the exact AMLE from {success(chosen, 'amle'):.2%}, with exit ties from "
-        f"{success(chosen, 'amle_exit'):.2%}.",
-    )
-
-
-SECTION = Section(
-    "resolution",
-    "Beyond the paper: finer graphs",
-    "Harmonic and exact AMLE on graphs up to thirty-six times as large as the paper's coarsest.",
-    rows=all_resolutions,
-    charts=by_resolution,
-    tables=lambda rows: [table_by(rows, "refinement", "r", FINER, "Success by resolution")],
-    findings=on_finest,
-)
-cells = cells_of(
-    partial(grid, ["medium"], [16], [0.05], SEEDS[:1]),
-    partial(grid, refinements=[16, 20, 24], label_fractions=[0.02, 0.08], seeds=AUDIT_SEEDS),
-)
-RESOLUTION = maze_experiment("resolution", "Finer graphs", 1, run_finer, cells, 0.3, SECTION)
 
 
 # -------------------------------------------------------------------- other mazes
@@ -352,4 +229,4 @@ SECTION = Section(
 TIES_AND_RULES = maze_experiment(
     "ties", "Ties and rules", 1, run_ties, cells_of(SMALL, grid), 1.3, SECTION
 )
-EXPERIMENTS = (SPARSE, NOISE, RESOLUTION, HELD_OUT, TIES_AND_RULES)
+EXPERIMENTS = (NOISE, HELD_OUT, TIES_AND_RULES)

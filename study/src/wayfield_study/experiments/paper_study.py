@@ -7,15 +7,15 @@ in a study of one's own, the report says nothing of the paper.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
-from wayfield._text import number_of
+import numpy as np
 
 from ..engine import NO_ROWS, Records, Study, Tables
 from ..engine.statistics import BOOTSTRAP_SEED, RESAMPLES
-from ..paper.figures import AUTHOR, FIGURES, TITLE
+from ..paper.figures import AUTHOR, FIGURES, TITLE, value
 from ..paper.grid import (
+    CONFIGURATION,
     PAPER_APART,
     PAPER_RELAXATION,
     PAPER_SWEEPS,
@@ -25,8 +25,6 @@ from ..paper.grid import (
 from ..paper.likelihood import rank
 from ..paper.verdicts import Verdicts
 from ..report import Block, Cover, Look, Tile
-from ..report.charts import tag
-from ..report.drawings import colour_bar, phase_panel
 from ..report.page import render
 from . import medium_maps, readings, solver_readings
 from ._shared import failing, printed_success, success
@@ -39,6 +37,10 @@ PANELS: tuple[tuple[Look, str | None], ...] = (
     (EXACT, None),
 )
 """Arms, and the paper's methods that they stand for."""
+COLOURS = (
+    (109, 31, 69), (191, 75, 65), (233, 161, 91), (245, 227, 174), (152, 203, 211), (35, 118, 156)
+)  # fmt: skip
+"""Of shares from 0 to 1 in the phase diagram."""
 
 
 def cover(study: Study, tables: Tables) -> Cover:
@@ -128,30 +130,38 @@ def _tiles(rows: Records) -> list[Tile]:
 
 
 def _picture(rows: Records) -> Block:
-    """Draw the phase diagram: harmonic, AMLE stopped early, AMLE solved."""
-    figures = []
+    """Show the phase diagram: harmonic, AMLE stopped early, AMLE solved."""
+    panels: dict[str, dict[Any, dict[str, Any]]] = {}
     for look, method in PANELS:
-        cells = rows.where(arm=look.name).by("maze", "refinement", "label_fraction")
-        shares = {key: group.ratio("reached", "pairs") for key, group in cells.items()}
-        known = {
-            (maze, r, lf): FIGURES.get(f"grid-{maze}/r{r}/lf{lf:.2f}/{method}")
-            for (maze, r, lf), group in cells.items()
-            if on_papers_mazes(group)
-        }
-        printed = {key: figure.value for key, figure in known.items() if figure is not None}
-        caption = tag("figcaption", escape(look.title))
-        figures.append(tag("figure", caption + phase_panel(shares, printed, look.title)))
+        cells = rows.where(arm=look.name).by(*CONFIGURATION)
+        boxes = panels[look.title] = {}
+        for (maze, r, lf), some in cells.items():
+            share = some.ratio("reached", "pairs")
+            name = f"grid-{maze}/r{r}/lf{lf:.2f}/{method}"
+            known = on_papers_mazes(some) and name in FIGURES
+            red, green, blue = (
+                round(np.interp(share, np.linspace(0, 1, len(COLOURS)), channel))
+                for channel in np.transpose(COLOURS)
+            )
+            boxes[maze, r, lf] = {
+                "ours": share,
+                "theirs": value(name) if known else None,
+                "fill": f"rgb({red}, {green}, {blue})",
+                "ink": "#ffffff" if 3 * red + 6 * green + blue < 1350 else "#1b242d",
+            }
     goals, starts = _sampling(rows)
-    about = (
-        "Share of start–goal pairs from which the greedy plan reaches the goal, by maze, "
-        "resolution r (vertices along a maze cell) and label fraction lf; "
-        f"{number_of(len(rows.values('seed')), 'seeds')} per box, {goals} goals × {starts} starts "
-        "each. Under ours, smaller, the paper's figure, where its grid has one."
-    )
-    html = (
-        tag("p", about)
-        + tag("div", "".join(figures), class_="panels")
-        + tag("div", colour_bar(), class_="scale")
+    mazes, sizes, fractions = (rows.values(column) for column in CONFIGURATION)
+    html = render(
+        "wayfield_study.paper",
+        "picture.html.j2",
+        panels=panels,
+        mazes=mazes,
+        sizes=sizes,
+        fractions=fractions,
+        seeds=len(rows.values("seed")),
+        goals=goals,
+        starts=starts,
+        colours=[f"rgb{colour}" for colour in COLOURS],
     )
     return Block("picture", "The headline in one picture", html)
 

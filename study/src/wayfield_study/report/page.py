@@ -78,8 +78,6 @@ class Section:
         Anchor, heading, and a paragraph on what was done.
     compared : mapping of str to tuple of str
         Published tables to set ours beside, and the columns to show; all if none are named.
-    rows : function of the tables, optional
-        Chooses the rows for the functions below; the experiment's own if not given.
     charts, drawings, tables, galleries : functions of Records
         What to draw, and which tables of our own to show.
     findings : function of Records
@@ -92,7 +90,6 @@ class Section:
     title: str
     about: str
     compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    rows: Callable[[Tables], Records] | None = None
     charts: Callable[[Records], Iterable[Chart]] | None = None
     drawings: Callable[[Records], Iterable[Chart]] | None = None
     tables: Callable[[Records], Iterable[Table]] | None = None
@@ -286,8 +283,6 @@ def _show(
         )
     rows = tables.get(experiment.name, NO_ROWS)
     missing = not len(rows)
-    if not missing and section.rows is not None:
-        rows = section.rows(tables)
     shown: dict[str, list[Any]] = {"compared": []}
     if cover.compare is not None:
         shown["compared"] = [cover.compare(*entry) for entry in section.compared.items()]

@@ -1,4 +1,4 @@
-"""The study of wrong graphs: what labels and trips can mend, and where nothing helps."""
+"""The study of wrong graphs: what labels can mend, and where nothing helps."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from wayfield._text import number_of
 from ...engine import NO_ROWS, Experiment, Study, Tables
 from ...report import Cover, Tile
 from .._shared import percent
-from . import every_world, memory, other_goals, sources
+from . import every_world, memory, sources
 from ._common import OURS, REFERENCE, SEEDS, say_gain, too_few
 
 WRONG: tuple[Experiment[Any], ...] = (
     every_world.EXPERIMENT,
     sources.EXPERIMENT,
-    other_goals.EXPERIMENT,
     memory.EXPERIMENT,
 )
 """In the order of the report."""

@@ -200,11 +200,9 @@ def follow(
     return WalkResults(*follow_all(case.graph.arcs, values, outcome, case.starts, *how))
 
 
-def mended(case: Case, method: MendMethod | None, trips: mending.Trips | None = None) -> Mended:
-    """Fit the graph to the labels, or to trips in their place; None is the best predictor."""
+def mended(case: Case, method: MendMethod | None) -> Mended:
+    """Fit the graph to the labels; None is the best predictor."""
     method = wf.Best() if method is None else method
-    if trips is not None:
-        return mending.mend(case.graph, trips, method=method)
     return mending.mend(case.graph, case.labels, case.world.goal, method, bound=case.bound)
 
 
@@ -313,7 +311,7 @@ NOTES = (
 )
 FEWEST_SEEDS = 4
 """With fewer there are no intervals, and nothing is stated as a finding."""
-PAIRED_BY = ("world", "size", "label_fraction", "seed", "source", "data", "episodes")
+PAIRED_BY = ("world", "size", "label_fraction", "seed", "source", "episodes")
 
 
 def paired(
