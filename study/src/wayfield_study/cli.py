@@ -437,15 +437,10 @@ def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
     from wayfield._optional import need
     from wayfield.files import check_outputs
 
-    from .report.page import holds_earlier_report
-
     need("jinja2", "study")
     folder = out or (Path("report") if study.name == PAPER else Path("report") / study.name)
-    earlier = holds_earlier_report(folder)
     names = ("index.html", "claims.json") if study.name == PAPER else ("index.html",)
-    check_outputs(folder, names, force or earlier)
-    if earlier:
-        say(notes(), f"the report of an earlier version in {folder} will be replaced")
+    check_outputs(folder, names, force)
     return folder / "index.html"
 
 

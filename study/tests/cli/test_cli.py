@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from itertools import starmap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from small_run import TASKS
 from study_work import BAD_SEED, Work, fail_on_bad_seed, figures
 
 from wayfield import cli
@@ -20,7 +21,6 @@ from wayfield_study.engine import (
     Study,
     by_experiment,
     freshness,
-    runner,
 )
 from wayfield_study.experiments import STUDIES, find_study, grid, read_grid
 
@@ -64,15 +64,8 @@ Replace = Callable[..., None]
 
 
 @pytest.fixture
-def toy_instead(monkeypatch: pytest.MonkeyPatch) -> Replace:
+def toy_instead(monkeypatch: pytest.MonkeyPatch, in_this_process: None) -> Replace:
     """Let a toy be the only experiment there is; it runs in this process."""
-
-    def here(
-        work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], count: int
-    ) -> Iterator[tuple[int, Any]]:
-        yield from enumerate(starmap(work, tasks))
-
-    monkeypatch.setattr(runner, "in_processes", here)
 
     def replace(work: Work, version: int = 1) -> None:
         toy = Experiment("toy", "a toy", version, work, read_grid=read_grid)
@@ -90,7 +83,7 @@ def counts(table: str) -> list[str]:
 # ------------------------------------------------------------------- one's own study
 
 
-def test_a_study_of_ones_own(command: Command) -> None:
+def test_a_study_of_ones_own(command: Command, in_this_process: None) -> None:
     assert counts(command("study", "status", "study.toml").out) == ["all", "0", "3", "0", "0", "0"]
     answer = command("study", "run", "study.toml", "--workers", 1)
     assert answer.code == 0, answer.err
@@ -265,7 +258,7 @@ def test_a_profile_nobody_knows(command: Command) -> None:
     assert (answer.code, answer.out, answer.err) == (2, "", f"wayfield: {told}\n")
 
 
-def test_the_directed_study(command: Command) -> None:
+def test_the_directed_study(command: Command, in_this_process: None) -> None:
     answer = command("study", "directed", "--profile", "quick", "--workers", 1)
     assert answer.code == 0, answer.err
     assert "6/6 tasks" in answer.err
@@ -282,7 +275,7 @@ def test_the_directed_study(command: Command) -> None:
 
 
 def test_an_experiment_that_lacks_something(
-    command: Command, monkeypatch: pytest.MonkeyPatch
+    command: Command, in_this_process: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toy = Experiment("toy", "a toy", 1, figures, cells=lambda _: grid(["umaze"], [2], [0.2], [54]))
     city = dataclasses.replace(toy, name="city", lacks=lambda: "this needs a map")
@@ -298,7 +291,10 @@ def test_an_experiment_that_lacks_something(
 # ------------------------------------------------------------------- the paper's
 
 
-def test_reproduce_and_report(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reproduce_and_report(
+    command: Command, in_this_process: None, paper_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the cells of the small run, of which one result is lost."""
     written: list[dict[str, list[Row]]] = []
     really_write = report.write_report
 
@@ -307,16 +303,27 @@ def test_reproduce_and_report(command: Command, monkeypatch: pytest.MonkeyPatch)
         return really_write(study, tables, *rest)
 
     monkeypatch.setattr("wayfield_study.report.write_report", write)
-    study, store = STUDIES["paper"], Store(Path("results"))
-    tasks = study.tasks(study.profile("quick", 2))
-    answer = command("reproduce", "--profile", "quick", "--goals", 2, "--workers", 2)
+    cells = {name: [] for name in (task.experiment.name for task in TASKS)}
+    for task in TASKS:
+        cells[task.experiment.name].append(task.cell)
+    small = tuple(
+        dataclasses.replace(each, cells=lambda profile, some=cells[each.name]: some)
+        for each in STUDIES["paper"].experiments
+    )
+    study = dataclasses.replace(STUDIES["paper"], experiments=small)
+    monkeypatch.setitem(experiments.STUDIES, "paper", study)
+    shutil.copytree(paper_store.directory, "results")
+    tasks, store = study.tasks(), Store(Path("results"))
+    lost = next(task for task in tasks if task.experiment.name == "small_graphs")
+    store.path(lost).unlink()
+    answer = command("reproduce", "--profile", "quick", "--goals", 2, "--workers", 1)
     assert answer.code == 0, answer.err
-    assert f"tasks run: {len(tasks)}, reused: 0" in answer.out
+    assert f"tasks run: 1, reused: {len(tasks) - 1}" in answer.out
+    assert store.path(lost).read_bytes() == paper_store.path(lost).read_bytes()
     page = Path("report/index.html")
     assert "wayfield reproduce --profile quick --goals 2" in page.read_text(encoding="utf-8")
     assert set(written[0]) == {experiment.name for experiment in study.experiments}
     page.unlink()
-    lost = tasks[0]
     store.path(lost).unlink()
     answer = command("report", "--profile", "quick", "--goals", 2)
     assert answer.code == 0, answer.err
@@ -387,14 +394,12 @@ def test_the_status_of_every_study_there_is(
     assert "--profile and --goals need the name of a study" in answer.err
 
 
-def test_a_report_of_an_earlier_version_is_replaced(command: Command, toy_instead: Replace) -> None:
+def test_a_report_that_was_changed_is_replaced_by_force(
+    command: Command, toy_instead: Replace
+) -> None:
     toy_instead(figures)
     assert command("study", "run", "study.toml", "--workers", 1).code == 0
     folder = Path("report/study")
-    (folder / ".wayfield.json").unlink()
-    answer = command("report", "study.toml")
-    assert answer.code == 0
-    assert answer.err == f"the report of an earlier version in {folder} will be replaced\n"
     (folder / "index.html").write_text("mine", encoding="utf-8")
     assert "has changed since it was written" in command("report", "study.toml").err
     assert command("report", "study.toml", "--force").code == 0

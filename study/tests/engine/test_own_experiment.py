@@ -126,14 +126,13 @@ def test_it_runs_in_workers_and_its_section_stands_in_the_report(folder: Path) -
     with Path("report/mine/tables/rings-walks.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert lines[-1] == {"ring": "8", "arm": "back", "states": "8"}
+    workers = duckdb.sql("SELECT DISTINCT process FROM 'results/rings/*.parquet'").fetchall()
+    assert (os.getpid(),) not in workers
+    sql = "SELECT list_sum(states) AS sum FROM rings WHERE size = 8 AND arm = 'back'"
+    assert "28" in wayfield("study", "query", sql).out
 
 
-def test_other_processes_did_the_work(folder: Path) -> None:
-    wayfield("study", "run", "mine.toml", "--workers", 1)
-    ((worker,),) = duckdb.sql("SELECT DISTINCT process FROM 'results/rings/*.parquet'").fetchall()
-    assert worker != os.getpid()
-
-
+@pytest.mark.usefixtures("in_this_process")
 def test_its_report_says_nothing_of_the_paper(folder: Path) -> None:
     assert wayfield("study", "run", "mine.toml", "--workers", 1).code == 0
     found = outline(Path("report/mine/index.html").read_text(encoding="utf-8"))
@@ -145,6 +144,7 @@ def test_its_report_says_nothing_of_the_paper(folder: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_results_go_on_and_reports_are_written_from_them(folder: Path) -> None:
     wayfield("study", "run", "mine.toml", "--workers", 1)
     Path("mine.toml").write_text(STUDY.replace("8]", "8, 13]"), encoding="utf-8")
@@ -154,12 +154,6 @@ def test_results_go_on_and_reports_are_written_from_them(folder: Path) -> None:
     assert "Half of 64 do." in Path("report/mine/index.html").read_text(encoding="utf-8")
     assert "tasks run: 1, reused: 3" in wayfield("study", "mine.toml", "--workers", 1).out
     assert "Half of 116 do." in Path("report/mine/index.html").read_text(encoding="utf-8")
-
-
-def test_lists_can_be_queried(folder: Path) -> None:
-    wayfield("study", "run", "mine.toml", "--workers", 1)
-    sql = "SELECT list_sum(states) AS sum FROM rings WHERE size = 8 AND arm = 'back'"
-    assert "28" in wayfield("study", "query", sql).out
 
 
 @pytest.mark.parametrize(
@@ -180,6 +174,7 @@ def test_what_is_wrong_is_one_line(folder: Path, study: str, complaint: str) -> 
     assert complaint in answer.err
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_section_that_is_none(folder: Path) -> None:
     Path("mine.toml").write_text(STUDY.replace("EXPERIMENT", "BROKEN"), encoding="utf-8")
     answer = wayfield("study", "mine.toml", "--workers", 1)
@@ -187,6 +182,7 @@ def test_a_section_that_is_none(folder: Path) -> None:
     assert "a section of 'broken' must be a wayfield_study.report.Section, got a str" in answer.err
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_another_studys_experiment_of_the_same_name_is_another(folder: Path) -> None:
     """Two folders, each with a module of one name, and one folder of results."""
     for each, reached in (("first", "ring.size"), ("second", "0")):

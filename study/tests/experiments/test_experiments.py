@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+import small_run
+from small_run import TINY
 
 import wayfield as wf
 from wayfield_study.audit.lattice_search import search
-from wayfield_study.engine import Cell, Experiment, Row, Task
+from wayfield_study.engine import Experiment, Row, Store, Task
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import (
     EXPERIMENTS,
     STUDIES,
     MazeCell,
     Trial,
-    WorldCell,
     beyond,
     find_study,
     grid,
@@ -27,38 +27,33 @@ from wayfield_study.experiments import (
 )
 from wayfield_study.experiments._trial import HARMONIC, SWEEPS
 from wayfield_study.experiments.iteration_audit import BUDGETS
-from wayfield_study.experiments.readings import ReadingCell
-from wayfield_study.experiments.witnesses import SEVEN_NODES, GraphCell, SearchCell
+from wayfield_study.experiments.witnesses import GraphCell
 from wayfield_study.paper.grid import PAPER_RELAXATION
 from wayfield_study.report import Section
 
-BY_NAME = {  # those on wrong graphs have tests of their own
-    experiment.name: experiment
-    for study in ("paper", "directed")
-    for experiment in STUDIES[study].experiments
-}
-TINY = MazeCell("umaze", 3, 0.1, 54, goals=4)
-CELLS: dict[str, Cell] = {
-    "design": ReadingCell(**vars(TINY)),
-    "other_searches": SearchCell("grown", 101, candidates=10),
-    "witnesses": SEVEN_NODES,
-    "small_graphs": GraphCell("witness-1"),
-    "directed": WorldCell("one-way maze", 60, 0.1, 54),
-}
+BY_NAME = {experiment.name: experiment for experiment in STUDIES["paper"].experiments}
+pytestmark = pytest.mark.usefixtures("computed")
+KEPT: dict[str, list[Row]] = {}
+"""Rows of the shared run, by experiment, of its first cell."""
+
+
+@pytest.fixture(scope="module")
+def computed(paper_store: Store) -> None:
+    for task in reversed(small_run.TASKS):
+        KEPT[task.experiment.name] = paper_store.look(task).rows
+
+
 SAMPLED = ("design", "other_draws", "medium_maps")
 """Those that look at sampled starts alone."""
 OUTCOMES = [
-    name for name in BY_NAME if name not in ("ordering", "mechanism", "pictures", *SAMPLED, *CELLS)
+    name
+    for name in BY_NAME
+    if name not in ("ordering", "mechanism", "pictures", *SAMPLED, *small_run.CELLS)
 ]
 
 
-def fresh(name: str) -> list[Row]:
-    """Rows of an experiment, checked as the study checks them."""
-    cell = CELLS.get(name, TINY)
-    return as_table(cell, BY_NAME[name].run(cell))
-
-
-rows_of = cache(fresh)
+def rows_of(name: str) -> list[Row]:
+    return KEPT[name]
 
 
 def pick(name: str, **settings: Any) -> Row:
@@ -78,7 +73,8 @@ def shared(row: Row, other: Row) -> tuple[Row, Row]:
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_rows_are_the_same_every_time(name: str) -> None:
-    assert fresh(name) == rows_of(name)
+    cell = small_run.CELLS.get(name, [TINY])[0]
+    assert as_table(cell, BY_NAME[name].run(cell)) == rows_of(name)
 
 
 @pytest.mark.parametrize("name", OUTCOMES)
@@ -363,7 +359,7 @@ def test_random_lengths_are_symmetric_and_drawn_once() -> None:
 
 def test_experiments_have_names_of_their_own() -> None:
     names = [experiment.name for experiment in EXPERIMENTS]
-    assert len(set(names)) == len(names) == 40
+    assert len(set(names)) == len(names) == 33
     assert len({experiment.title for experiment in EXPERIMENTS}) == len(names)
     for study in STUDIES.values():
         assert set(study.experiments) <= set(EXPERIMENTS)

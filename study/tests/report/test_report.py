@@ -17,6 +17,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pytest
+from small_run import TASKS
 from study_work import toy
 
 import wayfield as wf
@@ -29,16 +30,12 @@ from wayfield_study.engine import (
     Store,
     Study,
     Tables,
-    Task,
     as_records,
     by_experiment,
     look_up,
-    run,
     what_is_there,
 )
-from wayfield_study.experiments import STUDIES, MazeCell, paper_study, rollout
-from wayfield_study.experiments.readings import ReadingCell
-from wayfield_study.experiments.witnesses import SEVEN_NODES, GraphCell, SearchCell
+from wayfield_study.experiments import STUDIES, paper_study, rollout
 from wayfield_study.paper.claims import Claim, make_claims
 from wayfield_study.paper.figures import FIGURES, TABLES, value
 from wayfield_study.paper.grid import GRID, SEEDS
@@ -55,7 +52,6 @@ from wayfield_study.report import (
     write_report,
 )
 from wayfield_study.report.charts import Scale, Series, line_chart
-from wayfield_study.report.page import holds_earlier_report
 
 mpl.use("Agg")
 
@@ -74,33 +70,12 @@ CHARTS = (
 )
 PAPER = STUDIES["paper"]
 EXPERIMENTS = {experiment.name: experiment for experiment in PAPER.experiments}
-TINY = MazeCell("medium", 2, 0.08, 54, goals=2)
-"""Of the paper's grid's kind."""
-SMALL: dict[str, list[Any]] = {
-    "design": [ReadingCell(**vars(TINY))],
-    "other_searches": [SearchCell("grown", 101, candidates=10)],
-    "witnesses": [SEVEN_NODES, GraphCell("lattice-3x3", 20260510, candidates=40)],
-    "small_graphs": [SEVEN_NODES, *(GraphCell(f"witness-{number}") for number in range(1, 6))],
-}
-TASKS = [
-    Task(experiment, cell)
-    for name, experiment in EXPERIMENTS.items()
-    for cell in SMALL.get(name, [TINY])
-]
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Every experiment of the study on one tiny cell, and the small graphs, run once."""
-    store = Store(tmp_path_factory.mktemp("study") / "results")
-    assert run(TASKS, store, workers=0).failed == {}
-    return store
-
-
-@pytest.fixture(scope="module")
-def tables(store: Store) -> dict[str, list[Row]]:
+def tables(paper_store: Store) -> dict[str, list[Row]]:
     """What the store has."""
-    found = what_is_there(look_up(TASKS, store))
+    found = what_is_there(look_up(TASKS, paper_store))
     assert found.reused == len(TASKS)
     return by_experiment(found.tables)
 
@@ -177,14 +152,20 @@ def test_a_report_of_nothing_says_what_to_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_any_experiment_may_be_missing(
+def test_an_experiment_may_be_alone(
     name: str, tables: dict[str, list[Row]], tmp_path: Path
 ) -> None:
-    alone = write_report(PAPER, {name: tables[name]}, tmp_path / "alone", PROVENANCE)
-    outline(alone.read_text(encoding="utf-8"))
+    page = write_report(PAPER, {name: tables[name]}, tmp_path, PROVENANCE)
+    assert "Not run here" in outline(page.read_text(encoding="utf-8")).words
+
+
+@pytest.mark.parametrize("name", ["rollout", "lbfgs_budget", "other_draws"])
+def test_what_others_build_on_may_be_missing(
+    name: str, tables: dict[str, list[Row]], tmp_path: Path
+) -> None:
     # pictures take longest to draw, and the whole page has them
     rest = {other: rows for other, rows in tables.items() if other not in (name, "pictures")}
-    page = write_report(PAPER, rest, tmp_path / "rest", PROVENANCE).read_text(encoding="utf-8")
+    page = write_report(PAPER, rest, tmp_path, PROVENANCE).read_text(encoding="utf-8")
     assert "Not run here" in outline(page).words
 
 
@@ -202,18 +183,16 @@ def test_nothing_is_left_half_written(
 
 
 @pytest.mark.parametrize("name", ["index.html", "claims.json", "tables/baseline-gaps.csv"])
-def test_files_of_others_stay_as_they_are(
-    name: str, tables: dict[str, list[Row]], folder: Path, tmp_path: Path
-) -> None:
+def test_files_of_others_stay_as_they_are(name: str, folder: Path, tmp_path: Path) -> None:
     assert (folder / name).exists()
     theirs = tmp_path / name
     theirs.parent.mkdir(exist_ok=True)
     theirs.write_text("mine", encoding="utf-8")
     with pytest.raises(wf.InputError, match=f"{name} was not written by wayfield"):
-        write_report(PAPER, tables, tmp_path, PROVENANCE)
+        write_report(PAPER, {}, tmp_path, PROVENANCE)
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == [theirs]
     assert theirs.read_text(encoding="utf-8") == "mine"
-    write_report(PAPER, tables, tmp_path, PROVENANCE, force=True)
+    write_report(PAPER, {}, tmp_path, PROVENANCE, force=True)
     assert theirs.read_text(encoding="utf-8") != "mine"
 
 
@@ -222,15 +201,6 @@ def test_a_page_that_someone_has_changed_stays_as_it_is(tmp_path: Path) -> None:
     page.write_text(page.read_text(encoding="utf-8") + "<!-- mine -->", encoding="utf-8")
     with pytest.raises(wf.InputError, match=r"index.html has changed since"):
         write_report(PAPER, {}, tmp_path, PROVENANCE)
-
-
-def test_a_report_of_an_earlier_version_is_replaced(tmp_path: Path) -> None:
-    page = write_report(PAPER, {}, tmp_path, PROVENANCE)
-    (tmp_path / MANIFEST).unlink()
-    assert holds_earlier_report(tmp_path)
-    write_report(PAPER, {}, tmp_path, Provenance("again"))
-    assert "again" in page.read_text(encoding="utf-8")
-    assert not holds_earlier_report(tmp_path)
 
 
 # ------------------------------------------------------------------- claims and tables

@@ -10,7 +10,7 @@ nothing beats it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,6 @@ FRACTIONS = (0.001, 0.003, 0.01, 0.03, 0.1)
 SEEDS = (54, 55, 56, 57, 58)
 SIZE = 5_000
 LARGE_SIZES = (20_000, 100_000)
-WALKS = 50
-"""Starts per cell that are walked with LRTA*, drawn at random: it learns one start at a time."""
 OPEN = 0.75
 """Share of a maze's cells that are free."""
 ONE_WAY = 0.3
@@ -211,40 +209,30 @@ class DirectedArm(Arm):
     ----------
     symmetric : bool
         Whether the field is that of the symmetrised graph (the shorter length of two).
-    learn : bool
-        Whether failing starts are walked by LRTA*; then a sample of the starts is.
     """
 
     ties: TieName = field(default="exit", kw_only=True)
     rule: RuleName = field(default="slope", kw_only=True)
     symmetric: bool = field(default=False, kw_only=True)
-    learn: bool = field(default=False, kw_only=True)
 
 
-_COST, _FLAT = (wf.AMLE(bracket=False, fill=fill) for fill in ("cost", "flat"))
-_PLAIN = (
+_COST = wf.AMLE(bracket=False, fill="cost")
+ARMS = (
     DirectedArm("cost_slope", "AMLE, cost fill, slope", "exit", "diamond", method=_COST),
     DirectedArm("cost_q", "AMLE, cost fill, q", "exact-line", "triangle", method=_COST, rule="q"),
-    DirectedArm("flat_slope", "AMLE, flat fill, slope", "line-c", method=_FLAT),
-    DirectedArm("flat_q", "AMLE, flat fill, q", "sweeps", "square", method=_FLAT, rule="q"),
     *(
         DirectedArm(f"sym_{name}", f"symmetrised {title}", colour, method=method, symmetric=True)
         for name, title, colour, method in (
-            ("amle", "AMLE", "line-a", _FLAT),
+            ("amle", "AMLE", "line-a", wf.AMLE(bracket=False, fill="flat")),
             ("p8", "p = 8", "line-d", wf.PLaplacian(8, bracket=False)),
             ("harmonic", "harmonic", "harmonic", wf.Harmonic(bracket=False)),
             ("nearest", "nearest", "nearest", wf.NearestLabel()),
         )
     ),
 )
-ARMS = _PLAIN + tuple(
-    replace(arm, name=f"{arm.name}_lrta", title=f"{arm.title} + LRTA*", learn=True)
-    for arm in _PLAIN
-    if arm.symmetric or arm.name == "flat_q"
-)
 REFERENCE = Look("dijkstra", "reverse Dijkstra", "oracle")
 LOOKS: tuple[Look, ...] = (*ARMS, REFERENCE)
-CHARTED = ("cost_slope", "flat_q", "sym_amle", "sym_harmonic", "sym_nearest")
+CHARTED = ("cost_slope", "cost_q", "sym_amle", "sym_harmonic", "sym_nearest")
 
 
 def run(cell: WorldCell) -> list[Row]:
@@ -259,8 +247,6 @@ def run(cell: WorldCell) -> list[Row]:
     able = np.isfinite(truth)
     able[goal] = False
     starts = np.flatnonzero(able)
-    count = min(WALKS, starts.size)
-    sample = np.random.default_rng(cell.seed).choice(starts, count, replace=False)
     graphs = {False: graph, True: graph.symmetrised()}
     fields: dict[tuple[Method, bool], FloatArray] = {}
     ratios = {}
@@ -270,11 +256,7 @@ def run(cell: WorldCell) -> list[Row]:
             found = wf.extend(where, labels, arm.method, unreachable="nan", check=False)
             fields[key] = check_field(where, found)
         outcome = wf.plan(graph, fields[key], goal, arm.rule, arm.ties)
-        if arm.learn:
-            costs = [outcome.rollout(int(start), learn=True).cost for start in sample]
-            ratios[arm.name] = np.array(costs) / truth[sample]
-        else:
-            ratios[arm.name] = outcome.cost[starts] / truth[starts]
+        ratios[arm.name] = outcome.cost[starts] / truth[starts]
     ratios[REFERENCE.name] = wf.plan(graph, truth, goal).cost[starts] / truth[starts]
     about: Row = {
         "vertices": graph.num_vertices,
@@ -321,7 +303,7 @@ def tables(rows: Records) -> list[Table]:
     heads = [f"{kind}{column}" for kind in kinds for column in ("", ", cost ratio")]
     note = (
         "Share of all starts that can reach whose walk does, rounded down, and the mean ratio of "
-        f"walked to least cost of those that did. LRTA* walks {WALKS} starts per cell."
+        "walked to least cost of those that did."
     )
     return [Table("arms", "Success and cost ratio", ["arm", *heads], lines, note)]
 
@@ -351,8 +333,7 @@ EXPERIMENT = make_experiment(
     run,
     cells,
     "One-way mazes, terrain and replay-like graphs with exact labels: the directed AMLE "
-    "with both fills and both greedy rules, the same methods on the symmetrised graph, "
-    "and walks that learn on the way, beside reverse Dijkstra.",
+    "with both greedy rules, and methods on the symmetrised graph, beside reverse Dijkstra.",
     {"charts": charts, "tables": tables, "findings": findings},
     effort=lambda cell: float(cell.size),
     read_grid=read_grid,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from math import comb
 from typing import Any
@@ -113,9 +113,7 @@ class Verdicts:
         # which readings fit best, and how the choice does on tables it was not made on
         for number, (title, ranking) in enumerate(self.rankings.items()):
             headline = self.headline(ranking)
-            html = _render(
-                "ranking.html.j2", ranking=ranking, headline=headline, **_ranked(ranking)
-            )
+            html = _render("ranking.html.j2", ranking=ranking, headline=headline, shown=_SHOWN)
             blocks.append(Block(f"ranking-{number}", title, html))
 
         mismatch = _render(
@@ -191,36 +189,6 @@ def _as_data(
     ]
     folds = [vars(fold) | {"chosen": str(fold.chosen)} for fold in ranking.folds()]
     return {"figures": len(ranking.names), "readings": readings, "left_out": folds}
-
-
-def _ranked(ranking: Ranking[Any]) -> dict[str, Any]:
-    """Return what a page shows of a ranking: the best readings, factor by factor, and the folds."""
-    best, groups = ranking.of(ranking.readings[0]), list(ranking.groups)
-    places = {reading: place for place, reading in enumerate(ranking.readings, 1)}
-    shown = dict.fromkeys([*ranking.readings[:_SHOWN], *ranking.marked])
-    lines = [
-        (
-            places[reading],
-            str(reading),
-            ranking.marked.get(reading, ""),
-            [ranking.of(reading), *(ranking.of(reading, group) for group in groups)],
-        )
-        for reading in sorted(shown, key=lambda each: places[each])
-    ]
-    # the best that can be had with each level of a factor
-    levels: list[tuple[str, str, float]] = []
-    if is_dataclass(ranking.readings[0]):
-        for factor in (each.name for each in fields(ranking.readings[0])):
-            first: dict[str, float] = {}
-            for reading in ranking.readings:
-                level = str(getattr(reading, factor))
-                first.setdefault(level, ranking.of(reading) - best)
-            levels += [(factor, level, first[level]) for level in sorted(first)]
-    folds = [
-        (fold, [ranking.of(reading, fold.group) for reading in ranking.marked])
-        for fold in ranking.folds()
-    ]
-    return {"groups": groups, "lines": lines, "levels": levels, "folds": folds}
 
 
 def _render(template: str, **context: Any) -> str:

@@ -19,7 +19,6 @@ from wayfield._optional import need
 from wayfield._text import number_of
 from wayfield.errors import InputError
 from wayfield.files import Outbox
-from wayfield.files.write import MANIFEST
 
 from ..engine.records import NO_ROWS, Records, Tables, as_records
 from ..engine.tasks import Experiment, Row, Study
@@ -30,8 +29,6 @@ from .tables import Table, as_csv
 _PACKAGES = ("wayfield", "numpy", "scipy", "numba", "matplotlib")
 _MOST_CHANGES = 3
 _PAGE = "index.html"
-_HEAD = b"<title>wayfield: "
-"""How the title of every report begins."""
 Mark = Literal["reproduced", "differs", "artefact", "new", "partial"]
 _LABELS: dict[Mark, str] = {
     "reproduced": "reproduced",
@@ -222,7 +219,7 @@ def write_report(
     Raises
     ------
     InputError
-        If files of others are in the way. A report of an earlier version is not.
+        If files of others are in the way.
     """
     rows = as_records(tables)
     cover = study.cover(study, rows) if study.cover is not None else Cover(study.title)
@@ -263,7 +260,7 @@ def write_report(
         versions=versions | {name: metadata.version(name) for name in _PACKAGES},
         today=dt.datetime.now(dt.UTC).date().isoformat(),
     )
-    with Outbox(out, force or holds_earlier_report(out)) as outbox:
+    with Outbox(out, force) as outbox:
         for name, text in files.items():
             outbox.path(name).write_text(text, encoding="utf-8")
     return out / _PAGE
@@ -293,15 +290,6 @@ def _show(
         return None
     about = {"section": section, "missing": missing, "lack": experiment.lacks()}
     return {**about, "command": command, **shown}
-
-
-def holds_earlier_report(folder: Path) -> bool:
-    """Whether a folder holds a report of a version that kept no list of what it wrote."""
-    page = folder / _PAGE
-    if (folder / MANIFEST).exists() or not page.is_file():
-        return False
-    with page.open("rb") as file:
-        return _HEAD in file.read(1000)
 
 
 def render(package: str, template: str, **context: Any) -> str:

@@ -1,0 +1,42 @@
+"""One small run of the paper's experiments, shared by tests of experiments, reports and commands.
+
+Results are kept in a folder that all test processes of a session share: each computes what is not
+there yet, one of two from the end. A result is written at once or not at all, and its bytes are
+the same whoever computes it, so nobody waits for anybody.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from wayfield_study.engine import Condition, Store, Task
+from wayfield_study.engine.tasks import as_table
+from wayfield_study.experiments import STUDIES, MazeCell
+from wayfield_study.experiments.readings import ReadingCell
+from wayfield_study.experiments.witnesses import SEVEN_NODES, GraphCell, SearchCell
+
+TINY = MazeCell("medium", 2, 0.08, 54, goals=2)
+"""Of the paper's grid's kind."""
+CELLS: dict[str, list[Any]] = {
+    "design": [ReadingCell(**vars(TINY))],
+    "other_searches": [SearchCell("grown", 101, candidates=10)],
+    "witnesses": [SEVEN_NODES, GraphCell("lattice-3x3", 20260510, candidates=40)],
+    "small_graphs": [*(GraphCell(f"witness-{number}") for number in range(1, 6)), SEVEN_NODES],
+}
+TASKS = [
+    Task(experiment, cell)
+    for experiment in STUDIES["paper"].experiments
+    for cell in CELLS.get(experiment.name, [TINY])
+]
+
+
+def compute(folder: Path) -> Store:
+    """Return a store with the results of all tasks."""
+    store = Store(folder)
+    step = -1 if os.environ.get("PYTEST_XDIST_WORKER", "gw0").endswith("1") else 1
+    for task in TASKS[::step]:
+        if store.look(task).condition is not Condition.DONE:
+            store.write(task, as_table(task.cell, task.experiment.run(task.cell)))
+    return store
