@@ -36,7 +36,7 @@ def test_help_lists_the_commands() -> None:
         assert word in answer.out
 
 
-@pytest.mark.parametrize("name", ["plan", "compare", "maze", "doctor", "version"])
+@pytest.mark.parametrize("name", ["plan", "compare", "maze", "doctor"])
 def test_every_command_explains_itself(name: str) -> None:
     answer = wayfield(name, "-h")
     assert answer.code == 0
@@ -85,12 +85,6 @@ def test_no_command_prints_the_help_once() -> None:
 
 def test_version_as_an_option() -> None:
     assert wayfield("--version").out == f"wayfield {wf.__version__}\n"
-
-
-def test_version() -> None:
-    answer = wayfield("version")
-    assert answer.out.splitlines()[0] == f"wayfield {wf.__version__}"
-    assert "numba" in answer.out
 
 
 # ------------------------------------------------------------------ maze

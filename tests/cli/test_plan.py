@@ -178,14 +178,6 @@ def test_loops_where_nothing_can_arrive_are_not_the_plans() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_states_that_cannot_reach_may_be_refused() -> None:
-    write("roads.csv", ROADS + "Lugano,Chiasso,25,2,highway\n")
-    words = ("roads.csv", "known.csv", "--goal", GOAL, "--unreachable", "error")
-    assert "2 of 7 states cannot reach the goal, such as 'Lugano'" in refused("plan", *words)
-    assert "must be say or error" in refused("plan", *words[:-1], "perhaps")
-
-
-@pytest.mark.usefixtures("folder")
 def test_one_way_streets() -> None:
     both = planned("roads.csv", "known.csv", "--goal", GOAL)
     one = planned("roads.csv", "known.csv", "--goal", GOAL, "--directed")
