@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
+from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from wayfield import cli
-from wayfield.cli import _common
+from wayfield import _warmup, cli, plots
+from wayfield.cli import _common, _output, mending
 
 
 class Answer(NamedTuple):
@@ -23,15 +25,37 @@ class Answer(NamedTuple):
         return json.loads(self.out)
 
 
-def wayfield(*words: object) -> Answer:
-    """Run ``wayfield`` with these words; nothing but `SystemExit` may come out of it."""
+@contextmanager
+def _blank(path: Path) -> Iterator[None]:
+    yield
+    path.write_bytes(b"")
+
+
+def _nothing(*_: object, **__: object) -> None:
+    """Do nothing: kernels are compiled when they are needed, and there is nothing to draw on."""
+
+
+def wayfield(*words: object, pictures: bool = False) -> Answer:
+    """Run ``wayfield`` with these words; nothing but `SystemExit` may come out of it.
+
+    Files of pictures are written, but drawn only if `pictures` are wanted: this takes most of the
+    time of a command.
+    """
     out, err = StringIO(), StringIO()
-    with (
-        patch.object(_common, "SLOW", 3600),  # no word about compiling, however slow the machine
-        patch.object(sys, "argv", ["wayfield", *map(str, words)]),
-        redirect_stdout(out),
-        redirect_stderr(err),
-    ):
+    with ExitStack() as stack:
+        changed: list[tuple[object, str, object]] = [
+            (_common, "SLOW", 3600),  # no word about compiling, however slow the machine
+            (sys, "argv", ["wayfield", *map(str, words)]),
+            (_warmup, "warm_up", _nothing),
+            (_warmup, "warm_up_mend", _nothing),
+        ]
+        if not pictures:
+            changed += [(_output, "picture", _blank), (mending, "picture", _blank)]
+            changed += [(plots, "answer", _nothing), (plots, "mended", _nothing)]
+        for owner, name, value in changed:
+            stack.enter_context(patch.object(owner, name, value))
+        stack.enter_context(redirect_stdout(out))
+        stack.enter_context(redirect_stderr(err))
         try:
             cli.main()
         except SystemExit as stop:

@@ -2,18 +2,16 @@
 
 Every field is planned on with the default rule, and every start is walked. If the graph and its
 lengths are right, nothing beats its own shortest paths: the plain distance reaches the goal from
-everywhere at cost ratio 1. Labels help when the graph is only a model. Two things can show this:
+everywhere at cost ratio 1. Labels help when the graph is only a model. The labels themselves can
+show this: left out in turn, they are predicted better by a field than by the graph distance times
+one factor (`cross_validation`).
 
-- **the world**, if it is available: `world` is the true graph, in which the plans are walked;
-- **the labels themselves**: left out in turn, they are predicted better by a field than by the
-  graph distance times one factor (`cross_validation`).
-
-**Ranking.** With a world, these criteria decide in order: more starts reach the goal; walks are
-cheaper; the median route tolerates larger errors; the field is listed earlier. Figures that agree
-in the digits shown are equal. Without a world, fields that predict left-out labels clearly better
-than the graph distance come first. Among these, more starts that reach the goal decide, then a
-smaller error. If there are none, nothing supports the labels. A mended graph is better if its
-errors are smaller by more than one standard error.
+**Ranking.** Fields that predict left-out labels clearly better than the graph distance come first.
+Among these, more starts that reach the goal decide, then a smaller error. If there are none,
+nothing supports the labels, and the best field is the one from which most starts arrive; then the
+one with cheaper walks; then the one whose median route tolerates larger errors. Figures that agree
+in the digits shown are equal. A mended graph is better if its errors are smaller by more than one
+standard error.
 
 **One verdict.** Without a choice of methods, the verdict chooses from a few fields only: the AMLE,
 the graph distance corrected by the AMLE, and, if the labels contradict the graph, the mended one.
@@ -28,6 +26,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from math import isnan
 from typing import NamedTuple
 
@@ -52,7 +51,7 @@ from .extension import AMLE, Method, describe, extend
 from .extension import time_limit as stop_after
 from .extension._names import WORDS
 from .graph import Graph, check_graph
-from .kernels._types import FloatArray
+from .kernels._types import BoolArray, FloatArray
 from .kernels.planning import outcomes
 from .labels import Labels, check_labels
 from .mending import Contradictions, Mended, MendMethod, contradictions
@@ -178,8 +177,6 @@ class Comparison:
         One per field.
     starts : int
         Number of starts with a path to the goal.
-    own_world : bool
-        Whether plans were walked on the graph they were made on.
     goal_labelled : bool
         Whether the goal is among the labels. If not, no field descends to it.
     factor : float
@@ -203,7 +200,6 @@ class Comparison:
 
     scores: tuple[MethodScore, ...]
     starts: int
-    own_world: bool
     goal_labelled: bool
     factor: float = 1.0
     contradictions: Contradictions | None = None
@@ -221,10 +217,7 @@ class Comparison:
     @property
     def labels_pay(self) -> bool:
         """Whether some field that used labels beats the plain graph distance."""
-        plain, best = self.scores[0], self.best
-        if self.own_world or best is None:
-            return bool(self._clear)
-        return best.merit[:2] > plain.merit[:2]
+        return bool(self._clear)
 
     @property
     def choice(self) -> MethodScore:
@@ -233,16 +226,10 @@ class Comparison:
         return best if best is not None and self.labels_pay else self.scores[0]
 
     @property
-    def _mends(self) -> bool:
-        """Whether mending the graph is the best choice."""
-        recipe = self.choice.recipe
-        return recipe is not None and recipe.mend is not None
-
-    @property
     def _clear(self) -> list[MethodScore]:
         """Fields that predict left-out labels clearly better than the graph distance."""
         plain = self.scores[0].held_out
-        if not self.own_world or plain is None:
+        if plain is None:
             return []
         clear = []
         for score in self._fields:
@@ -264,13 +251,13 @@ class Comparison:
     def _mended_in_vain(self) -> bool:
         """Whether a graph was mended without being better."""
         tried = [s for s in self._fields if s.mended is not None and not isnan(s.label_error)]
-        return self.own_world and bool(tried) and not any(s in self._clear for s in tried)
+        return bool(tried) and not any(score in self._clear for score in tried)
 
     @property
     def _fields(self) -> list[MethodScore]:
         """Fields that used labels, finished in time, and may be recommended."""
         fields = [score for score in self.scores[1:] if not score.out_of_time]
-        if self.deciding is None or not self.own_world:
+        if self.deciding is None:
             return fields
         return [score for score in fields if score.recipe in self.deciding]
 
@@ -285,7 +272,23 @@ class Comparison:
             late = "no other field was ready in time"
             why = late if self.scores[1:] else "there is nothing to compare it with"
             return f"Use the {PLAIN}: {why}."
-        return self._by_labels(self.best) if self.own_world else self._by_world(self.best)
+        plain, best = self.scores[0], self.best
+        if plain.held_out is None:
+            return (
+                f"Use the {PLAIN}: nothing beats it on the graph itself, and there are too few "
+                "labels to test whether they help."
+            )
+        distance = f"the {PLAIN} times {self.factor:.3g}"
+        graphs = error_text(plain.label_error, plain.label_spread)
+        if self.labels_pay:
+            called = f"the {best.name}" if best.name == MENDED else best.name
+            ours = error_text(best.label_error, best.label_spread)
+            return (
+                f"Use {called}: its mean error at labels left out is {ours}; that of "
+                f"{distance} is {graphs}."
+            )
+        best_at_labels = "no field predicts labels left out clearly better"
+        return f"Use the {PLAIN}: {best_at_labels}; the mean error of {distance} is {graphs}."
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -308,37 +311,6 @@ class Comparison:
         if late:
             yield f"stopped by the time limit: {', '.join(late)}; {calls['limit']} gives more time"
 
-    def _by_labels(self, best: MethodScore) -> str:
-        """Decide by left-out labels."""
-        plain = self.scores[0]
-        if plain.held_out is None:
-            return (
-                f"Use the {PLAIN}: nothing beats it on the graph itself, and there are too few "
-                "labels to test whether they help."
-            )
-        distance = f"the {PLAIN} times {self.factor:.3g}"
-        graphs = error_text(plain.label_error, plain.label_spread)
-        if self.labels_pay:
-            ours = error_text(best.label_error, best.label_spread)
-            return (
-                f"Use {_called(best)}: its mean error at labels left out is {ours}; that of "
-                f"{distance} is {graphs}."
-            )
-        best_at_labels = "no field predicts labels left out clearly better"
-        return f"Use the {PLAIN}: {best_at_labels}; the mean error of {distance} is {graphs}."
-
-    def _by_world(self, best: MethodScore) -> str:
-        """Decide by walks in the world."""
-        plain = self.scores[0]
-        if self.labels_pay:
-            return (
-                f"Use {_called(best)}: success {best.success:.{DIGITS}f} at cost ratio "
-                f"{best.cost_ratio:.{DIGITS}f}, the {PLAIN} {plain.success:.{DIGITS}f} at "
-                f"{plain.cost_ratio:.{DIGITS}f}."
-            )
-        near = "is as good" if best.merit[:2] == plain.merit[:2] else "comes nearest"
-        return f"Use the {PLAIN}: no field beats it ({best.name} {near})."
-
     def __repr__(self) -> str:
         wide = max(len(score.name) for score in self.scores)
         head = f"{'field':{wide}}  success  cost ratio    margin      left out   seconds"
@@ -359,7 +331,6 @@ def compare(
     goal: int,
     methods: Iterable[Method | MendMethod | Recipe] | None = None,
     *,
-    world: Graph | None = None,
     folds: int = FOLDS,
     time_limit: float | None = PATIENCE,
     progress: Callable[[str], None] | None = None,
@@ -378,9 +349,6 @@ def compare(
         What to compare. Default: every method that is defined on the graph, the AMLE without false
         sinks, the AMLE correction of the graph distance (``prior=``), and the distances of the
         graph that `Best` mends by the labels, if they contradict the graph.
-    world : Graph, optional
-        The true graph, on the same vertices, in which plans are walked. A move that it does not
-        allow is a failure.
     folds : int
         Number of parts of the labels that are left out in turn; 0 for none. Methods that would run
         out of time are skipped.
@@ -397,37 +365,31 @@ def compare(
     >>> found = wf.compare(ring, wf.sample_labels(ring, 0, count=3), goal=0)
     >>> found.scores[0].name, found.scores[0].success, found.scores[0].cost_ratio
     ('graph distance', 1.0, 1.0)
-    >>> slow = wf.Graph.from_edges(range(8), [*range(1, 8), 0], [9.0] + [1.0] * 7)
-    >>> truth = wf.cost_to_go(slow, 0)
-    >>> wf.compare(ring, wf.Labels([0, 1, 3], truth[[0, 1, 3]]), 0, world=slow).labels_pay
-    True
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     check_labels(labels, graph)
-    if world is not None and check_graph(world).num_vertices != graph.num_vertices:
-        raise InputError(
-            f"world must have {graph.num_vertices} vertices as the graph, got {world.num_vertices}"
-        )
     limit = None if time_limit is None else as_real(time_limit, "time_limit", least=0.0)
     began = time.perf_counter()
     distance = cost_to_go(graph, goal)
     seconds = time.perf_counter() - began
-    walks = _Walks(graph, goal, distance) if world is None else _Walks(world, goal)
+    able = np.isfinite(distance)
+    able[goal] = False
+    if not able.any():
+        raise InputError(f"no other vertex can reach the goal {goal}: there is nothing to compare")
     parts = None  # of the labels; None if there are too few, or if none are left out
     if as_whole(folds, "folds", least=0) and usable(labels, distance).size >= FEWEST:
         parts = Folds(graph, labels, goal, distance, folds)
-    scores = [walks.score(PLAIN, plan(graph, distance, goal), np.nan, seconds)]
-    if parts is not None:
-        scores[0] = replace(scores[0], held_out=parts.by_distance() - parts.values)
-    contest = _Contest(graph, labels, goal, distance, walks, parts, limit)
+    contest = _Contest(graph, labels, goal, distance, able, parts, limit)
+    success, ratio = contest.walk(plan(graph, distance, goal))
+    errors = None if parts is None else parts.by_distance() - parts.values
+    scores = [MethodScore(PLAIN, success, ratio, np.nan, seconds, errors)]
     for recipe in _recipes(graph, labels, goal, methods, distance):
         if progress is not None:
             progress(recipe.name)
         scores.append(contest.score(recipe))
     return Comparison(
         tuple(scores),
-        starts=int(walks.able.sum()),
-        own_world=world is None,
+        starts=int(able.sum()),
         goal_labelled=bool(labels.mask(graph)[goal]),
         factor=label_factor(labels, goal, distance),
         contradictions=contradictions(graph, labels),
@@ -457,11 +419,6 @@ def recommend(
     distance = cost_to_go(graph, goal)
     methods = list[Method | MendMethod | Recipe](_deciding(graph, labels, goal, distance))
     return compare(graph, labels, goal, methods, folds=folds, time_limit=time_limit)
-
-
-def _called(score: MethodScore) -> str:
-    """Return the name of a row for use in a sentence."""
-    return f"the {score.name}" if score.name == MENDED else score.name
 
 
 def left_out_text(score: MethodScore) -> str:
@@ -530,13 +487,13 @@ class _Contest(NamedTuple):
     labels: Labels
     goal: int
     distance: FloatArray
-    walks: _Walks
+    able: BoolArray
     parts: Folds | None
     limit: float | None
 
     def score(self, recipe: Recipe) -> MethodScore:
         """Follow a recipe and score the result, or record that it ran out of time."""
-        _compile(recipe, self.graph)
+        _compile(recipe, self.graph.directed, self.graph.is_unit)
         began = time.perf_counter()
         with stop_after(self.limit):
             try:
@@ -546,12 +503,28 @@ class _Contest(NamedTuple):
                 return MethodScore(recipe.name, *nothing, spent, recipe=recipe, out_of_time=True)
             margins = found.route_margins
             margin = float(np.quantile(margins, 0.5, method="lower")) if margins.size else np.nan
-            score = self.walks.score(recipe.name, found.plan, margin, seconds, recipe)
+            success, ratio = self.walk(found.plan)
             errors, mended = self._errors(recipe, seconds), found.mended
             own = None if mended is None else mended.scores.get(mended.chosen)
             late = errors is None and self.parts is not None
             own_error = np.nan if own is None or not late else own.error
-            return replace(score, held_out=errors, mended=mended, own_error=own_error)
+            return MethodScore(
+                recipe.name, success, ratio, margin, seconds, errors, recipe,
+                mended=mended, own_error=own_error,
+            )  # fmt: skip
+
+    def walk(self, moves: Plan) -> tuple[float, float]:
+        """Walk a plan from every start with a path to the goal; return success and cost ratio."""
+        # the arc of each move; -1 where there is none
+        n, arcs = moves.successor.size, self.graph.arcs
+        keys = self.graph.tails.astype(np.int64) * n + arcs.indices
+        wanted = np.arange(n) * n + moves.successor
+        at = np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))
+        slots = np.where(keys[at] == wanted, at, -1)
+        _, steps, cost, _, _ = outcomes(arcs, slots, self.goal)
+        done = self.able & (steps >= 0)
+        ratio = float((cost[done] / self.distance[done]).mean()) if done.any() else np.nan
+        return float(done.sum() / self.able.sum()), ratio
 
     def _follow(self, recipe: Recipe) -> tuple[Answer, float]:
         """Solve by a recipe; return the answer and the seconds that its field took."""
@@ -587,13 +560,14 @@ class _Contest(NamedTuple):
         return errors
 
 
-def _compile(recipe: Recipe, graph: Graph) -> None:
-    """Follow the recipe on a small graph of the same kind, so that compilation is not timed."""
+@cache
+def _compile(recipe: Recipe, directed: bool, unit: bool) -> None:
+    """Follow the recipe once on a small graph of the same kind, so that compiling is not timed."""
     method = recipe.method
-    if method is not None and graph.directed and not method.directed:
+    if method is not None and directed and not method.directed:
         return  # the same error will come with the real graph
-    lengths = None if graph.is_unit else [1.0, 2.0, 1.5, 1.0]
-    ring = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], lengths, directed=graph.directed)
+    lengths = None if unit else [1.0, 2.0, 1.5, 1.0]
+    ring = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], lengths, directed=directed)
     labels = Labels([0, 2], [0.0, 2.0])
     if method is None:
         assert recipe.mend is not None
@@ -602,39 +576,3 @@ def _compile(recipe: Recipe, graph: Graph) -> None:
     extend(ring, labels, method, check=False)
     if recipe.trimmed:
         drop_false_sinks(ring, labels, 0, method)
-
-
-class _Walks:
-    """The world in which plans are walked, and the least cost of its walks."""
-
-    def __init__(self, world: Graph, goal: int, truth: FloatArray | None = None) -> None:
-        self.world, self.goal = world, goal
-        self.truth = cost_to_go(world, goal) if truth is None else truth
-        self.able = np.isfinite(self.truth)
-        self.able[goal] = False
-        if not self.able.any():
-            raise InputError(
-                f"no other vertex can reach the goal {goal}: there is nothing to compare"
-            )
-
-    def score(
-        self,
-        name: str,
-        moves: Plan,
-        margin: float,
-        seconds: float,
-        recipe: Recipe | None = None,
-    ) -> MethodScore:
-        """Walk the plan from every start with a path to the goal."""
-        arcs = self.world.arcs
-        # the arc of each move; -1 where there is no move, or no such arc in the world
-        n = moves.successor.size
-        keys = self.world.tails.astype(np.int64) * n + arcs.indices
-        wanted = np.arange(n) * n + moves.successor
-        at = np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))
-        slots = np.where(keys[at] == wanted, at, -1)
-        _, steps, cost, _, _ = outcomes(arcs, slots, self.goal)
-        done = self.able & (steps >= 0)
-        ratio = float((cost[done] / self.truth[done]).mean()) if done.any() else np.nan
-        success = float(done.sum() / self.able.sum())
-        return MethodScore(name, success, ratio, margin, seconds, recipe=recipe)

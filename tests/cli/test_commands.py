@@ -36,7 +36,7 @@ def test_help_lists_the_commands() -> None:
         assert word in answer.out
 
 
-@pytest.mark.parametrize("name", ["plan", "compare", "maze", "doctor", "version"])
+@pytest.mark.parametrize("name", ["plan", "compare", "maze", "doctor"])
 def test_every_command_explains_itself(name: str) -> None:
     answer = wayfield(name, "-h")
     assert answer.code == 0
@@ -50,21 +50,23 @@ def test_help_shows_no_type_beside_a_switch(words: list[str]) -> None:
     assert "bool" not in told.lower()
 
 
-@pytest.mark.parametrize("words", [[], ["plan"], ["compare"], ["maze"], ["doctor"], ["study"]])
-def test_help_loads_nothing_heavy(words: list[str]) -> None:
+def test_help_loads_nothing_heavy() -> None:
     code = """
 import sys
 from wayfield.cli import main
-try:
-    main()
-finally:
-    print("LOADED", *sys.modules)
+for words in ([], ["plan"], ["compare"], ["maze"], ["doctor"], ["study"]):
+    sys.argv = ["wayfield", *words, "--help"]
+    try:
+        main()
+    except SystemExit as stop:
+        assert stop.code == 0
+print("LOADED", *sys.modules)
 """
-    run = [sys.executable, "-c", code, *words, "--help"]
+    run = [sys.executable, "-c", code]
     told, _, loaded = subprocess.run(
         run, check=True, capture_output=True, text=True
     ).stdout.partition("LOADED")
-    assert "Usage" in told
+    assert told.count("Usage") == 6
     heavy = {"numba", "numpy", "scipy", "matplotlib", "pyarrow", "duckdb", "jinja2", "sklearn"}
     assert heavy.isdisjoint(name.partition(".")[0] for name in loaded.split())
 
@@ -83,12 +85,6 @@ def test_no_command_prints_the_help_once() -> None:
 
 def test_version_as_an_option() -> None:
     assert wayfield("--version").out == f"wayfield {wf.__version__}\n"
-
-
-def test_version() -> None:
-    answer = wayfield("version")
-    assert answer.out.splitlines()[0] == f"wayfield {wf.__version__}"
-    assert "numba" in answer.out
 
 
 # ------------------------------------------------------------------ maze
@@ -221,7 +217,7 @@ def test_directed_maze_needs_a_directed_method() -> None:
 
 
 def test_maze_draws_a_picture(tmp_path: Path) -> None:
-    answer = wayfield("maze", "umaze", "--picture", tmp_path / "field.png")
+    answer = wayfield("maze", "umaze", "--picture", tmp_path / "field.png", pictures=True)
     assert answer.code == 0
     assert (tmp_path / "field.png").read_bytes().startswith(b"\x89PNG")
     words = ("maze", "umaze", "--refinement", 2, "--picture", tmp_path / "field.png")

@@ -46,9 +46,10 @@ def write(name: str, text: str) -> str:
     return name
 
 
-def mended(*words: object) -> Any:
+def mended(*words: object, pictures: bool = False) -> Any:
     """The JSON of a mend that must succeed."""
-    answer = wayfield("mend", *words, "--method", "least-change", "--json")
+    words = ("mend", *words, "--method", "least-change", "--json")
+    answer = wayfield(*words, pictures=pictures)
     assert answer.code == 0, answer.err
     return answer.json
 
@@ -72,7 +73,7 @@ def rows(path: str) -> list[dict[str, str]]:
 
 
 def test_the_false_edge_is_named_and_written() -> None:
-    told = mended("roads.csv", "trips.csv")
+    told = mended("roads.csv", "trips.csv", pictures=True)
     assert told["finding"] == "LeastChange() changes the cost of 1 edge: Ash – Fir (+8)"
     assert told["against"]["too_optimistic"] == 2
     assert told["misfit"]["mended"] == 0.0 < told["misfit"]["believed"]

@@ -343,7 +343,7 @@ def test_commands_work_without_a_study_that_loads(
             raise ModuleNotFoundError("No module named 'duckdb'")
 
     app = typer.Typer()
-    app.command("version")(cli.version)
+    app.command("there")(lambda: None)
     monkeypatch.setattr(cli, "app", app)
     monkeypatch.setattr(cli, "entry_points", lambda group: [Entry()] if broken else [])
     monkeypatch.setattr(cli, "_register_study", cli._register_study.__wrapped__)
@@ -351,7 +351,7 @@ def test_commands_work_without_a_study_that_loads(
     refusal = wayfield("reproduce", "--out", "x")
     assert refusal.code == 2
     assert said in refusal.err
-    assert wayfield("version").code == 0
+    assert wayfield("there").code == 0
 
 
 def test_json_without_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,12 +143,11 @@ def test_mended_says_what_changed() -> None:
 # ------------------------------------------------------------------ promises
 
 
-@pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
-@pytest.mark.parametrize("count", [9, 40, 99])
+@pytest.mark.parametrize(("level", "count"), [(0.9, 9), (0.5, 40), (0.8, 99)])
 def test_cost_bounds_hold_as_often_as_they_say(level: float, count: int) -> None:
     """Scores of any distribution: level ≤ coverage ≤ level + 1 / (count + 1), over many draws."""
     rng = np.random.default_rng(count)
-    kept, draws = 0, 4000
+    kept, draws = 0, 2000
     for _ in range(draws):
         predicted = rng.uniform(1.0, 9.0, count + 1)
         paid = predicted * rng.lognormal(sigma=1.0, size=count + 1)
@@ -187,11 +186,10 @@ def test_bounds_with_confidence_hold_for_most_draws_of_a_population() -> None:
     assert worst > 0.4  # and not far less often
 
 
-@pytest.mark.parametrize("count", [22, 60])
-def test_bounds_with_confidence_hold_for_most_draws(count: int) -> None:
+def test_bounds_with_confidence_hold_for_most_draws() -> None:
     """Independent walks: the share covered is below the level in at most one draw of ten."""
-    rng = np.random.default_rng(count)
-    draws, level = 3000, 0.9
+    rng, count = np.random.default_rng(22), 22
+    draws, level = 1000, 0.9
     factors = [
         wf.cost_bound(np.ones(count), 1.0 + rng.exponential(size=count), level, confidence=0.9)
         for _ in range(draws)
@@ -262,12 +260,12 @@ def test_a_method_by_name_says_what_it_changed_and_accuses_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "changed"), [(wf.LeastChange(), 8000), (wf.NoShortcuts(), 0), (None, 0)]
+    ("method", "changed"), [(wf.LeastChange(), 3200), (wf.NoShortcuts(), 0), (None, 0)]
 )
 def test_a_hub_of_many_arcs_takes_no_longer(method: MendMethod | None, changed: int) -> None:
-    leaves = np.arange(1, 50_001)
+    leaves = np.arange(1, 20_001)
     star = wf.Graph.from_edges(np.zeros_like(leaves), leaves)
-    labels = wf.Labels(leaves[:20_000], np.where(leaves[:20_000] % 5 < 2, 4.0, 1.0))
+    labels = wf.Labels(leaves[:8_000], np.where(leaves[:8_000] % 5 < 2, 4.0, 1.0))
     began = time.process_time()
     assert wf.mend(star, labels, 0, method).facts()["changed"] == changed
     assert time.process_time() - began < 30.0  # hours, if every arc looked at all others

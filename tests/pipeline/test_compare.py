@@ -70,32 +70,6 @@ def test_directed_graphs_get_the_methods_that_have_a_directed_form(seed: int) ->
     assert found.scores[0].success == found.scores[1].success == 1.0
 
 
-def test_labels_pay_where_the_graph_is_wrong() -> None:
-    """One edge of the ring is slow; the graph does not know it, the labels do."""
-    tails, heads = np.arange(8), (np.arange(8) + 1) % 8
-    ring = wf.Graph.from_edges(tails, heads)
-    slow = wf.Graph.from_edges(tails, heads, [9.0] + [1.0] * 7)
-    truth = wf.cost_to_go(slow, 0)
-    labels = wf.Labels([0, 1, 3], truth[[0, 1, 3]])
-    found = wf.compare(ring, labels, 0, [wf.AMLE()], world=slow)
-    assert found.scores[0].success == found.scores[1].success == 1.0
-    assert found.scores[0].cost_ratio > found.scores[1].cost_ratio >= 1.0
-    assert found.labels_pay
-    assert found.choice is found.scores[1]
-    assert found.verdict.startswith("Use AMLE(): success 1.0000 at cost ratio 1.0")
-
-
-def test_a_move_the_world_forbids_is_a_failure() -> None:
-    """Closing the door 0 – 1 leaves the graph's plan from 1 standing before it."""
-    ring = wf.Graph.from_edges(range(4), [1, 2, 3, 0])
-    world = wf.Graph.from_edges([1, 2, 3], [2, 3, 0])
-    found = wf.compare(ring, wf.Labels([0], [0.0]), 0, [wf.AMLE()], world=world)
-    assert found.scores[0].success == pytest.approx(1 / 3)
-    labels = wf.Labels([0, 1], [0.0, 3.0])
-    assert wf.compare(ring, labels, 0, [wf.AMLE()], world=world).scores[1].success < 1.0
-    assert "itself" not in found.verdict
-
-
 def test_the_table_is_readable(maze: wf.Graph) -> None:
     text = repr(wf.compare(maze, wf.sample_labels(maze, 5, 0.05), 5, [wf.NearestLabel()]))
     first, head, plain, row, verdict = text.splitlines()
@@ -138,7 +112,7 @@ def test_the_rule_is_success_then_cost_then_margin_then_order() -> None:
     plain = score(PLAIN, 0.9, 1.2, np.nan)
 
     def best(*scores: MethodScore) -> str:
-        found = Comparison((plain, *scores), 10, False, True).best
+        found = Comparison((plain, *scores), 10, True).best
         assert found is not None
         return found.name
 
@@ -147,16 +121,6 @@ def test_the_rule_is_success_then_cost_then_margin_then_order() -> None:
     assert best(score("a", 0.5, 1.0, 0.1), score("b", 0.5, 1.0, 0.2)) == "b"
     assert best(score("a", 0.5, 1.00001), score("b", 0.5, 1.00002)) == "a"  # equal as shown
     assert best(score("a", 0.0, np.nan, np.nan), score("b", 0.0, np.nan, np.nan)) == "a"
-
-
-def test_fields_equal_in_the_digits_shown_do_not_pay() -> None:
-    plain = score(PLAIN, 0.9, 1.2, np.nan)
-    equal = Comparison((plain, score("p", 0.9, 1.2 - 1e-7)), 10, False, True)
-    assert not equal.labels_pay
-    assert equal.choice is plain
-    assert equal.verdict.endswith("(p is as good).")
-    worse = Comparison((plain, score("p", 0.8, 1.2)), 10, False, True)
-    assert worse.verdict.endswith("(p comes nearest).")
 
 
 def test_labels_that_are_rewards_still_make_a_table(maze: wf.Graph) -> None:
@@ -215,7 +179,7 @@ def test_of_fields_that_predict_better_the_one_that_arrives_is_chosen() -> None:
     plain = MethodScore(PLAIN, 1.0, 1.0, np.nan, 0.1, np.full(9, 5.0))
     stuck = MethodScore("stuck", 0.4, 1.0, 1.0, 0.1, np.full(9, 0.1))
     safe = MethodScore("safe", 1.0, 1.0, 1.0, 0.1, np.full(9, 0.2))
-    found = Comparison((plain, stuck, safe), 10, True, True)
+    found = Comparison((plain, stuck, safe), 10, True)
     assert found.choice is safe
 
 
@@ -260,8 +224,6 @@ def test_bad_input_is_named() -> None:
     labels = wf.Labels([0], [0.0])
     with pytest.raises(wf.InputError, match="goal 3 is not a vertex"):
         wf.compare(path, labels, 3)
-    with pytest.raises(wf.InputError, match="world must have 3 vertices as the graph, got 2"):
-        wf.compare(path, labels, 0, world=wf.Graph.from_edges([0], [1]))
     with pytest.raises(wf.InputError, match="no other vertex can reach the goal 0"):
         wf.compare(wf.Graph.from_edges([0], [1], directed=True), labels, 0)
     arcs = wf.Graph.from_edges([1], [0], directed=True)
@@ -336,8 +298,9 @@ def false_shortcuts(maze: wf.Graph) -> tuple[wf.Graph, wf.Labels]:
 
 
 @pytest.fixture(scope="module")
-def found(maze: wf.Graph) -> Comparison:
-    return wf.compare(*false_shortcuts(maze), 0, [wf.Harmonic(), wf.Best()])
+def found() -> Comparison:
+    maze = wf.grid_graph(wf.load_layout("antmaze-medium"), 2)
+    return wf.compare(*false_shortcuts(maze), 0, [wf.Harmonic(), wf.Best()], folds=3)
 
 
 def test_the_mended_graph_wins_where_edges_are_false(found: Comparison) -> None:
@@ -349,12 +312,6 @@ def test_the_mended_graph_wins_where_edges_are_false(found: Comparison) -> None:
     assert found.verdict.startswith("Use the mended graph: its mean error at labels left out is")
     (remark,) = found.remarks
     assert "proof only if the measured costs are exact" in remark
-
-
-def test_the_mended_graph_arrives_more_often_in_the_world_without_those_edges() -> None:
-    world = wf.grid_graph(wf.load_layout("antmaze-medium"), 1)
-    plain, mended = wf.compare(*false_shortcuts(world), 0, [wf.Best()], world=world).scores
-    assert mended.success > plain.success
 
 
 def test_a_mended_graph_is_judged_as_mend_judges() -> None:

@@ -25,7 +25,7 @@ from wayfield.sklearn import GraphValueRegressor
 
 @parametrize_with_checks(
     [
-        *(GraphValueRegressor(method) for method in NAMED),
+        GraphValueRegressor("harmonic"),
         GraphValueRegressor(wf.AMLE(), n_neighbors=3, metric="manhattan"),
     ]
 )

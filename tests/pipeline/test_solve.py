@@ -456,10 +456,10 @@ def test_a_mended_graph_is_planned_on_by_its_own_distances() -> None:
 
 def test_a_method_corrects_what_the_mended_graph_still_gets_wrong() -> None:
     graph, _ = false_chord()
-    noisy = wf.Labels([4, 5, 7], [4.0, 5.0, 6.0])
-    answer = wf.solve(graph, noisy, 0, wf.Harmonic(), mend=wf.LeastChange(trust=0.01))
+    noisy = wf.Labels([4, 5, 7], [4.0, 5.0, 2.0])  # 3 at least, by the graph
+    answer = wf.solve(graph, noisy, 0, wf.Harmonic(), mend=wf.LeastChange())
     assert answer.values[noisy.vertices] == pytest.approx(noisy.values)
-    assert repr(answer).startswith("Answer(Harmonic(), mended by LeastChange(trust=0.01)")
+    assert repr(answer).startswith("Answer(Harmonic(), mended by LeastChange()")
 
 
 def test_a_mended_graph_is_its_own_prior() -> None:

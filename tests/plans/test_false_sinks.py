@@ -15,7 +15,7 @@ import wayfield as wf
 from methods import methods
 from worlds import ANY_LENGTH, WHOLE, labels_with_goal, random_graph
 
-FEW = 60 if "NUMBA_DISABLE_JIT" in os.environ else 300
+FEW = 40 if "NUMBA_DISABLE_JIT" in os.environ else 100
 COST = wf.AMLE(bracket=False, fill="cost")
 KINDS = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 

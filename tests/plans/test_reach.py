@@ -51,9 +51,9 @@ def test_with_the_solver(task) -> None:
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="120 mazes need compiled kernels")
 def test_on_the_papers_cells() -> None:
-    """All 120 cells, 16 goals each: every start of every field."""
+    """All 120 cells, two goals each: every start of every field."""
     starts = 0
-    for cell in grid(goals=16):
+    for cell in grid(goals=2):
         world = cell.draw()
         for goal, labels in zip(world.goals, world.labels, strict=True):
             truth = wf.cost_to_go(world.graph, int(goal))
@@ -62,4 +62,4 @@ def test_on_the_papers_cells() -> None:
             starts += plan.reached.size
             assert plan.reached.all(), cell.key
             assert np.array_equal(plan.cost[labels.vertices], truth[labels.vertices])
-    assert starts == 5_160_960
+    assert starts == 645_120

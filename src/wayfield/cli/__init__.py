@@ -136,17 +136,6 @@ def _wayfield(
     """
 
 
-def version() -> None:
-    """Print the versions of wayfield and its main dependencies."""
-    import platform
-    from importlib import metadata
-
-    typer.echo(f"wayfield {__version__}")
-    typer.echo(f"Python {platform.python_version()}")
-    for package in ("numpy", "scipy", "numba"):
-        typer.echo(f"{package} {metadata.version(package)}")
-
-
 _ANY_ARGUMENTS = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
@@ -159,7 +148,6 @@ _COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
     (explore, _DATA),
     (watch, _DATA),
     (doctor, _HOUSE),
-    (version, _HOUSE),
 )
 for _command, _panel in _COMMANDS:
     about = paragraphs(_command.__doc__)

@@ -9,7 +9,6 @@ import typer
 from rich.console import Console
 
 from .._optional import missing
-from .._text import number_of
 from ..errors import InputError
 from ._common import Stages, compile_kernels, in_flags, notes
 from ._inputs import Source
@@ -97,10 +96,6 @@ def plan(
     ] = False,
     force: Force = False,
     json_wanted: Json = False,
-    unreachable: Annotated[
-        str,
-        typer.Option(metavar="say|error", help="What to do if states cannot reach the goal."),
-    ] = "say",
     goal_value: GoalValue = None,
     positions: Places = None,
     *,
@@ -137,8 +132,6 @@ def plan(
     from ..units import unit_question
 
     # 1. options that exclude each other, and files that must be kept
-    if unreachable not in ("say", "error"):
-        raise InputError(f"--unreachable must be say or error, got {unreachable!r}")
     if mend and prior is not None:
         raise InputError("--mend and --prior exclude each other: a mended graph is its own prior")
     if mend and solving.drop_false_sinks and method is None:
@@ -203,13 +196,6 @@ def plan(
                 raise InputError(in_flags(question, reading.length_unit))
         how = AMLE(fill="flat") if labels is None else chosen  # corrects the distances by 0
         answer, held_out = solving.solve(graph, given.labels, given.goal, how, field, mend)
-        if unreachable == "error" and not answer.plan.reachable.all():
-            lost = np.flatnonzero(~answer.plan.reachable)
-            raise InputError(
-                f"{lost.size:,} of {number_of(graph.num_vertices, 'states')} cannot reach the "
-                f"goal, such as {given.names[lost[0]]!r}; leave out --unreachable error to go on "
-                "without them"
-            )
 
         # 4. compare with the graph distance, unless the user brings a field to compare with
         more: dict[str, Any] = {"input": given.facts, **held_out}

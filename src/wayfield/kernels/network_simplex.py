@@ -37,6 +37,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import depth_first_order
 
 from ._jit import njit
 from ._types import FloatArray, IntArray
@@ -77,7 +79,6 @@ class Tree(NamedTuple):
     before: IntArray
 
 
-@njit(cache=True, nogil=True)
 def circulation(
     num_vertices: int, network: Network, start: IntArray, tolerance: float, max_pivots: int
 ) -> tuple[FloatArray, FloatArray, int, bool]:
@@ -87,64 +88,19 @@ def circulation(
     price out by at most `tolerance` are ignored. After `max_pivots`, flow and potentials are still
     feasible, and the gap between them bounds the distance from the optimum.
     """
-    number, order, network, start = _in_preorder(num_vertices, network, start)
-    flow, potential, pivots, optimal = _pivoted(num_vertices, network, start, tolerance, max_pivots)
-    given = np.empty(flow.size)
-    for i in range(order.size):
-        given[order[i]] = flow[i]
-    return given, potential[number], pivots, optimal
-
-
-@njit(cache=True, nogil=True)
-def _in_preorder(
-    n: int, network: Network, start: IntArray
-) -> tuple[IntArray, IntArray, Network, IntArray]:
-    """Return vertices numbered in preorder of the tree, arcs sorted by the later of their ends.
-
-    The results are the new numbers, the arcs in their new order, network and tree in these terms.
-    """
-    child, after = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
-    for v in range(1, n):
-        parent = network.heads[start[v]]
-        after[v] = child[parent]
-        child[parent] = v
-    # depth-first search without recursion gives the preorder
-    number, stack = np.empty(n, np.int64), np.empty(n, np.int64)
-    stack[0] = 0
-    size, count = 1, 0
-    while size > 0:
-        size -= 1
-        v = stack[size]
-        number[v] = count
-        count += 1
-        v = child[v]
-        while v >= 0:
-            stack[size] = v
-            size += 1
-            v = after[v]
-
-    # counting sort of the arcs by the later of their ends
-    m = network.tails.size
-    free = np.zeros(n + 1, np.int64)
-    for e in range(m):
-        free[max(number[network.tails[e]], number[network.heads[e]]) + 1] += 1
-    for v in range(n):
-        free[v + 1] += free[v]
-    order, place = np.empty(m, np.int64), np.empty(m, np.int64)
-    for e in range(m):
-        later = max(number[network.tails[e]], number[network.heads[e]])
-        order[free[later]] = e
-        place[e] = free[later]
-        free[later] += 1
-    tails, heads = np.empty(m, np.int32), np.empty(m, np.int32)
-    for i in range(m):
-        tails[i] = number[network.tails[order[i]]]
-        heads[i] = number[network.heads[order[i]]]
-    tree = np.full(n, -1, np.int64)
-    for v in range(1, n):
-        tree[number[v]] = place[start[v]]
-    sorted_arcs = Network(tails, heads, network.costs[order], network.capacities[order])
-    return number, order, sorted_arcs, tree
+    tails, heads, costs, capacities = network
+    # vertices numbered in preorder of the tree, arcs sorted by the later of their ends
+    down = heads[start[1:]], np.arange(1, num_vertices)
+    tree = sparse.csr_array((np.ones(num_vertices - 1), down), (num_vertices, num_vertices))
+    preorder, _ = depth_first_order(tree, 0)
+    number = np.argsort(preorder)
+    order = np.argsort(np.maximum(number[tails], number[heads]), kind="stable")
+    place = np.argsort(order)
+    ends = (number[each[order]].astype(np.int32) for each in (tails, heads))
+    first = np.append(-1, place[start[preorder[1:]]])
+    arcs = Network(*ends, costs[order], capacities[order])
+    flow, potential, pivots, optimal = _pivoted(num_vertices, arcs, first, tolerance, max_pivots)
+    return flow[place], potential[number], pivots, optimal
 
 
 @njit(cache=True, nogil=True)

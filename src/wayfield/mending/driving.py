@@ -12,8 +12,13 @@ worlds in which steps slip.
 
 **Memory.** Without memory, each walk starts from the graph alone. With memory, refuted arcs and
 paid costs are kept for the walks that follow. They overrule a mend: an arc that the mend made
-costly, but that was walked at its old cost, is cheap from then on. To try such arcs at all, some
-walks doubt the mend and follow the graph as given (`kernels.driving` explains when).
+costly, but that was walked at its old cost, is cheap from then on.
+
+**Doubting a mend.** A real arc that a mend made costly is never walked, so it would stay costly for
+ever. Therefore, with memory, some walks follow the graph as given instead: every eighth of those
+for which it predicts a cheaper path. Such a walk returns to the mended plan once its predicted
+total has risen by a fifth of its advantage. If it was cheaper in the end than the mended plan, such
+walks become twice as frequent, else half as frequent.
 
 References
 ----------
@@ -23,8 +28,9 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,21 +40,19 @@ from .._text import number_of
 from ..errors import InputError
 from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.csr import Arcs, first_asymmetry, reverse_arcs, reverse_slots
-from ..kernels.driving import (
-    DOUBT_EVERY,
-    Belief,
-    Walks,
-    drive_all,
-    learn,
-    next_doubt,
-    no_walks,
-    plan_by,
-    predicts_less,
-    risk_limit,
-    room_for_search,
-)
+from ..kernels.csr import Arcs, first_asymmetry, reverse_arcs
+from ..kernels.driving import plan_ahead, room_for_search
+from ..kernels.shortest import dijkstra
 from .fitting import Mended
+
+DOUBT_EVERY = 8
+"""The first of this many walks that might gain by doubting the mend does so."""
+
+DOUBT_RISK = 0.2
+"""Share of the hoped-for saving that may be lost before a walk stops doubting."""
+
+SURELY = 1.0 - 1e-9
+"""Costs count as less than others below this share of them: the rest is rounding."""
 
 Step: TypeAlias = Callable[[int, int], tuple[int, float]]
 """A world: an attempt to go from x to y returns the vertex reached and the cost."""
@@ -166,6 +170,7 @@ def drive(
     memory = as_flag(memory, "memory")
     patience = as_whole(patience, "patience", least=1)
     cap = 10 * n + 1000 if max_steps is None else as_whole(max_steps, "max_steps", least=0)
+    step, unknown = world, 0
     if isinstance(world, Graph):
         if world.num_vertices != n:
             raise InputError(
@@ -177,24 +182,18 @@ def drive(
         there = real[place] == ours if real.size else np.zeros(ours.size, dtype=bool)
         if real.size and ours.size and not there.any():
             raise InputError("no arc of the world is an arc of the graph: is it another graph?")
-        cost, unknown = np.full(ours.size, np.inf), real.size - int(there.sum())
-        cost[there] = world.lengths[place[there]]
-        beliefs = (_belief(believed.arcs), _belief(plain.arcs))
-        room, walks = room_for_search(believed.arcs), no_walks(begin.size, cost.size)
-        drive_all(*beliefs, cost, begin, end, memory, cap, room, walks)
-        return _packaged(walks, _known_now(believed, walks.learnt, {}), unknown)
-    if not callable(world):
+        unknown, patience = real.size - int(there.sum()), 1
+        cost = np.where(there, world.lengths[place] if real.size else np.inf, plain.lengths)
+
+        def step(x: int, y: int) -> tuple[int, float]:
+            arc, _ = _slot(believed.arcs, x, y)
+            return y if there[arc] else x, cost[arc]
+
+    if not callable(step):
         raise InputError(
             f"world must be a Graph or a function step(x, y) -> (z, cost), got {world!r}"
         )
-    walker = _Walker(believed, plain, world, end, patience)
-    walks = walker.walks(begin, memory, cap)
-    return _packaged(walks, _known_now(believed, walks.learnt, walker.led), 0)
-
-
-def _packaged(walks: Walks, known: Graph, unknown: int) -> Drive:
-    arrays = {name: frozen(array) for name, array in walks._asdict().items()}
-    return Drive(**arrays, graph=known, unknown=unknown)
+    return _Walker(believed, plain, step, end, patience).drive(begin, memory, cap, unknown)
 
 
 def _known_now(graph: Graph, learnt: FloatArray, led: dict[Pair, float]) -> Graph:
@@ -215,9 +214,6 @@ def _known_now(graph: Graph, learnt: FloatArray, led: dict[Pair, float]) -> Grap
     return known
 
 
-# -------------------------------------------------------------------- worlds that are functions
-
-
 def _slot(arcs: Arcs, x: int, y: int) -> tuple[int, bool]:
     """Return the slot where the arc from x to y is, or would be, and whether it is there."""
     begin, end = int(arcs.indptr[x]), int(arcs.indptr[x + 1])
@@ -225,80 +221,118 @@ def _slot(arcs: Arcs, x: int, y: int) -> tuple[int, bool]:
     return place, place < end and int(arcs.indices[place]) == y
 
 
-def _belief(arcs: Arcs) -> Belief:
-    """Return an editable belief in a graph."""
-    own = Arcs(arcs.indptr, arcs.indices, arcs.lengths.copy())
-    reverse = Arcs(*(np.empty_like(array) for array in arcs))
-    reverse_arcs(arcs, reverse)
-    toward, stale = np.empty(arcs.indptr.size - 1), np.ones(1, np.bool_)
-    return Belief(own, reverse, reverse_slots(arcs), toward, stale)
+class _Belief:
+    """The costs that a walker plans with; changed as it learns.
 
+    Attributes
+    ----------
+    arcs : Arcs
+        Believed costs, or true ones where known; inf if the arc does not exist.
+    toward : (n,) float array
+        Lower bound on the cost to the goal, as computed for the last plan.
+    """
 
-class _Walk(NamedTuple):
-    """How one walk went; see `Drive`."""
+    def __init__(self, arcs: Arcs, goal: int) -> None:
+        self.arcs, self.goal = Arcs(arcs.indptr, arcs.indices, arcs.lengths.copy()), goal
+        self.search = room_for_search(arcs)
+        self._stale = True  # whether a cost has fallen, so that `toward` may be too high
+        self.plan(goal)  # computes `toward`
 
-    reached: bool
-    stopped: bool
-    predicted: float
-    paid: float
-    steps: int
-    found: int
+    def copied(self) -> _Belief:
+        """Return the same belief, to be changed on its own."""
+        twin = copy(self)
+        twin.arcs = Arcs(self.arcs.indptr, self.arcs.indices, self.arcs.lengths.copy())
+        twin.toward = self.toward.copy()
+        return twin
+
+    def learn(self, arc: int, cost: float) -> bool:
+        """Record the true cost of an arc, inf if it does not exist; return whether it differs."""
+        old = self.arcs.lengths[arc]
+        self._stale |= bool(cost < old)
+        self.arcs.lengths[arc] = cost
+        return bool(cost != old)
+
+    def plan(self, x: int) -> tuple[float, list[int]]:
+        """Return cost and arcs of the shortest path to the goal, the next arc last."""
+        if self._stale:
+            reverse = Arcs(*(np.empty_like(array) for array in self.arcs))
+            reverse_arcs(self.arcs, reverse)
+            self.toward, _ = dijkstra(reverse, np.array([self.goal]), np.zeros(1), 1.0)
+            self._stale = False
+        cost, size = plan_ahead(self.arcs, self.toward, x, self.goal, self.search)
+        return cost, self.search.path[:size].tolist()
 
 
 class _Walker:
-    """Walks in a world that is a function; `drive_all` does the same in a world that is a graph.
+    """One who walks, learns, and plans again only where an arc does not lead where it should.
+
+    The true cost of an arc that was just taken does not change the plan: a shortest path from its
+    head does not lead through it.
 
     `learnt` and `led` hold the findings of all walks: the cost of each arc tried, inf if refuted,
-    and where refuted arcs led. The rest is the walker's memory: its beliefs, which arc to try to
-    get from x to z, and where failed attempts ended before their arc was refuted.
+    and where refuted arcs led. The rest is the walker's memory: what it believes of the mended
+    graph and of the graph as given, which arc to try to get from x to z, and where failed attempts
+    ended before their arc was refuted.
     """
 
     def __init__(self, mended: Graph, plain: Graph, step: Step, goal: int, patience: int) -> None:
-        self.graphs, self.step, self.goal, self.patience = (mended, plain), step, goal, patience
+        self.graph, self.step, self.goal, self.patience = mended, step, goal, patience
+        self.doubtful = not np.array_equal(mended.lengths, plain.lengths)
+        self.given = _Belief(mended.arcs, goal), _Belief(plain.arcs, goal)
         self.learnt: dict[Pair, float] = {}
         self.led: dict[Pair, float] = {}
         self.forget()
 
     def forget(self) -> None:
         """Reset the beliefs to the given graphs."""
-        self.mended, self.plain = (_belief(graph.arcs) for graph in self.graphs)
-        self.search = room_for_search(self.mended.arcs)
+        self.mended, self.plain = (belief.copied() for belief in self.given)
         self.by_trying: dict[Pair, int] = {}
         self.failures: dict[Pair, list[int]] = {}
+        self.knows_more = False
 
-    def walks(self, starts: IntArray, memory: bool, cap: int) -> Walks:
-        """Walk from every start."""
-        graph, plain = self.graphs
-        doubtful = memory and not np.array_equal(graph.lengths, plain.lengths)
+    def drive(self, starts: IntArray, memory: bool, cap: int, unknown: int) -> Drive:
+        """Walk from every start, and return how the walks ended."""
         every = wait = DOUBT_EVERY
-        walked: list[_Walk] = []
+        walks: list[tuple[bool, bool, float, float, int, int]] = []
         for start in starts.tolist():
-            if walked and not memory:
+            if self.knows_more and not memory:
                 self.forget()
-            predicted = self.plan(self.mended, start)[0]
+            predicted, way = self.mended.plan(start)
             limit = None
-            if doubtful:
-                hoped = self.plan(self.plain, start)[0]
-                gains = predicts_less(hoped, predicted)
+            if memory and self.doubtful:
+                hoped, _ = self.plain.plan(start)
+                gains = hoped < predicted * SURELY
                 wait -= gains
-                limit = risk_limit(hoped, predicted) if gains and wait <= 0 else None
-            walk = self.walk(start, predicted, limit, cap)
-            walked.append(walk)
+                if gains and wait <= 0:
+                    limit = hoped + DOUBT_RISK * (predicted - hoped)
+                way = (self.mended if limit is None else self.plain).plan(start)[1]
+            reached, stopped, paid, steps, found = self.walk(start, way, limit, cap)
+            walks.append((reached, stopped, predicted, paid, steps, found))
             if limit is not None:
-                every = wait = next_doubt(every, walk.paid, predicted)
-        columns = zip(*walked, strict=True) if walked else [()] * len(_Walk._fields)
+                every = wait = max(every // 2, 1) if paid < predicted * SURELY else 2 * every
+        # the costs of the graph's arcs as experienced; NaN if never tried
+        learnt = np.full(self.graph.num_arcs, np.nan)
+        for (x, y), cost in self.learnt.items():
+            place, there = _slot(self.graph.arcs, x, y)
+            if there:
+                learnt[place] = cost
         kinds = (bool, bool, np.float64, np.float64, np.int64, np.int64)
-        arrays = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-        return Walks(*arrays, self.costs_learnt())  # type: ignore[call-arg]
+        columns = zip(*walks, strict=True) if walks else [()] * len(kinds)
+        ends = [frozen(np.array(each, kind)) for each, kind in zip(columns, kinds, strict=True)]
+        return Drive(*ends, frozen(learnt), _known_now(self.graph, learnt, self.led), unknown)
 
-    def walk(self, x: int, predicted: float, limit: float | None, cap: int) -> _Walk:
-        """Walk from x. With a `limit`, doubt the mend until paid plus remaining cost exceeds it."""
-        way = self.plan(self.mended if limit is None else self.plain, x)[1]
+    def walk(
+        self, x: int, way: list[int], limit: float | None, cap: int
+    ) -> tuple[bool, bool, float, int, int]:
+        """Walk from x; return whether it arrived or stopped, the cost, attempts and refuted arcs.
+
+        With a `limit`, doubt the mend until paid plus remaining cost exceeds it.
+        """
         paid, steps, found = 0.0, 0, 0
         while way and steps < cap:
             if limit is not None and paid + self.plain.toward[x] > limit:
                 limit = None
-                way = self.plan(self.mended, x)[1]
+                way = self.mended.plan(x)[1]
                 continue
             arc = way.pop()
             y = int(self.mended.arcs.indices[arc])
@@ -310,14 +344,9 @@ class _Walker:
                 self.note(x, y, arc, cost)
             else:
                 found += self.failed(x, y, arc, z, cost)
-                way = self.plan(self.mended if limit is None else self.plain, z)[1]
+                way = (self.mended if limit is None else self.plain).plan(z)[1]
             x = z
-        return _Walk(x == self.goal, bool(way), predicted, paid, steps, found)
-
-    def plan(self, belief: Belief, x: int) -> tuple[float, list[int]]:
-        """Return cost and arcs of the shortest path to the goal, the next arc last."""
-        cost, size = plan_by(belief, x, self.goal, self.search)
-        return cost, self.search.path[:size].tolist()
+        return x == self.goal, bool(way), paid, steps, found
 
     def attempt(self, x: int, y: int) -> tuple[int, float]:
         """Try to go from x to y, by the arc that is known to lead there if there is one."""
@@ -325,7 +354,7 @@ class _Walker:
         answer, whose = self.step(x, tried), f"the world's step from {x} to {tried}"
         try:
             z, cost = answer
-            place, price = as_vertex(z, "vertex", self.graphs[0].num_vertices), float(cost)
+            place, price = as_vertex(z, "vertex", self.graph.num_vertices), float(cost)
         except (TypeError, ValueError) as error:
             raise InputError(f"{whose} must be a vertex and a cost, got {answer!r}") from error
         if not 1 / LARGEST <= price <= LARGEST:
@@ -335,11 +364,12 @@ class _Walker:
     def note(self, x: int, y: int, arc: int, cost: float) -> None:
         """Record the cost of an arc; inf if it does not exist."""
         self.learnt[x, y] = cost
-        for belief in (self.mended, self.plain):
-            learn(belief, arc, cost)
+        self.knows_more |= self.mended.learn(arc, cost)
+        self.plain.learn(arc, cost)
 
     def failed(self, x: int, y: int, arc: int, z: int, cost: float) -> bool:
         """Learn from an attempt that ended at z instead of y; return whether it refuted the arc."""
+        self.knows_more = True
         landings = self.failures.setdefault((x, y), [])
         landings.append(z)
         if len(landings) < self.patience:
@@ -352,19 +382,9 @@ class _Walker:
                 indptr = old.indptr.copy()
                 indptr[x + 1 :] += 1
                 heads = np.insert(old.indices, place, z)
-                beliefs.append(_belief(Arcs(indptr, heads, np.insert(old.lengths, place, cost))))
+                arcs = Arcs(indptr, heads, np.insert(old.lengths, place, cost))
+                beliefs.append(_Belief(arcs, self.goal))
             self.mended, self.plain = beliefs
-            self.search = room_for_search(self.mended.arcs)
             self.by_trying[x, z] = y
             self.led[x, z] = cost
         return True
-
-    def costs_learnt(self) -> FloatArray:
-        """Return the (m,) costs of the graph's arcs as experienced; NaN if never tried."""
-        arcs = self.graphs[0].arcs
-        costs = np.full(arcs.indices.size, np.nan)
-        for (x, y), cost in self.learnt.items():
-            place, there = _slot(arcs, x, y)
-            if there:
-                costs[place] = cost
-        return costs

@@ -10,11 +10,10 @@ on every arc, and the field φ(x) = min over z of Y(z) + d_{ℓ+δ}(x, z) shows 
 
     value  =  min over φ with φ = Y at the labels of  Σ w (φ(x) - φ(y) - ℓ)₊ .
 
-*Error and trust.* With an error ε, φ may differ from Y by ε for nothing. Beyond that it costs
-``trust`` per unit: either the graph is wrong or the label is, whichever is cheaper.
+*Error.* With an error ε, φ may differ from Y by ε for nothing.
 
 **Dual.** A flow f with 0 ≤ f ≤ w that is conserved away from the labels and leaves label i with
-net amount b_i, |b_i| ≤ trust:
+net amount b_i:
 
     bound  =  max over f of  Σ Y(i) b_i - ε Σ |b_i| - Σ ℓ f .
 
@@ -24,11 +23,11 @@ is lengthened only where it is saturated, f = w.
 
 **Method.** (1) Arcs that lie on no path between labels that is too short are acquitted, exactly
 (`contradictions`). (2) Exact labels are merged into one root of potential 0: an arc out of label x
-has length ℓ - Y(x), one into label y ℓ + Y(y). A label with error or trust stays a vertex with two
-arcs of its own, to the root at Y + ε and from it at -(Y - ε), of capacity trust. (3) Network
-simplex (`kernels.network_simplex`) from the flow 0 and the tree of shortest paths to labels. Its
-potentials are the upper bound of `contradictions`, so only arcs out of labels have negative reduced
-cost at first.
+has length ℓ - Y(x), one into label y ℓ + Y(y). A label with an error stays a vertex with two arcs
+of its own, to the root at Y + ε and from it at -(Y - ε). (3) Network simplex
+(`kernels.network_simplex`) from the flow 0 and the tree of shortest paths to labels. Its potentials
+are the upper bound of `contradictions`, so only arcs out of labels have negative reduced cost at
+first.
 
 **Verification.** Value and bound are evaluated anew on the whole graph, from the result alone. The
 field comes from shortest paths, φ(x) = min over z of Y(z) + ε + d_{ℓ+δ}(x, z). This proves the
@@ -66,18 +65,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import fsum, inf
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._arrays import as_choice, as_lengths, as_real, as_whole, owned
-from ..errors import InputError
+from .._arrays import as_choice, as_real
 from ..extension import Status
 from ..kernels._types import FloatArray
 from ..kernels.detour import detours
+from ..kernels.network_simplex import Network, circulation
 from ..kernels.shortest import dijkstra
 from ._base import Fit, MendMethod, MendProblem
-from ._flow import Labelled, Solved, labelled, solve
+from .contradiction import Envelopes, envelopes
 
 FAR = 50.0
 """Detours are searched up to this many times the length of an arc."""
@@ -102,8 +102,6 @@ class Change:
         The dual flow, nowhere above the price.
     value, bound : float
         Price of this change, and a lower bound on the price of every change.
-    doubt : float
-        Part of the value that pays for disbelieved costs.
     pivots : int
         Steps of the network simplex.
     status : Status
@@ -117,7 +115,6 @@ class Change:
     flow: FloatArray
     value: float
     bound: float
-    doubt: float
     pivots: int
     status: Status
 
@@ -127,22 +124,17 @@ class Change:
         return self.value - self.bound
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class LeastChange(MendMethod):
     """Lengthen arcs at the least price until costs and graph agree: exact, with a proof.
 
     Parameters
     ----------
-    price : {"detour", "unit"} or (m,) array
-        Price per unit of lengthening: 1 over the arc's detour, 1, or a positive array. An array
-        must be equal in both directions of an undirected edge.
-    trust : float
-        Price per unit by which a cost may be disbelieved instead; inf if all costs are certain.
+    price : {"detour", "unit"}
+        Price per unit of lengthening: 1 over the arc's detour, or 1.
     only_odd : float or None
         Lengthen only arcs with a detour of at least this many times their own length; None: all.
         The value is always that of the change of all arcs.
-    max_pivots : int, optional
-        Cap on the steps of the network simplex per goal. Default: 20 per vertex and arc.
 
     Notes
     -----
@@ -167,25 +159,14 @@ class LeastChange(MendMethod):
 
     reads_bounds = False
 
-    price: Literal["detour", "unit"] | FloatArray = "detour"
-    trust: float = inf
+    price: Literal["detour", "unit"] = "detour"
     only_odd: float | None = 4.0
-    max_pivots: int | None = None
 
     def __post_init__(self) -> None:
-        checked: dict[str, object] = {}
-        if isinstance(self.price, str):
-            as_choice(self.price, "price", ("detour", "unit"))
-        else:
-            checked["price"] = owned(as_lengths(self.price, "price"))
-        if self.trust != inf:
-            checked["trust"] = as_real(self.trust, "trust", least=0.0)
+        as_choice(self.price, "price", ("detour", "unit"))
         if self.only_odd is not None:
-            checked["only_odd"] = as_real(self.only_odd, "only_odd", least=1.0, most=FAR)
-        if self.max_pivots is not None:
-            checked["max_pivots"] = as_whole(self.max_pivots, "max_pivots", least=0)
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+            odd = as_real(self.only_odd, "only_odd", least=1.0, most=FAR)
+            object.__setattr__(self, "only_odd", odd)
 
     @property
     def name(self) -> str:
@@ -203,7 +184,7 @@ class LeastChange(MendMethod):
         ``details``: "changes", one `Change` per goal; "applied", the price of what was lengthened.
         """
         graph = problem.graph
-        if problem.upper or self.trust == 0.0:
+        if problem.upper:
             return Fit(graph.lengths, 0.0, 0.0, details={"changes": (), "applied": 0.0})
         around, price, changes = self._solve(problem)
         added = np.max([change.added for change in changes], axis=0)
@@ -212,7 +193,7 @@ class LeastChange(MendMethod):
         edges = np.ones(added.size, bool) if graph.directed else graph.tails < graph.indices
         value, bound = changes[0].value, changes[0].bound
         if len(changes) > 1:  # value and bound of the changes for all goals together
-            value = fsum((price * added)[edges]) + fsum(change.doubt for change in changes)
+            value = fsum((price * added)[edges])
             load = np.sum([change.flow for change in changes], axis=0)
             if not graph.directed:
                 load += load[problem.into]
@@ -231,14 +212,13 @@ class LeastChange(MendMethod):
 
     def _solve(self, problem: MendProblem) -> tuple[FloatArray, FloatArray, list[Change]]:
         """Return the detours and prices of arcs, and the change of all arcs for each goal."""
-        detour = isinstance(self.price, str) and self.price == "detour"
-        wanted = self.only_odd is not None or detour
+        wanted = self.only_odd is not None or self.price == "detour"
         # the optimisation does not depend on `only_odd`: it is solved once for all its settings
-        key = (self.price, self.trust, self.max_pivots, wanted)
-        if isinstance(self.price, str) and key in problem.notes:
+        key = (self.price, wanted)
+        if key in problem.notes:
             known: tuple[FloatArray, FloatArray, list[Change]] = problem.notes[key]
             return known
-        goals = [labelled(problem, int(goal)) for goal in problem.goals]
+        goals = [_labelled(problem, int(goal)) for goal in problem.goals]
         graph, tails = problem.graph, problem.graph.tails
 
         # 1. detours of suspected arcs; other arcs keep their own length
@@ -253,41 +233,121 @@ class LeastChange(MendMethod):
             if not graph.directed:
                 around[problem.into[which]] = around[which]
 
-        # 2. prices; those of acquitted arcs do not matter
-        if isinstance(self.price, str):
-            price = 1.0 / around if detour else np.ones(around.size)
-        else:
-            price = as_lengths(self.price, "price", around.size)
-            if not graph.directed and (price != price[problem.into]).any():
-                e = int(np.argmax(price != price[problem.into]))
-                raise InputError(
-                    f"price must be equal in both directions of an edge, got price[{e}] = "
-                    f"{price[e]} and price[{problem.into[e]}] = {price[problem.into[e]]}"
-                )
-
-        # 3. one flow problem per goal
-        changes = []
-        for labels in goals:
-            solved = solve(graph, labels, price, self.trust, self.max_pivots)
-            changes.append(_verified(problem, labels, price, self.trust, solved))
-        if isinstance(self.price, str):
-            problem.notes[key] = around, price, changes
+        # 2. one flow problem per goal; prices of acquitted arcs do not matter
+        price = 1.0 / around if self.price == "detour" else np.ones(around.size)
+        changes = [_least_change(problem, labels, price) for labels in goals]
+        problem.notes[key] = around, price, changes
         return around, price, changes
 
 
 _SEVERITY = (Status.CONVERGED, Status.BUDGET, Status.UNVERIFIED)
 
 
+class _Labelled(NamedTuple):
+    """Costs to one goal as labels, and the bounds they imply; the goal is the last label."""
+
+    goal: int
+    vertices: NDArray[np.int64]
+    values: FloatArray
+    errors: FloatArray
+    bounds: Envelopes
+
+
+def _labelled(problem: MendProblem, goal: int) -> _Labelled:
+    """Return the trips to one goal as labels."""
+    trips = problem.ends == goal
+    vertices = np.append(problem.starts[trips], goal)
+    values = np.append(problem.costs[trips], 0.0)
+    errors = np.append(np.full(vertices.size - 1, problem.error), 0.0)
+    low, high = values - errors, values + errors
+    bounds = envelopes(problem.graph, problem.into, vertices, low, high)
+    return _Labelled(goal, vertices, values, errors, bounds)
+
+
+def _least_change(problem: MendProblem, labels: _Labelled, price: FloatArray) -> Change:
+    """Find the least lengthening and the largest flow for one goal, and verify them."""
+    graph, tails, heads = problem.graph, problem.graph.tails, problem.graph.indices
+    added, flow = np.zeros(graph.num_arcs), np.zeros(graph.num_arcs)
+    low, high = labels.values - labels.errors, labels.values + labels.errors
+    if not labels.bounds.excess.any():
+        return _verified(problem, labels, price, added, flow, high, 0, True)
+
+    # 1. exact labels are merged into the root, vertex 0 of the network
+    exact = labels.errors == 0.0
+    merged = np.zeros(graph.num_vertices, dtype=bool)
+    merged[labels.vertices[exact]] = True
+    value = np.zeros(graph.num_vertices)
+    value[labels.vertices[exact]] = labels.values[exact]
+    lengths = graph.lengths + value[heads] - value[tails]
+
+    # 2. arcs of positive excess, their ends outside the root, and the shortest paths onward from
+    # them. In exact arithmetic these have positive excess too, but rounding may have lost some
+    kept, way = labels.bounds.excess > 0, labels.bounds.way
+    live = np.zeros(graph.num_vertices, dtype=bool)
+    live[tails[kept]] = True
+    live[heads[kept]] = True
+    live &= ~merged
+    fresh = np.flatnonzero(live)
+    while fresh.size:
+        onward_arcs = way[fresh]
+        onward_arcs = onward_arcs[onward_arcs >= 0]
+        kept[onward_arcs] = True
+        ends = heads[onward_arcs]
+        fresh = np.unique(ends[~live[ends] & ~merged[ends]])
+        live[fresh] = True
+    size = 1 + int(np.count_nonzero(live))
+    node = np.zeros(graph.num_vertices, np.int64)
+    node[live] = np.arange(1, size)
+    looped = merged[tails] & merged[heads]
+    loops, arcs = np.flatnonzero(kept & looped), np.flatnonzero(kept & ~looped)
+
+    # 3. the network: these arcs, then one from each label with an error to the root, then one back
+    soft = np.flatnonzero(live[labels.vertices])
+    own, root = node[labels.vertices[soft]], np.zeros(soft.size, np.int64)
+    network = Network(
+        np.concatenate([node[tails[arcs]], own, root]),
+        np.concatenate([node[heads[arcs]], root, own]),
+        np.concatenate([lengths[arcs], high[soft], -low[soft]]),
+        np.concatenate([price[arcs], np.full(2 * soft.size, inf)]),
+    )
+    # initial tree: a label that may move takes its own arc, unless another label is nearer
+    start = np.full(size, -1)
+    start[own] = arcs.size + np.arange(soft.size)
+    place = np.full(graph.num_arcs, -1)
+    place[arcs] = np.arange(arcs.size)
+    onward = live & (way >= 0)
+    start[node[onward]] = place[way[onward]]
+
+    # 4. solve; an arc between two exact labels is a problem of its own: it carries all or nothing
+    tolerance = 1e-11 * float(np.abs(network.costs).max(initial=0.0))
+    cap = 20 * (size + network.tails.size) + 1000
+    flows, potential, pivots, optimal = circulation(size, network, start, tolerance, cap)
+    needed = potential[network.tails] - potential[network.heads] - network.costs
+    added[arcs] = np.maximum(needed[: arcs.size], 0.0)
+    flow[arcs] = flows[: arcs.size]
+    added[loops] = np.maximum(-lengths[loops], 0.0)
+    flow[loops] = np.where(added[loops] > 0, price[loops], 0.0)
+    high[soft] = np.maximum(high[soft], potential[own])
+    return _verified(problem, labels, price, added, flow, high, pivots, optimal)
+
+
 def _verified(
-    problem: MendProblem, labels: Labelled, price: FloatArray, trust: float, solved: Solved
+    problem: MendProblem,
+    labels: _Labelled,
+    price: FloatArray,
+    lengthened: FloatArray,
+    flow: FloatArray,
+    most: FloatArray,
+    pivots: int,
+    optimal: bool,
 ) -> Change:
     """Evaluate value and bound on the whole graph, from lengthening, labels and flow alone."""
     graph, tails, heads = problem.graph, problem.graph.tails, problem.graph.indices
     scale = float(np.abs(labels.values).max()) + problem.error
     rounding = 1e-11 * scale
 
-    arcs = problem.arcs_to(graph.lengths + solved.added)
-    field, _ = dijkstra(arcs, labels.vertices, solved.most, 1.0)
+    arcs = problem.arcs_to(graph.lengths + lengthened)
+    field, _ = dijkstra(arcs, labels.vertices, most, 1.0)
     known = np.isfinite(field)
     inner = known[tails] & known[heads]
     added = np.zeros(graph.num_arcs)
@@ -296,26 +356,21 @@ def _verified(
     digits = 4.0 * np.finfo(np.float64).eps * np.where(inner, field[tails], 0.0)
     added[added <= np.maximum(rounding, digits)] = 0.0
     off = np.abs(field[labels.vertices] - labels.values) - labels.errors
-    off[off <= rounding] = 0.0
-    broken = trust == inf and bool(off.any())
-    doubt = 0.0 if trust == inf else trust * fsum(off)
-    value = fsum(price * added) + doubt
+    broken = bool((off > rounding).any())
+    value = fsum(price * added)
 
-    balance = np.bincount(tails, solved.flow, graph.num_vertices)
-    balance -= np.bincount(heads, solved.flow, graph.num_vertices)
+    balance = np.bincount(tails, flow, graph.num_vertices)
+    balance -= np.bincount(heads, flow, graph.num_vertices)
     leaving = balance[labels.vertices]
     leaving[-1] = 0.0  # the goal's field is 0, whatever flows in
     balance[labels.vertices] = 0.0
-    spilt = fsum(np.abs(balance)) + fsum(np.maximum(np.abs(leaving) - trust, 0.0))
-    gained, spent = fsum(labels.values * leaving), fsum(graph.lengths * solved.flow)
-    bound = gained - fsum(labels.errors * np.abs(leaving)) - spent - 2.0 * scale * spilt
-    bound = max(bound, 0.0)
+    gained, spent = fsum(labels.values * leaving), fsum(graph.lengths * flow)
+    spilt = 2.0 * scale * fsum(np.abs(balance))
+    bound = max(gained - fsum(labels.errors * np.abs(leaving)) - spent - spilt, 0.0)
 
     agreed = value - bound <= GAP * (value + spent)
     if agreed and not broken:
         status = Status.CONVERGED
     else:
-        status = Status.UNVERIFIED if solved.optimal or broken else Status.BUDGET
-    return Change(
-        labels.goal, added, field, solved.flow, value, bound, doubt, solved.pivots, status
-    )
+        status = Status.UNVERIFIED if optimal or broken else Status.BUDGET
+    return Change(labels.goal, added, field, flow, value, bound, pivots, status)
