@@ -67,9 +67,5 @@ class Overseas(Posting):
     """As if on another machine: files of ours cannot be read there."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        if fn is _workers._from_file and len(args) == 2 and args[0] not in _workers._kept:
-            self.weights.append(0)
-            future: Future[Any] = Future()
-            future.set_exception(_workers.Elsewhere(args[0]))
-            return future
-        return super().submit(fn, *args, **kwargs)
+        assert fn is _workers._from_file
+        return super().submit(fn, f"{args[0]}.not-here", *args[1:])

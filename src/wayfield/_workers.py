@@ -130,7 +130,7 @@ def dispatch(
         path = Path(folder) / "work.pickle"
         path.write_bytes(parcel)
         del parcel
-        yield from _in_order(partial(_with_file, executor, str(path)), work, tasks, AHEAD)
+        yield from _in_order(partial(executor.submit, _from_file, str(path)), work, tasks, AHEAD)
 
 
 def _in_order(
@@ -239,51 +239,22 @@ def _call(work: Callable[..., Result], *task: Any) -> Result:
     return work(*task)
 
 
-# Other processes get the function as a file, which each process reads once and keeps. A process on
-# another machine cannot see the file: its task is submitted again with the content.
+# Other processes get the function as a file, which each process reads once and keeps.
 
 _kept: dict[str, Callable[[Any], Any]] = {}
 """The function of this process, by its file. Only one is kept: it may be large."""
 
 
-class Elsewhere(Exception):  # noqa: N818  (not an error: the task is sent again)
-    """The worker process cannot read the file."""
-
-
-def _with_file(executor: Executor, path: str, task: Any) -> Future[Any]:
-    """Submit a task; send the content of the file along if the process cannot read it."""
-    outcome: Future[Any] = Future()
-
-    def settle(future: Future[Any], again: bool = True) -> None:
-        error = CancelledError() if future.cancelled() else future.exception()
-        if isinstance(error, Elsewhere) and again:
-            try:
-                carried = executor.submit(_from_file, path, task, Path(path).read_bytes())
-            except RuntimeError as broken:
-                outcome.set_exception(broken)
-            else:
-                carried.add_done_callback(partial(settle, again=False))
-        elif outcome.cancelled():
-            return
-        elif error is not None:
-            outcome.set_exception(error)
-        else:
-            outcome.set_result(future.result())
-
-    submitted = executor.submit(_from_file, path, task)
-    outcome.add_done_callback(lambda done: submitted.cancel() if done.cancelled() else None)
-    submitted.add_done_callback(settle)
-    return outcome
-
-
-def _from_file(path: str, task: Any, parcel: bytes | None = None) -> Any:
-    """Run a task in a worker process, with the function it holds, the file's, or the one sent."""
+def _from_file(path: str, task: Any) -> Any:
+    """Run a task in a worker process, with the function it holds or that of the file."""
     if path not in _kept:
         try:
-            content = Path(path).read_bytes() if parcel is None else parcel
+            work = pickle.loads(Path(path).read_bytes())
         except OSError as error:
-            raise Elsewhere(path) from error
-        work = pickle.loads(content)
+            raise InputError(
+                "the executor's processes must run on this machine, got some that cannot read its "
+                "files; for other machines, pass the executor of a Dask client"
+            ) from error
         _kept.clear()
         _kept[path] = work
     return _kept[path](task)

@@ -22,7 +22,7 @@ from __future__ import annotations
 import difflib
 import re
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -243,25 +243,6 @@ class Layout:
         #...#
         #####
         """
-        return self._write({})
-
-    def render(self) -> str:
-        r"""Draw the maze for a terminal, two characters per cell so that cells look square.
-
-        Examples
-        --------
-        >>> print(Layout.from_text("#####\n#...#\n###v#\n#55.#\n#####").render())
-        ██████████
-        ██      ██
-        ██████v ██
-        ██5 5   ██
-        ██████████
-        """
-        wide = {"#": "██", ".": "  "} | {symbol: f"{symbol} " for symbol in COSTS + ARROWS}
-        return self._write(wide)
-
-    def _write(self, look: Mapping[str, str]) -> str:
-        """Return text for `from_text`, with each character replaced by its `look`, if any."""
         terrain = np.where(self.costs > 1, self.costs.astype(str), FREE[0])
         cells = np.where(self.arrows != "", self.arrows, terrain)
         rows = np.where(self.free, cells, WALL).tolist()
@@ -269,7 +250,7 @@ class Layout:
         for entry, exit_ in self.teleports:
             exits.setdefault("{},{}".format(*entry), []).append("{},{}".format(*exit_))
         jumps = [" ".join([entry, _JUMP, *ends]) for entry, ends in exits.items()]
-        return "\n".join(["".join(look.get(cell, cell) for cell in row) for row in rows] + jumps)
+        return "\n".join(["".join(row) for row in rows] + jumps)
 
     def __repr__(self) -> str:
         rows, columns = self.shape

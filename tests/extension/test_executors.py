@@ -134,14 +134,11 @@ def test_tasks_are_light_and_the_graph_is_read_once(
     assert same(theirs, wf.extend_many(maze, label_sets, method))
 
 
-def test_where_our_files_cannot_be_read_the_graph_goes_along_once(
+def test_processes_that_cannot_read_our_files_are_refused(
     maze: wf.Graph, label_sets: list[wf.Labels]
 ) -> None:
-    far = Overseas()
-    theirs = wf.extend_many(maze, label_sets, wf.AMLE(), executor=far)
-    heavy = len(pickle.dumps(maze))
-    assert sum(weight > heavy for weight in far.weights) == 1
-    assert same(theirs, wf.extend_many(maze, label_sets, wf.AMLE()))
+    with pytest.raises(wf.InputError, match="processes must run on this machine"):
+        wf.extend_many(maze, label_sets, wf.AMLE(), executor=Overseas())
 
 
 def test_no_file_is_left_behind(

@@ -101,21 +101,6 @@ def test_equal_means_the_same_arrays(one: Layout, other: Layout) -> None:
     assert (one == other) == same
 
 
-@given(grids())
-def test_render_is_two_characters_per_cell(free: NDArray[np.bool_]) -> None:
-    lines = Layout("any", free).render().split("\n")
-    assert len(lines) == free.shape[0]
-    assert {len(line) for line in lines} == {2 * free.shape[1]}
-    assert [[line[j : j + 2] == "  " for j in range(0, len(line), 2)] for line in lines] == (
-        free.tolist()
-    )
-
-
-def test_render_shows_costs_arrows_and_teleports() -> None:
-    drawn = Layout.from_text("#.5>#\n0,1 -> 0,2").render()
-    assert drawn == "██  5 > ██\n0,1 -> 0,2"
-
-
 def test_rows_are_numbered_from_the_top() -> None:
     free = Layout.from_text("..#\n###").free
     assert free.tolist() == [[True, True, False], [False, False, False]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -226,10 +225,7 @@ def test_a_loop_is_called_one() -> None:
     maze = wf.sim.make("pointmaze-medium")
     walk = wf.sim.walk(maze, pit, start=0, limit=150)
     assert (walk.ending, walk.steps) == ("looped", 150)
-    soon = wf.sim.walk(maze, pit, start=0, patience=40)
-    assert soon.ending is wf.sim.Ending.LOOPED
-    assert 40 <= soon.steps < 150
-    assert repr(soon).startswith("Walk(looped, ")
+    assert repr(walk).startswith("Walk(looped, ")
 
 
 def test_a_short_walk_is_out_of_time() -> None:
@@ -334,20 +330,6 @@ def test_an_answer_and_other_planners_guide_too() -> None:
     seen.clear()
     wf.sim.walk("antmaze-medium", Straight(), goal=goal, start=(0.0, 0.0), limit=3)
     assert set(seen) == {((3,), 3)}  # as many numbers as the goal has
-
-
-def test_frames_are_kept_on_request() -> None:
-    code = (
-        "import wayfield as wf\n"
-        "graph = wf.grid_graph(wf.load_layout('medium'))\n"
-        "plan = wf.plan(graph, wf.cost_to_go(graph, 25), 25)\n"
-        "walk = wf.sim.walk('antmaze-medium', plan, start=0, limit=5, frames=4)\n"
-        "print(len(walk.frames), walk.frames[0].shape, walk.frames[0].dtype)"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    if "OpenGL" in run.stderr or "EGL" in run.stderr:
-        pytest.skip("no OpenGL here")
-    assert run.stdout.split("\n")[0] == "2 (480, 480, 3) uint8"
 
 
 # ------------------------------------------------------------------- buffers
@@ -490,9 +472,7 @@ def test_a_start_or_goal_in_a_wall(medium: wf.sim.Maze) -> None:
         ({"start": (0.0,)}, "start has 1 entries, expected 2"),
         ({"seed": -1}, "seed must be a whole number"),
         ({"limit": 0}, "limit must be a whole number"),
-        ({"patience": 0}, "patience must be a whole number"),
         ({"look_ahead": 0.0}, "look_ahead must be a finite number"),
-        ({"frames": -1}, "frames must be a whole number"),
     ],
 )
 def test_settings_that_are_none(more: dict[str, Any], why: str, medium: wf.sim.Maze) -> None:

@@ -123,7 +123,7 @@ def posterior(
             if sink:
                 rows.append((choices, np.full(k, n), share * mass, mean_cost))
     else:
-        _, (choice, following, cost) = moves._on_support(support)
+        choice, following, cost = moves._on_support(support)
         sizes = np.bincount(choice, minlength=k)
         rows.append((choice, following, STRENGTH / sizes[choice], cost))
     choice, following, count, cost = (np.concatenate(part) for part in zip(*rows, strict=True))

@@ -41,7 +41,6 @@ from .._arrays import (
 )
 from .._text import number_of
 from ..errors import InputError
-from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import Process, choice_figures, reversed_outcomes
 
@@ -151,20 +150,6 @@ class Transitions(KeepsReadOnly):
         return made
 
     @classmethod
-    def from_graph(cls, graph: Graph) -> Self:
-        """Build the process in which moves along arcs never fail: an action is the arc's head.
-
-        Examples
-        --------
-        >>> import wayfield as wf
-        >>> wf.Transitions.from_graph(wf.Graph.from_edges([0, 1], [1, 2]))
-        Transitions(3 states, 4 choices, 4 outcomes, known odds)
-        """
-        arcs = check_graph(graph)
-        rows = (arcs.tails, arcs.indices, arcs.indices, 1.0, arcs.lengths, arcs.num_vertices)
-        return cls.from_probabilities(*rows)
-
-    @classmethod
     def from_intervals(
         cls,
         state: ArrayLike,
@@ -210,24 +195,17 @@ class Transitions(KeepsReadOnly):
         order = np.lexsort(columns)
         return made._bounded(bounds[0][order], bounds[1][order])
 
-    def with_intervals(
-        self, level: float = 0.95, *, jointly: bool = True, support: Transitions | None = None
-    ) -> Transitions:
+    def with_intervals(self, level: float = 0.95) -> Transitions:
         """Return the process with Clopper–Pearson intervals for its odds.
 
-        They assume only that samples are independent. They are wide: after ten samples, reach may
-        lie almost anywhere between 0 and 1. `ExpectedCost.doubt` gives much narrower bounds, but
-        assumes more.
+        They assume that samples are independent, and that an action has no outcomes but those that
+        any action had at the state. They are wide: after ten samples, reach may lie almost anywhere
+        between 0 and 1. `ExpectedCost.doubt` gives much narrower bounds, but assumes more.
 
         Parameters
         ----------
         level : float
-            Probability that the intervals contain the true odds.
-        jointly : bool
-            Whether the level holds for all intervals at once (Bonferroni), or for each one.
-        support : Transitions, optional
-            The possible outcomes of every action. By default these are the outcomes that any action
-            had at the state.
+            Probability that all intervals together contain the true odds (Bonferroni).
 
         Examples
         --------
@@ -240,42 +218,35 @@ class Transitions(KeepsReadOnly):
         level = as_real(level, "level")
         if not 0.0 < level < 1.0:
             raise InputError(f"level must be between 0 and 1, got {level}")
-        count, rows = self._on_support(support)
-        choice, following, cost = rows
-        size = self.totals[choice]
-        tail = (1.0 - level) / 2 / (choice.size if jointly else 1)
+        possible = self.shrunk(1.0)  # its outcomes are all those of the state
+        choice, following = possible._outcome_choices, possible.next_states
+        n, own = self.num_states, self._outcome_choices
+        seen = np.searchsorted(choice * n + following, own * n + self.next_states)
+        count, size = np.zeros(choice.size), self.totals[choice]
+        count[seen] = self.counts
+        tail = (1.0 - level) / 2 / choice.size
         with np.errstate(invalid="ignore"):
             low = np.where(count > 0.0, betaincinv(count, size - count + 1.0, tail), 0.0)
             high = np.where(count < size, betaincinv(count + 1.0, size - count, 1.0 - tail), 1.0)
         where = (self.states[choice], self.actions[choice], following)
-        return Transitions.from_intervals(*where, low, high, cost, self.num_states)
+        return Transitions.from_intervals(*where, low, high, possible.costs, n)
 
-    def _on_support(
-        self, support: Transitions | None
-    ) -> tuple[FloatArray, tuple[IntArray, IntArray, FloatArray]]:
-        """Return the counts of all possible outcomes, and their choices, next states and costs."""
-        n, own = self.num_states, self._outcome_choices
-        if support is None:
-            first = self.shrunk(1.0)  # its outcomes are those of the state
-        else:
-            if support.num_states != n:
-                raise InputError(
-                    f"support must have {number_of(n, 'states')}, as the counts do, "
-                    f"got {support.num_states:,}"
-                )
-            known = support._index_of(self.states, self.actions)
-            owner, at = spread_rows(known, support.outcome_indptr)
-            first = self._with_outcomes(
-                np.append(own, owner),
-                np.append(self.next_states, support.next_states[at]),
-                np.append(self.counts, np.ones(at.size)),
-                np.append(self.costs, support.costs[at]),
+    def _on_support(self, support: Transitions) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return choices, next states and costs of all outcomes, seen or in the support."""
+        if support.num_states != self.num_states:
+            raise InputError(
+                f"support must have {number_of(self.num_states, 'states')}, as the counts do, "
+                f"got {support.num_states:,}"
             )
-        choice = first._outcome_choices
-        seen = np.searchsorted(choice * n + first.next_states, own * n + self.next_states)
-        count = np.zeros(choice.size)
-        count[seen] = self.counts
-        return count, (choice, first.next_states, first.costs)
+        known = support._index_of(self.states, self.actions)
+        owner, at = spread_rows(known, support.outcome_indptr)
+        both = self._with_outcomes(
+            np.append(self._outcome_choices, owner),
+            np.append(self.next_states, support.next_states[at]),
+            np.append(self.counts, np.ones(at.size)),
+            np.append(self.costs, support.costs[at]),
+        )
+        return both._outcome_choices, both.next_states, both.costs
 
     def _bounded(self, low: FloatArray, high: FloatArray) -> Self:
         """Set the bounds of every outcome, and odds between them."""
@@ -430,21 +401,17 @@ class Transitions(KeepsReadOnly):
         """(num_outcomes,) the odds: counts over the choice's total."""
         return self.counts / self.totals[self._outcome_choices]
 
-    def shrunk(self, strength: float = 10.0, pool: Graph | ArrayLike | None = None) -> Transitions:
+    def shrunk(self, strength: float = 10.0) -> Transitions:
         """Return posterior odds: counts plus `strength` samples of pooled outcomes.
 
-        A choice seen three times is then judged by its pool, one seen a thousand times by itself.
-        Every outcome of the pool becomes possible, including dead ends: plan with `give_up`.
+        The pool of a choice are all choices of its state, whatever the action. A choice seen three
+        times is then judged by its pool, one seen a thousand times by itself. Every outcome of the
+        pool becomes possible, including dead ends: plan with `give_up`.
 
         Parameters
         ----------
         strength : float
             Number of samples that the prior is worth.
-        pool : Graph or (num_choices,) integer array, optional
-            What a choice is pooled with. Default: all choices of its state, whatever the action.
-            With a graph on the states: the same action at the state and at the heads of its arcs,
-            for actions that mean the same everywhere. With an array: the choices with the same
-            number; a negative number pools nothing.
 
         Examples
         --------
@@ -457,24 +424,20 @@ class Transitions(KeepsReadOnly):
         strength = as_real(strength, "strength", least=0.0, most=1e15)
         if strength == 0.0:
             return self
-        factors = _pooling(self, pool)
-
         # pool counts and costs as one complex number: no sum of counts is 0, so no entry is lost
-        paid = self.counts * self.costs
-        size = (self.num_choices, self.num_states)
-        rows = (self.counts + 1j * paid, self.next_states, self.outcome_indptr)
-        both = sparse.csr_array(rows, size)
-        for factor in reversed(factors):
-            both = (factor @ both).tocsr()
+        n, k = self.num_states, self.num_choices
+        rows = self.counts + 1j * (self.counts * self.costs)
+        outcomes = sparse.csr_array((rows, self.next_states, self.outcome_indptr), (k, n))
+        both = sparse.csr_array((np.ones(k), np.arange(k), self.indptr), (n, k)) @ outcomes
         both.sort_indices()
         counts = both.real
-        added = np.repeat(np.arange(self.num_choices), np.diff(counts.indptr))
-        prior = strength * counts.data / counts.sum(axis=1)[added]
+        choice, at = spread_rows(self.states, both.indptr)
+        prior = strength * counts.data[at] / counts.sum(axis=1)[self.states[choice]]
         return self._with_outcomes(
-            np.append(self._outcome_choices, added),
-            np.append(self.next_states, counts.indices),
+            np.append(self._outcome_choices, choice),
+            np.append(self.next_states, both.indices[at]),
             np.append(self.counts, prior),
-            np.append(self.costs, both.data.imag / counts.data),
+            np.append(self.costs, (both.data.imag / counts.data)[at]),
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -554,40 +517,3 @@ def _per_row(data: ArrayLike, name: str, size: int, *, zero: bool = False) -> Fl
     refuse((numbers < 0.0) & zero, numbers, name, "is negative")
     as_lengths(np.where((numbers == 0.0) & zero, 1.0, numbers), name)
     return numbers
-
-
-def _pooling(
-    moves: Transitions, pool: Graph | ArrayLike | None
-) -> list[sparse.csr_array[np.float64]]:
-    """Return factors of the matrix that is 1 where two choices are pooled."""
-    if isinstance(pool, Graph):  # the same action at the state itself and where its arcs lead
-        n = moves.num_states
-        if pool.num_vertices != n:
-            raise InputError(
-                f"pool must have one vertex per state, {n:,}, got {pool.num_vertices:,}"
-            )
-        tails, heads = np.append(pool.tails, np.arange(n)), np.append(pool.indices, np.arange(n))
-        near = sparse.csr_array((np.ones(tails.size), (tails, heads)), (n, n))
-        rows: list[IntArray] = []
-        columns: list[IntArray] = []
-        order = np.argsort(moves.actions, kind="stable")
-        for of_one in np.split(order, np.flatnonzero(np.diff(moves.actions[order])) + 1):
-            at = moves.states[of_one]
-            pairs = near[at][:, at].tocoo()
-            rows.append(of_one[pairs.row])
-            columns.append(of_one[pairs.col])
-        where = (np.concatenate(rows), np.concatenate(columns))
-        return [sparse.csr_array((np.ones(where[0].size), where), (moves.num_choices,) * 2)]
-    group = moves.states
-    if pool is not None:
-        group = as_real_array(pool, "pool")
-        if group.dtype.kind not in "iu" or group.shape != (moves.num_choices,):
-            raise InputError(
-                f"pool must be a graph on the states, or one whole number for each of the "
-                f"{moves.num_choices:,} choices, got {group.dtype} of shape {group.shape}"
-            )
-    inside = np.flatnonzero(group >= 0)
-    _, number = np.unique(group[inside], return_inverse=True)
-    size = (moves.num_choices, int(number.max(initial=-1)) + 1)
-    member = sparse.csr_array((np.ones(inside.size), (inside, number)), size)
-    return [member, member.T.tocsr()]

@@ -1,4 +1,4 @@
-"""Walks of bodies: the path over the field, and films of walks side by side.
+"""Films of walking bodies, side by side.
 
 A film is drawn without OpenGL: the field once, by matplotlib, and the body over it frame by frame,
 its legs seen from above. The suffix of the file chooses the format: ``.gif``, ``.webp`` or an
@@ -10,23 +10,18 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import as_whole
 from .._optional import need
 from ..errors import InputError
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..plans import Plan
 from ..sim import Maze, Walk
-from . import _marks as marks
 from ._field import field
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FILMS = (".gif", ".webp", ".png")
 _TRAIL, _BODY, _EDGE = "#ffd24a", "#fff3c4", "#1b1b1b"
@@ -34,53 +29,8 @@ _TORSO = 0.25
 """Radius of the ant's torso in metres; points are drawn as large."""
 _COLOURS = 96
 """In the palette of a film."""
-
-
-def walk(
-    walked: Walk,
-    plan: Plan,
-    maze: Maze,
-    labels: Labels | None = None,
-    ax: Axes | None = None,
-    **how: Any,
-) -> Axes:
-    """Draw the path of a body over the field of its plan.
-
-    Parameters
-    ----------
-    walked : Walk
-        The walk.
-    plan : Plan
-        The plan that it followed.
-    maze : Maze
-        The maze.
-    labels : Labels, optional
-        Adds the labelled vertices.
-    ax : matplotlib Axes, optional
-        Axes to draw on. Default: a new figure.
-    **how
-        As for `field`: ``arrows=False`` and so on.
-
-    Examples
-    --------
-    >>> import wayfield as wf
-    >>> maze = wf.sim.make("pointmaze-medium")
-    >>> graph = wf.grid_graph(maze.layout, refinement=4)
-    >>> plan = wf.plan(graph, wf.cost_to_go(graph, 400), 400)
-    >>> went = wf.sim.walk(maze, plan, start=0)
-    >>> wf.plots.walk(went, plan, maze).get_title()
-    'arrived after 112 steps'
-    """
-    axes = field(plan.graph, plan.values, plan, labels, ax, **how)
-    places = maze.coordinates.of(plan.graph)
-    path = places.on_lattice(walked.path)
-    axes.plot(*path.T, color=_EDGE, linewidth=2.6, zorder=6, solid_capstyle="round")
-    axes.plot(*path.T, color=_TRAIL, linewidth=1.4, zorder=6.1, solid_capstyle="round")
-    for x, y in path[:1]:
-        axes.plot(x, y, "o", color=_TRAIL, markeredgecolor=_EDGE, markersize=5, zorder=6.2)
-    marks.draw_discs(axes, path[-1:], 0.5 / places.spacing, _BODY, zorder=6.3)
-    axes.set_title(f"{walked.ending} after {walked.steps:,} steps")
-    return axes
+_EVERY, _MOST, _HEIGHT = 4, 120, 300
+"""Steps of the environment between two frames, frames at most, and pixels of a maze's height."""
 
 
 def film(
@@ -90,15 +40,11 @@ def film(
     path: str | Path,
     titles: Sequence[str] | None = None,
     labels: Labels | None = None,
-    *,
-    every: int = 4,
-    most: int = 120,
-    height: int = 300,
 ) -> Path:
     """Film walks in the same maze side by side, each over its own field.
 
     A walk that ends before the others stays where it ended. The film runs at twice the pace of
-    the simulation with the ant of OGBench and the default `every`.
+    the simulation with the ant of OGBench, and for at most 120 frames.
 
     Parameters
     ----------
@@ -112,12 +58,6 @@ def film(
         Titles of the panels.
     labels : Labels, optional
         Marks the labelled vertices.
-    every : int
-        Steps of the environment between two frames.
-    most : int
-        Largest number of frames; later steps are cut off.
-    height : int
-        Height of the mazes, in pixels.
 
     Examples
     --------
@@ -136,12 +76,11 @@ def film(
         raise InputError(f"the name of a film must end in {', '.join(FILMS)}, got {path.name!r}")
     if not len(walks) == len(plans) > 0:
         raise InputError(f"there must be a plan for each of {len(walks)} walks, got {len(plans)}")
-    every, height = as_whole(every, "every", 1), as_whole(height, "height", 16)
     longest = max(each.steps for each in walks)
-    shown = [*range(0, longest, every), longest][: as_whole(most, "most", 1)]
+    shown = [*range(0, longest, _EVERY), longest][:_MOST]
     captions = ["" for _ in walks] if titles is None else list(titles)
     panels = [
-        _Panel(each, plan, maze, labels, caption, height)
+        _Panel(each, plan, maze, labels, caption)
         for each, plan, caption in zip(walks, plans, captions, strict=True)
     ]
     gap = 12
@@ -172,13 +111,12 @@ class _Panel:
         maze: Maze,
         labels: Labels | None,
         caption: str,
-        height: int,
     ) -> None:
         self.walked, self.maze = walked, maze
         self.places = maze.coordinates.of(plan.graph)
         assert plan.graph.positions is not None
         wide, high = np.ptp(plan.graph.positions, axis=0) + 1
-        dpi, top, width = 100, 22, round(height * wide / high)
+        dpi, top, height, width = 100, 22, _HEIGHT, round(_HEIGHT * wide / high)
         figures = need("matplotlib.figure", "plots")
         figure = figures.Figure(figsize=(width / dpi, (height + top) / dpi), dpi=dpi)
         axes = figure.add_axes((0, 0, 1, height / (height + top)))

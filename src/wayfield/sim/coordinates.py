@@ -94,9 +94,7 @@ class Coordinates(KeepsReadOnly):
 
     def vertex(self, xy: Point) -> int:
         """Return the vertex of the square that holds the point; over a wall, the nearest one."""
-        row, column = self._square(xy)
-        rows, columns = self._nearest.shape
-        return int(self._nearest[min(max(row, 0), rows - 1), min(max(column, 0), columns - 1)])
+        return int(self.vertices(np.asarray(xy)[None])[0])
 
     def vertices(self, points: FloatArray) -> NDArray[np.int64]:
         """Return the (k,) vertices of (k, 2) points, each as by `vertex`."""
@@ -107,20 +105,19 @@ class Coordinates(KeepsReadOnly):
 
         For a point outside the map, it is the nearest square at the border.
         """
-        off = (points - self.corner) * (1.0, self.down) / self.spacing
         rows, columns = self._free.shape
-        place = np.clip(np.floor(off).astype(np.int64), 0, (columns - 1, rows - 1))
+        place = np.clip(np.floor(self._off(points)).astype(np.int64), 0, (columns - 1, rows - 1))
         return place[:, 1], place[:, 0]
 
     def is_free(self, xy: Point) -> bool:
         """Whether the point lies in a free cell."""
-        row, column = self._square(xy)
+        x, y = self._off(np.asarray(xy))
         rows, columns = self._free.shape
-        return 0 <= row < rows and 0 <= column < columns and bool(self._free[row, column])
+        return 0 <= y < rows and 0 <= x < columns and bool(self._free[int(y), int(x)])
 
     def on_lattice(self, points: FloatArray) -> FloatArray:
         """Return (k, 2) points in the coordinates of the graph's own positions, for drawing."""
-        off = (points - self.corner) * (1.0, self.down) / self.spacing - 0.5
+        off = self._off(points) - 0.5
         return np.stack([off[:, 0], self._free.shape[0] - 1 - off[:, 1]], axis=-1)
 
     def at(self, refinement: int) -> Coordinates:
@@ -164,11 +161,10 @@ class Coordinates(KeepsReadOnly):
         where = distance_transform_edt(~self._free, return_distances=False, return_indices=True)
         return frozen(number[tuple(where)])
 
-    def _square(self, xy: Point) -> tuple[int, int]:
-        x, y = map(float, xy)
-        column = (x - self.corner[0]) / self.spacing
-        row = self.down * (y - self.corner[1]) / self.spacing
-        return int(np.floor(row)), int(np.floor(column))
+    def _off(self, points: FloatArray) -> FloatArray:
+        """Return columns and rows of points, counted in squares from the outer corner."""
+        off: FloatArray = (points - self.corner) * (1.0, self.down) / self.spacing
+        return off
 
     def _metres(self, rows: NDArray[Any], columns: NDArray[Any]) -> FloatArray:
         x = self.corner[0] + self.spacing * columns

@@ -9,18 +9,14 @@ gear 150 and 20 Hz: the same torques are divided by 5 and each is held for two s
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from ctypes.util import find_library
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._arrays import as_choice, as_whole
 from .._optional import need
@@ -44,7 +40,6 @@ _ANT = (15, 14, 8)
 """Numbers in an ant's position and velocity, and its motors."""
 _DYNAMICS = {("ant", "ogbench"): (30.0, 0.1), ("ant", "gymnasium-robotics"): (150.0, 0.05)}
 """Gear and seconds per step of the ants that the controller supports."""
-_FRAME = 480
 _LIMIT = 1000
 
 
@@ -136,10 +131,6 @@ class Maze(ABC):
     def step(self, action: FloatArray) -> None:
         """Advance by one step."""
 
-    @abstractmethod
-    def render(self) -> NDArray[np.uint8]:
-        """Return a picture by the environment's own camera; needs OpenGL."""
-
     def limbs(self, position: FloatArray) -> FloatArray:
         """Return (k, 2, 2) line segments of the body in a position from above, for drawing.
 
@@ -205,9 +196,6 @@ class _OGBenchMaze(Maze):
     def step(self, action: FloatArray) -> None:
         self.env.unwrapped.step(action)
 
-    def render(self) -> NDArray[np.uint8]:
-        return self.env.unwrapped.render()  # type: ignore[no-any-return]
-
 
 class _RoboticsMaze(Maze):
     """A maze of Gymnasium-Robotics."""
@@ -240,9 +228,6 @@ class _RoboticsMaze(Maze):
 
     def step(self, action: FloatArray) -> None:
         self._simulation.step(np.asarray(action, dtype=np.float32))
-
-    def render(self) -> NDArray[np.uint8]:
-        return self.env.unwrapped.render()  # type: ignore[no-any-return]
 
     @property
     def _simulation(self) -> Any:
@@ -349,9 +334,8 @@ def as_maze(env: Any) -> Maze:
 
 def _ogbench_maze(body: Body, which: str | Layout) -> Maze:
     """Make one of OGBench's mazes, or its class with another map."""
-    _gymnasium()
+    need("mujoco", EXTRA)
     mazes = need("ogbench.locomaze.maze", EXTRA)
-    size = {"width": _FRAME, "height": _FRAME}
     if isinstance(which, str):
         if which not in OGBENCH_MAPS:
             own = which in layout_names()
@@ -359,7 +343,7 @@ def _ogbench_maze(body: Body, which: str | Layout) -> Maze:
             maps = ", ".join(OGBENCH_MAPS)
             raise InputError(f"OGBench has no maze {which!r}; it has {maps}{hint}")
         with _no_litter():
-            return _OGBenchMaze(mazes.make_maze_env(body, "maze", maze_type=which, **size))
+            return _OGBenchMaze(mazes.make_maze_env(body, "maze", maze_type=which))
     layout = which
     with _no_litter():
         arena = type(mazes.make_maze_env(body, "maze", maze_type="arena"))
@@ -374,28 +358,18 @@ def _ogbench_maze(body: Body, which: str | Layout) -> Maze:
                 first, last = (tuple(cell.tolist()) for cell in free[[0, -1]])
                 self.task_infos = [{"task_name": "task1", "init_ij": first, "goal_ij": last}]
 
-        return _OGBenchMaze(Drawn(maze_type="arena", **size))
+        return _OGBenchMaze(Drawn(maze_type="arena"))
 
 
 def _robotics_maze(name: str, **settings: Any) -> Maze:
-    gymnasium, suite = _gymnasium(), need("gymnasium_robotics", EXTRA)
+    gymnasium, suite = need("gymnasium", EXTRA), need("gymnasium_robotics", EXTRA)
     gymnasium.register_envs(suite)
     try:
         with _no_litter():
-            env = gymnasium.make(name, render_mode="rgb_array", **settings)
+            env = gymnasium.make(name, **settings)
     except gymnasium.error.Error as error:  # unknown, or of a version that no longer exists
         raise InputError(f"Gymnasium-Robotics {suite.__version__}: {error}") from error
     return as_maze(env)
-
-
-def _gymnasium() -> Any:
-    """Import MuJoCo so that it can draw without a screen, then Gymnasium."""
-    headless = sys.platform == "linux" and not os.environ.get("DISPLAY")
-    chosen = os.environ.get("MUJOCO_GL") or "mujoco" in sys.modules
-    if headless and not chosen and find_library("EGL"):
-        os.environ["MUJOCO_GL"] = "egl"
-    need("mujoco", EXTRA)
-    return need("gymnasium", EXTRA)
 
 
 def _layout_of(walls: Any) -> Layout:

@@ -22,7 +22,7 @@ planner has to stitch them together.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
@@ -105,8 +105,6 @@ class Walk(KeepsReadOnly):
         Simulated time.
     seed : int
         Seed of the posture at the start and of all noise.
-    frames : tuple of (height, width, 3) uint8 arrays
-        Pictures by the environment's camera, if requested.
 
     Examples
     --------
@@ -128,7 +126,6 @@ class Walk(KeepsReadOnly):
     goal: FloatArray
     seconds: float
     seed: int
-    frames: tuple[NDArray[np.uint8], ...] = field(default=())
 
     @property
     def arrived(self) -> bool:
@@ -153,8 +150,6 @@ def walk(
     seed: int = 0,
     look_ahead: float = 1.0,
     limit: int | None = None,
-    patience: int | None = None,
-    frames: int = 0,
     controller: Controller | None = None,
 ) -> Walk:
     """Make a body follow a plan, or any planner, and return its walk.
@@ -180,10 +175,6 @@ def walk(
         Cells between the body and its sub-goal on a plan.
     limit : int, optional
         Largest number of steps. Default: the environment's own limit.
-    patience : int, optional
-        End the walk as looped after this many steps without a new place. Default: never.
-    frames : int
-        Number of steps between two pictures by the environment's camera; 0 for none.
     controller : function of position, velocity and target, optional
         Returns the next action of the body. Default: the maze's own, such as `AntController`.
 
@@ -208,8 +199,7 @@ def walk(
         begin = places.xy[np.random.default_rng(seed).choice(places.roomy)].copy()
     else:
         begin = _point(start, "start", places)
-    watch = _Watch(maze, limit, patience)
-    every, control = as_whole(frames, "frames", 0), controller or maze.controller
+    watch, control = _Watch(maze, limit), controller or maze.controller
     if not callable(control):
         raise InputError(
             "controller must be a function of position, velocity and target, got "
@@ -217,15 +207,12 @@ def walk(
         )
     positions: list[FloatArray] = []
     subgoals: list[FloatArray] = []
-    pictures: list[NDArray[np.uint8]] = []
     with global_seed(seed):
         maze.place(begin, end, seed)
         positions.append(maze.position)
         ending = watch.look(positions[-1], end)
         action = np.empty(0)
         while ending is None:
-            if every and len(subgoals) % every == 0:
-                pictures.append(maze.render())
             if len(subgoals) % maze.hold == 0:
                 target = subgoal(positions[-1][:2])
                 action = control(positions[-1], maze.velocity, target)
@@ -244,7 +231,6 @@ def walk(
         goal=frozen(end),
         seconds=len(subgoals) * maze.seconds,
         seed=seed,
-        frames=tuple(pictures),
     )
 
 
@@ -314,24 +300,17 @@ def _point(value: Any, name: str, places: Coordinates) -> FloatArray:
 class _Watch:
     """Watches the positions of a walk; returns how it has ended, or None."""
 
-    def __init__(self, maze: Maze, limit: int, patience: int | None) -> None:
+    def __init__(self, maze: Maze, limit: int) -> None:
         self.maze, self.limit = maze, limit
-        self.patience = limit if patience is None else as_whole(patience, "patience", 1)
         self.places = maze.coordinates.at(PLACES)
         self.most_down = round(ON_ITS_BACK / maze.seconds)
         self.most_still = round(AT_REST / maze.seconds)
-        self.seen: set[int] = set()
         self.visits: list[int] = []
         self.last = np.full(2, np.inf)
-        self.step, self.newest, self.down, self.still = -1, 0, 0, 0
+        self.down = self.still = 0
 
     def look(self, position: FloatArray, goal: FloatArray) -> Ending | None:
-        self.step += 1
-        place = self.places.vertex(position[:2])
-        self.visits.append(place)
-        if place not in self.seen:
-            self.seen.add(place)
-            self.newest = self.step
+        self.visits.append(self.places.vertex(position[:2]))
         self.down = self.down + 1 if self.maze.upright < 0 else 0
         moved = np.abs(position[:2] - self.last).max()
         self.still, self.last = self.still + 1 if moved < STILL else 0, position[:2]
@@ -339,10 +318,9 @@ class _Watch:
             return Ending.ARRIVED
         if self.down >= self.most_down:
             return Ending.FELL
-        idle = self.step - self.newest
-        if self.still >= self.most_still or (idle >= self.patience and self.step < self.limit):
+        if self.still >= self.most_still:
             return Ending.LOOPED
-        if self.step >= self.limit:
+        if len(self.visits) > self.limit:
             # it circles if most places of the last third were known before
             before = 2 * len(self.visits) // 3
             late = set(self.visits[before:])
