@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from wayfield.kernels.outcomes import (
+    BEHIND,
     NONE,
+    Sorted,
     Table,
     arrive,
+    find_nearest,
     find_planes,
     follow,
     improve,
@@ -154,6 +157,30 @@ def test_a_plane_that_nobody_crosses_is_found_on_the_right_side(wall: bool) -> N
         points = np.array([[1.0, 0.0], [-1.0, 0.0]])
         behind = parted(points, np.zeros((2, 1), int), np.zeros((1, 2)), directions, planes)
         assert behind[:, 0].tolist() == [wall, False]
+
+
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_the_nearest_states_are_those_of_a_full_search(width: int) -> None:
+    rng = np.random.default_rng(width)
+    states = rng.integers(0, 6, (300, width)).astype(float)  # with many ties
+    points = np.vstack([rng.uniform(-1.0, 7.0, (40, width)), states[:10]])
+    directions = np.eye(width)
+    planes = np.full((300, width, 2), np.inf, np.float32)
+    planes[rng.random(300) < 0.2, :, 0] = 0.3
+    for axis in range(width):
+        order = np.argsort(states[:, axis], kind="stable")
+        by = Sorted(axis, order, states[order, axis].copy(), states[order])
+        away, near = find_nearest(points, 8, by, states, directions, planes)
+        for q, point in enumerate(points):
+            exact = np.linalg.norm(states - point, axis=1)
+            first = np.lexsort((np.arange(300), np.round(exact, 9)))[:8]
+            behind = parted(point[None], first[None], states, directions, planes)[0]
+            seems = exact[first] + BEHIND * behind
+            order = np.argsort(np.round(seems, 9), kind="stable")
+            assert near[q].tolist() == first[order].tolist()
+            assert away[q] == pytest.approx(seems[order])
+    few = Sorted(0, np.arange(3), np.arange(3.0), np.arange(3.0)[:, None] * np.ones(width))
+    assert find_nearest(points, 8, few, states, directions, planes)[1].shape == (50, 3)
 
 
 def test_walks_follow_the_samples_of_their_half() -> None:

@@ -36,6 +36,8 @@ from ._types import BoolArray, FloatArray, IntArray
 NONE = -1
 """No sample."""
 
+BEHIND = 1e3
+"""How much farther states behind a wall seem, in steps."""
 _OFFSETS = 12
 """Planes that are tried on either side of a state."""
 
@@ -186,6 +188,12 @@ def arrive(table: Table, goal: BoolArray, order: IntArray, values: FloatArray) -
     return change
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _slot(offset: float, unit: float) -> int:
+    """Return the number of planes below an offset; planes are `unit` apart."""
+    return int(np.ceil(min(max(offset / unit + _OFFSETS, 0.0), 2.0 * _OFFSETS + 1.0)))
+
+
 @njit(cache=True, nogil=True)
 def find_planes(
     states: FloatArray,
@@ -217,49 +225,62 @@ def find_planes(
     least : int
         Least number of steps on either side that might have crossed a wall.
     """
-    n, count, coordinates = near.shape[0], near.shape[1], rows.shape[1]
+    n, most_rows, coordinates = near.shape[0], near.shape[1], rows.shape[1]
     planes = np.full((n, directions.shape[0], 2), np.inf, np.float32)
     slots, known = 2 * _OFFSETS + 1, meant.shape[0] > 0
-    crossed, below, above = np.zeros(slots + 1), np.zeros(slots + 1), np.zeros(slots + 1)
+    crossed, below, above = np.empty(slots), np.empty(slots), np.empty(slots)
+    borders = np.empty((5, slots + 1))
+    # of the rows around a state: place, step and intent, first by coordinate, then in a direction
+    place = np.empty((coordinates, most_rows))
+    step, intent = np.empty_like(place), np.empty_like(place)
+    start, move, intended = np.empty(most_rows), np.empty(most_rows), np.empty(most_rows)
+    slot = np.empty((5, most_rows), np.uintp)
     for i in range(n):
         unit = reach[i] / _OFFSETS
         if unit == 0.0:
             continue
+        count = 0
+        while count < most_rows and near[i, count] != rows.shape[0]:
+            t = near[i, count]
+            for c in range(coordinates):
+                place[c, count] = rows[t, c] - states[i, c]
+                step[c, count] = steps[t, c]
+                if known:
+                    intent[c, count] = meant[t, c]
+            count += 1
         for e in range(directions.shape[0]):
-            crossed[:] = 0.0
-            below[:] = 0.0
-            above[:] = 0.0
+            # short loops without branches: the compiler turns them into vector instructions
             for j in range(count):
-                t = near[i, j]
-                if t == rows.shape[0]:  # no further rows
-                    break
-                start, move, intent = 0.0, 0.0, 0.0
-                for c in range(coordinates):
-                    start += (rows[t, c] - states[i, c]) * directions[e, c]
-                    move += steps[t, c] * directions[e, c]
-                    if known:
-                        intent += meant[t, c] * directions[e, c]
-                # offsets that lie between the ends of the step: differences, summed up below
-                low, high = min(start, start + move), max(start, start + move)
-                first = int(np.ceil(min(max(low / unit + _OFFSETS, 0.0), slots + 0.0)))
-                last = int(np.ceil(min(max(high / unit + _OFFSETS, 0.0), slots + 0.0)))
-                crossed[first] += 1.0
-                crossed[last] -= 1.0
+                start[j] = move[j] = intended[j] = 0.0
+            for c in range(coordinates):
+                for j in range(count):
+                    start[j] += place[c, j] * directions[e, c]
+                    move[j] += step[c, j] * directions[e, c]
+                if known:
+                    for j in range(count):
+                        intended[j] += intent[c, j] * directions[e, c]
+            for j in range(count):
                 # offsets that the step might have crossed: on its intended way if that is known,
                 # otherwise to either side
-                up = max(intent, 0.0) if known else abs(move)
-                down = max(-intent, 0.0) if known else abs(move)
-                first = int(np.ceil(min(max((start - down) / unit + _OFFSETS, 0.0), slots + 0.0)))
-                middle = int(np.ceil(min(max(start / unit + _OFFSETS, 0.0), slots + 0.0)))
-                last = int(np.ceil(min(max((start + up) / unit + _OFFSETS, 0.0), slots + 0.0)))
-                above[first] += 1.0
-                above[middle] -= 1.0
-                below[middle] += 1.0
-                below[last] -= 1.0
-            for s in range(1, slots):
-                crossed[s] += crossed[s - 1]
-                below[s] += below[s - 1]
-                above[s] += above[s - 1]
+                up = max(intended[j], 0.0) if known else abs(move[j])
+                down = max(-intended[j], 0.0) if known else abs(move[j])
+                end = start[j] + move[j]
+                slot[0, j] = _slot(min(start[j], end), unit)
+                slot[1, j] = _slot(max(start[j], end), unit)
+                slot[2, j] = _slot(start[j] - down, unit)
+                slot[3, j] = _slot(start[j], unit)
+                slot[4, j] = _slot(start[j] + up, unit)
+            # numbers of steps with an offset between their ends, and on their way up or down
+            borders[:] = 0.0
+            for j in range(count):
+                for b in range(5):
+                    borders[b, slot[b, j]] += 1.0
+            cross = up_to = down_to = 0.0
+            for s in range(slots):
+                cross += borders[0, s] - borders[1, s]
+                down_to += borders[2, s] - borders[3, s]
+                up_to += borders[3, s] - borders[4, s]
+                crossed[s], above[s], below[s] = cross, down_to, up_to
             most_ahead, most_behind, lean = 0.0, 0.0, 0.0
             for j in range(trail.shape[1]):
                 offset = 0.0
@@ -309,19 +330,105 @@ def parted(
 ) -> BoolArray:
     """Whether a wall next to a state parts it from a point, for (n, d) points, (n, k) states."""
     apart = np.zeros(candidates.shape, np.bool_)
+    walled = np.ones(states.shape[0], np.bool_)
+    if candidates.size > states.shape[0]:  # worth finding out first: most have no wall around
+        for i in range(states.shape[0]):
+            walled[i] = planes[i].min() < np.inf
     for q in range(candidates.shape[0]):
         for j in range(candidates.shape[1]):
             i = candidates[q, j]
-            for e in range(directions.shape[0]):
-                ahead, behind = planes[i, e, 0], planes[i, e, 1]
-                if ahead < np.inf or behind < np.inf:
-                    offset = 0.0
-                    for c in range(points.shape[1]):
-                        offset += (points[q, c] - states[i, c]) * directions[e, c]
-                    if offset > ahead or -offset > behind:
-                        apart[q, j] = True
-                        break
+            apart[q, j] = walled[i] and _behind(points, q, i, states, directions, planes)
     return apart
+
+
+@njit(cache=True, nogil=True)
+def _behind(
+    points: FloatArray,
+    q: int,
+    i: int,
+    states: FloatArray,
+    directions: FloatArray,
+    planes: NDArray[np.float32],
+) -> bool:
+    """Whether a wall next to state i parts it from point q."""
+    for e in range(directions.shape[0]):
+        ahead, behind = planes[i, e, 0], planes[i, e, 1]
+        if ahead < np.inf or behind < np.inf:
+            offset = 0.0
+            for c in range(points.shape[1]):
+                offset += (points[q, c] - states[i, c]) * directions[e, c]
+            if offset > ahead or -offset > behind:
+                return True
+    return False
+
+
+class Sorted(NamedTuple):
+    """States sorted by one of their coordinates."""
+
+    axis: int
+    order: IntArray
+    along: FloatArray
+    """(n,) that coordinate, ascending."""
+    places: FloatArray
+    """(n, d) all coordinates in this order."""
+
+
+@njit(cache=True, nogil=True)
+def find_nearest(
+    points: FloatArray,
+    k: int,
+    by: Sorted,
+    states: FloatArray,
+    directions: FloatArray,
+    planes: NDArray[np.float32],
+) -> tuple[FloatArray, IntArray]:
+    """Return distances and indices of the k states nearest to each point, both (n, k).
+
+    States behind a wall seem `BEHIND` farther than they are. Of equally distant states the first
+    comes first. The search goes up and down along one coordinate, until that alone is too far.
+    """
+    axis, order, along, places = by
+    size = places.shape[0]
+    k = min(k, size)
+    away, near = np.empty((points.shape[0], k)), np.empty((points.shape[0], k), np.int64)
+    best, which = np.empty(k), np.empty(k, np.int64)
+    for q in range(points.shape[0]):
+        best[:] = np.inf
+        which[:] = size
+        # begin a little above the point and go down, then up
+        begin = min(np.searchsorted(along, points[q, axis]) + k, size)
+        for step in (-1, 1):
+            at = begin - 1 if step < 0 else begin
+            while 0 <= at < size:
+                gap = (along[at] - points[q, axis]) * step
+                if gap > 0.0 and gap * gap > best[k - 1]:
+                    break
+                squared = 0.0
+                for c in range(places.shape[1]):
+                    squared += (points[q, c] - places[at, c]) ** 2
+                if squared <= best[k - 1]:
+                    i, slot = order[at], k
+                    while slot > 0 and (
+                        squared < best[slot - 1]
+                        or (squared == best[slot - 1] and i < which[slot - 1])
+                    ):
+                        slot -= 1
+                        if slot < k - 1:
+                            best[slot + 1], which[slot + 1] = best[slot], which[slot]
+                    if slot < k:
+                        best[slot], which[slot] = squared, i
+                at += step
+        # sort again with the walls, which keeps the order of equals
+        for j in range(k):
+            i, distance = which[j], np.sqrt(best[j])
+            if _behind(points, q, i, states, directions, planes):
+                distance += BEHIND
+            slot = j
+            while slot > 0 and away[q, slot - 1] > distance:
+                away[q, slot], near[q, slot] = away[q, slot - 1], near[q, slot - 1]
+                slot -= 1
+            away[q, slot], near[q, slot] = distance, i
+    return away, near
 
 
 @njit(cache=True, nogil=True)

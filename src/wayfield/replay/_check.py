@@ -117,10 +117,11 @@ def run_test(model: Model, steps: Steps, moves: Moves, dropped: BoolArray, seed:
     """Replay walks of each half of the episodes with samples of the other half."""
     rng = np.random.default_rng([seed, 1])
     asked = model.features[rng.permutation(model.num_living)[:1000]]
-    rows = cKDTree(steps.features[steps.onward])
-    around = rows.query_ball_point(asked, _LOCAL, return_length=True)
-    small = max(1.0 - len(steps.rows) / _ENOUGH, 0.0)
-    blind = small * float((np.asarray(around) < _SEEN).mean())
+    blind = max(1.0 - len(steps.rows) / _ENOUGH, 0.0)
+    if blind:
+        rows = cKDTree(steps.features[steps.onward])
+        around = rows.query_ball_point(asked, _LOCAL, return_length=True)
+        blind *= float((np.asarray(around) < _SEEN).mean())
     end, took = moves.end, moves.took
     going = np.flatnonzero(took > 0)
     start = rng.permutation(going)[:_WALKS]

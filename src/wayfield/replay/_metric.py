@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -74,6 +75,11 @@ class Metric:
     dropped: BoolArray
     scale: FloatArray
 
+    @cached_property
+    def _circles(self) -> bool:
+        """Whether any coordinate is wrapped."""
+        return bool(self.wrapped.any())
+
     def __call__(self, rows: Rows) -> FloatArray:
         """Return the (n, e) features of (n, d) observations."""
         kept = self.scale > 0.0
@@ -81,14 +87,16 @@ class Metric:
 
     def moved(self, rows: Rows, change: Rows) -> FloatArray:
         """Return observations after a change; wrapped coordinates stay within their range."""
-        moved = rows + change
+        moved: FloatArray = rows + change
+        if not self._circles:
+            return moved
         around = self.low + (moved - self.low) % self.span
         return np.where(self.wrapped, around, moved)
 
     def _unrolled(self, rows: Rows) -> FloatArray:
         """Return coordinates, wrapped ones as circles: cosines in place, sines at the end."""
         flat = np.asarray(rows, np.float64)
-        if not self.wrapped.any():
+        if not self._circles:
             return flat
         turn = 2.0 * np.pi * (flat - self.low) / self.span
         size = self.span / (2.0 * np.pi)
@@ -128,7 +136,7 @@ def time_metric(rows: Rows, onward: IntArray, kind: IntArray) -> Metric:
     nothing = np.zeros(low.size, bool)
     plain = Metric(low, span, wrapped, discrete, nothing, np.ones(low.size + wrapped.sum()))
     flat = plain._unrolled(rows)
-    moved = np.abs(flat[onward + 1] - flat[onward])
+    moved = np.abs(flat[onward + 1] - flat[onward]) if wrapped.any() else change
     large = np.array([np.quantile(c[c > 0.0], 0.75) if (c > 0.0).any() else 0.0 for c in moved.T])
     pace = np.sqrt((np.minimum(moved, _CLIP * large) ** 2).mean(axis=0))
     variance = flat.var(axis=0)

@@ -38,7 +38,8 @@ from .._arrays import refuse
 from .._threads import num_processors
 from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.outcomes import NONE, find_planes, parted
+from ..kernels.outcomes import BEHIND, NONE, Sorted, find_nearest, find_planes, parted
+from ._counts import nearest
 from ._dataset import Buffer
 
 STATES, _ENDS = 10_000, 2000
@@ -254,6 +255,21 @@ class Model:
         """Tree of the features of living states."""
         return cKDTree(self.features[: self.num_living])
 
+    @cached_property
+    def by_coordinate(self) -> Sorted:
+        """Living states sorted by the coordinate along which they are least dense."""
+        places, some = self.features[: self.num_living], min(64, self.num_living - 1)
+        spread = np.sort(places, axis=0)
+        axis = int(np.median(spread[some:] - spread[: len(places) - some], axis=0).argmax())
+        order = np.argsort(places[:, axis], kind="stable")
+        places = np.ascontiguousarray(places[order])
+        return Sorted(axis, order, np.ascontiguousarray(places[:, axis]), places)
+
+    def around(self, points: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
+        """Return the same as `nearest`, faster for few points; of equals the first comes first."""
+        walls = self.features, self.directions, self.planes
+        return find_nearest(points, k, self.by_coordinate, *walls)
+
     def nearest(self, points: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
         """Return distances and states nearest to points; those behind a wall seem 1e3 farther."""
         k = min(k, self.num_living)
@@ -261,7 +277,7 @@ class Model:
         behind = parted(points, near, self.features, self.directions, self.planes)
         if not behind.any():
             return away, near
-        away = np.where(behind, away + 1e3, away)
+        away = np.where(behind, away + BEHIND, away)
         order = np.argsort(away, axis=1, kind="stable")
         return np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
 
@@ -288,7 +304,7 @@ def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
     with warnings.catch_warnings():  # of empty clusters, which are dropped below
         warnings.simplefilter("ignore", UserWarning)
         centres, _ = kmeans2(vectors[drawn] / scale, count, minit="++", seed=seed)
-    kind = query(cKDTree(centres), vectors / scale, 1)[1][:, 0]
+    kind = nearest(vectors / scale, centres)
     total = np.bincount(kind, minlength=count)
     kept = np.flatnonzero(total)
     means = np.stack([np.bincount(kind, column, count) for column in vectors.T], axis=1)
@@ -585,7 +601,7 @@ def _snapped(
     # nor may a wall part it from where the move begins, unless the move is a jump
     across = parted(places, np.repeat(state, k)[:, None], *walls).reshape(away.shape)
     across |= parted(np.repeat(own, k, 0), near.reshape(-1, 1), *walls).reshape(away.shape)
-    away = away + 1e3 * (behind | (across & ~exact[:, None]))
+    away = away + BEHIND * (behind | (across & ~exact[:, None]))
     order = np.argsort(away, axis=1, kind="stable")[:, :_AVERAGED]
     away, near = np.take_along_axis(away, order, 1), np.take_along_axis(near, order, 1)
     share = np.cumsum(weights(away), axis=1)
@@ -593,7 +609,7 @@ def _snapped(
     which = np.arange(len(point))
     dead = beside >= model.num_living
     reached = np.where(dead, beside, near[which, pick])
-    return reached, np.where(dead, 0.0, away[which, pick] % 1e3)
+    return reached, np.where(dead, 0.0, away[which, pick] % BEHIND)
 
 
 def _with_chance(
@@ -689,9 +705,10 @@ def _walls(steps: Steps, drawn: IntArray, directions: FloatArray) -> NDArray[np.
     """Return the distances of walls from states, ahead and behind in every direction."""
     features, own = steps.features, steps.features[drawn]
     onward = np.flatnonzero(steps.onward)
-    change = features[onward + 1] - features[onward]
+    begin = features[onward]
+    change = features[onward + 1] - begin
     change[np.linalg.norm(change, axis=1) > 2.0 * _FAR] = 0.0  # jumps cross no walls
-    meant = _meant(features[onward], change, steps.kind[onward])
+    meant = _meant(begin, change, steps.kind[onward])
     # where the episode of each state was just before and after
     trail = np.zeros((len(drawn), 2 * _TRAIL, own.shape[1]))
     for offset in range(1, _TRAIL + 1):
@@ -701,10 +718,9 @@ def _walls(steps: Steps, drawn: IntArray, directions: FloatArray) -> NDArray[np.
             same = steps.episode[other] == steps.episode[drawn]
             same &= np.linalg.norm(gap, axis=1) <= _FAR * offset
             trail[:, slot] = np.where(same[:, None], gap, 0.0)
-    tree = cKDTree(features[onward])
-    away, near = query(tree, own, min(_AROUND, onward.size), _LOCAL)
+    away, near = query(cKDTree(begin), own, min(_AROUND, onward.size), _LOCAL)
     reach = np.minimum(away[:, -1], _LOCAL)
-    about = features[onward], change, meant, directions, _LEAST
+    about = begin, change, meant, directions, _LEAST
     parts = [slice(i, i + _LARGE) for i in range(0, len(own), _LARGE)]
     with ThreadPoolExecutor(num_processors()) as pool:
         planes = pool.map(
@@ -732,11 +748,11 @@ def _meant(features: FloatArray, change: FloatArray, kind: IntArray) -> FloatArr
     """
     size = np.linalg.norm(change, axis=1)
     free = np.flatnonzero(size >= 0.5 * np.quantile(size, 0.9))
-    centred = features - features.mean(axis=0)
-    design = np.hstack([np.eye(int(kind.max()) + 1)[kind], centred, np.ones((len(kind), 1))])
+    centred, count = features - features.mean(axis=0), int(kind.max()) + 1
     drawn = free[:: max(1, free.size // 50_000)]
-    fit = np.linalg.lstsq(design[drawn], change[drawn], rcond=None)[0]
-    usual: FloatArray = np.asarray(design @ fit)
+    design = [np.eye(count)[kind[drawn]], centred[drawn], np.ones((drawn.size, 1))]
+    fit = np.linalg.lstsq(np.hstack(design), change[drawn], rcond=None)[0]
+    usual: FloatArray = (fit[:count] + fit[-1])[kind] + centred @ fit[count:-1]
     left = float(((change - usual)[drawn] ** 2).sum())
     whole = float((change[drawn] ** 2).sum())
     return usual if left < 0.5 * whole else usual[:0]

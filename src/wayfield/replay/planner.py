@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _npz
-from .._arrays import as_real, as_real_array, as_whole, frozen
+from .._arrays import LARGEST, as_real, as_real_array, as_whole, frozen
 from .._text import number_of
 from ..errors import InputError, TrustWarning
 from ..kernels._types import FloatArray, IntArray
@@ -172,7 +172,7 @@ class Planner:
         plans: int,
     ) -> None:
         self._metric, self._model, self._values, self._test = metric, model, values, test
-        self._horizon = horizon
+        self._horizon, self._ignores = horizon, bool(metric.dropped.any())
         self._plans: Cache[Plan] = Cache(self._make, plans)
         self._warned = False
 
@@ -215,14 +215,15 @@ class Planner:
             plan, here = self._plans[one.tobytes()], rows[which]
             near, _, action, at = self._consult(here, plan)
             ahead = plan.ahead[at]
-            aim = self._model.rows[np.maximum(ahead, 0)]
-            single_move = ahead == at
-            if single_move.any():
-                moved = self._metric.moved(here, self._model.drift[at, action])
-                aim = np.where((single_move & (action >= 0))[:, None], moved, aim)
-            aim = np.where(self._metric.dropped, here, aim)
-            arrived = (ahead < 0) | plan.goal[near[:, 0]]
-            aims[which] = np.where(arrived[:, None], one, aim)
+            aim = self._model.rows[ahead]
+            moves = np.flatnonzero((ahead == at) & (action >= 0))
+            if moves.size:
+                change = self._model.drift[at[moves], action[moves]]
+                aim[moves] = self._metric.moved(here[moves], change)
+            if self._ignores:
+                aim = np.where(self._metric.dropped, here, aim)
+            aim[(ahead < 0) | plan.goal[near[:, 0]]] = one
+            aims[which] = aim
         return aims[0] if single else aims
 
     def action(self, observation: ArrayLike, goal: ArrayLike) -> Any:
@@ -462,11 +463,18 @@ class Planner:
 
     def _asked(self, observation: ArrayLike, goal: ArrayLike) -> tuple[Rows, Rows, bool]:
         """Return observations and goals as rows, and whether a single one was asked about."""
-        rows = self._rows(observation, "observation")
-        # a goal with a plan was checked before; checking takes as long as finding the sub-goal
-        plain = type(goal) is np.ndarray and goal.dtype == np.float64 and goal.ndim == 1
-        known = plain and np.asarray(goal).tobytes() in self._plans
-        goals = np.asarray(goal) if known else self._rows(goal, "goal")
+        # The usual case, checked at once: checks take longer than finding the sub-goal. A goal with
+        # a plan was checked before.
+        width = (self._model.rows.shape[1],)
+        if (
+            type(observation) is type(goal) is np.ndarray
+            and observation.dtype == goal.dtype == np.float64
+            and observation.shape == goal.shape == width
+            and observation @ observation <= LARGEST  # so all coordinates are finite
+            and goal.tobytes() in self._plans
+        ):
+            return observation[None], goal[None], True
+        rows, goals = self._rows(observation, "observation"), self._rows(goal, "goal")
         count = 1 if rows.ndim == 1 else len(rows)
         if goals.ndim == 2 and len(goals) not in (1, count):
             raise InputError(f"goal must be one or {count} observations, got {len(goals)}")
@@ -492,7 +500,7 @@ class Planner:
 
     def _consult(self, rows: Rows, plan: Plan) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
         """Return what `kernels.outcomes.consult` says about observations."""
-        away, near = self._model.nearest(self._metric(rows), _AROUND)
+        away, near = self._model.around(self._metric(rows), _AROUND)
         return consult(away, near, plan.values, plan.scores)
 
     def _bounds(self, rows: Rows, goals: Rows) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -513,7 +521,7 @@ class Planner:
         for one, which in _groups(goals, len(rows)):
             plan = self._plans[one.tobytes()]
             points = self._metric(rows[which])
-            away, near = self._model.nearest(points, 3)
+            away, near = self._model.around(points, 3)
             share = weights(away)
             low[which] = (share * plan.low[near]).sum(axis=1)
             high[which] = (share * plan.high[near]).sum(axis=1)
