@@ -1,9 +1,11 @@
 """How far the exact AMLE is from what the machine allows: bytes, bandwidth, passes.
 
-Run with ``python -m benchmarks.limits [vertices]``. No solver can do with less than one pass over
+Run with ``python -m benchmarks.limits [vertices]``, or with ``growth`` in place of the number for
+the growth of the times from 1e4 to 1e6 vertices. No solver can do with less than one pass over
 the graph: every arc and every label is read once, and every value is written once. At the measured
 bandwidth of the machine that takes a certain time, the *limit*. A plain sweep is one such pass.
-*Rounds* are those of the iteration, 0 where the divide and conquer answered.
+*Rounds* are those of the iteration, 0 where the divide and conquer answered. On a directed graph a
+sweep is one check of every vertex, over its arcs in and out.
 
 Times are CPU time, the least of several rounds.
 """
@@ -12,8 +14,10 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 
 import numpy as np
 from benchmarks._timing import obstacle_grid
@@ -23,6 +27,7 @@ import wayfield as wf
 from wayfield.kernels._jit import njit
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.kernels.csr import Arcs
+from wayfield.kernels.fields import imbalance
 from wayfield.kernels.midrange import balance, sweep_in_place
 
 
@@ -105,28 +110,67 @@ def cases(size: int) -> Iterator[tuple[str, wf.Graph, bool]]:
     yield "preferential", preferential(size), True
 
 
-def main(size: int) -> None:
+def problems(size: int) -> Iterator[tuple[str, str, wf.Graph, wf.Labels]]:
+    """Name, kind of labels, graph and labels: 2 % of the vertices."""
+    for name, graph, noisy in cases(size):
+        labels = wf.sample_labels(graph, goal=graph.num_vertices // 2, fraction=0.02, seed=54)
+        if noisy:
+            noise = np.random.default_rng(7).random(len(labels))
+            labels = wf.Labels(labels.vertices, noise)
+        yield name, "random" if noisy else "true", graph, labels
+
+
+def directed_problems(size: int) -> Iterator[tuple[str, str, wf.Graph, wf.Labels]]:
+    """A directed grid on which lengths and labels tie, and digraphs of two random arcs a vertex."""
+    rng = np.random.default_rng(3)
+    side = round(size**0.5)
+    number = np.arange(side * side).reshape(side, side)
+    tails = np.concatenate([number[:, :-1].ravel(), number[:-1].ravel()])
+    heads = np.concatenate([number[:, 1:].ravel(), number[1:].ravel()])
+    whole = rng.integers(1, 4, tails.size).astype(float)
+    graph = wf.Graph.from_edges(tails, heads, whole, directed=True)
+    at = np.union1d(rng.choice(number.size, number.size // 50, replace=False), [0])
+    yield "directed grid", "tied", graph, wf.Labels(at, rng.integers(0, 3, at.size).astype(float))
+    ends = rng.integers(0, size, (2, 2 * size))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wf.InputWarning)  # loops and parallel arcs
+        graph = wf.Graph.from_edges(*ends, 0.1 + rng.random(2 * size), size, directed=True)
+    at = rng.choice(size, size // 50, replace=False)
+    yield "sparse digraph", "random", graph, wf.Labels(at, rng.random(at.size))
+
+
+def measure(graph: wf.Graph, labels: wf.Labels, times: int = 3) -> tuple[float, float]:
+    """CPU time of one sweep, and of the AMLE with its bracket."""
+    fixed = labels.mask(graph)
+    values = np.zeros(graph.num_vertices)
+    values[labels.vertices] = labels.values / labels.span
+
+    def sweep() -> None:
+        if graph.directed:
+            imbalance(graph.arcs, graph.reverse_arcs, fixed, graph.is_unit, values)
+        elif graph.is_unit:
+            sweep_in_place(graph.arcs, fixed, values.copy())
+        else:
+            weighted_sweep(graph.arcs, fixed, values.copy())
+
+    solve = partial(wf.extend, graph, labels, wf.AMLE(), unreachable="nan")
+    return cpu_time(sweep), cpu_time(solve, times)
+
+
+def print_table(size: int) -> None:
+    """Print times at one size beside the limit."""
     speed = bandwidth()
     print(f"one thread copies {speed / 1e9:.1f} GB/s")
     print(
         "graph                labels  pass MB  limit ms  sweep ms  AMLE ms  sweeps"
         "    rounds   × limit"
     )
-    for name, graph, noisy in cases(size):
-        labels = wf.sample_labels(graph, goal=graph.num_vertices // 2, fraction=0.02, seed=54)
-        if noisy:
-            noise = np.random.default_rng(7).random(len(labels))
-            labels = wf.Labels(labels.vertices, noise)
-        fixed = labels.mask(graph)
-        values = np.zeros(graph.num_vertices)
-        values[labels.vertices] = labels.values / labels.span
-        plain = sweep_in_place if graph.is_unit else weighted_sweep
-        sweep = cpu_time(lambda g=graph, f=fixed, v=values, one=plain: one(g.arcs, f, v.copy()))
-        proved = cpu_time(partial(wf.extend, graph, labels, wf.AMLE()), 3)
+    for name, kind, graph, labels in problems(size):
+        sweep, proved = measure(graph, labels)
         rounds = wf.extend(graph, labels, wf.AMLE()).details["rounds"]
         moved = bytes_of_a_pass(graph)
         print(
-            f"{name:20} {'random' if noisy else 'true':6} {moved / 1e6:10.1f}"
+            f"{name:20} {kind:6} {moved / 1e6:10.1f}"
             f"{moved / speed * 1e3:10.2f}{sweep * 1e3:10.2f}{proved * 1e3:10.0f}"
             f"{proved / sweep:10.0f}{rounds:10.0f}"
             f"{proved * speed / moved:10.0f}",
@@ -134,5 +178,29 @@ def main(size: int) -> None:
         )
 
 
+def print_growth(small: int, large: int) -> None:
+    """Print exponents between two sizes: of the time, of a sweep, and of the time in sweeps."""
+    print("graph                labels      time     sweep  in sweeps    µs per vertex")
+    pairs = zip(
+        chain(problems(small), directed_problems(small)),
+        chain(problems(large), directed_problems(large)),
+        strict=True,
+    )
+    for (name, kind, *first), (_, _, *second) in pairs:
+        sizes = np.array([first[0].num_vertices, second[0].num_vertices])
+        times = np.array([measure(*first), measure(*second, times=2)])
+        growth = np.log(sizes[1] / sizes[0])
+        sweep, solve = np.log(times[1] / times[0]) / growth
+        each = times[:, 1] / sizes * 1e6
+        print(
+            f"{name:20} {kind:6} {solve:10.2f}{sweep:10.2f}{1.0 + solve - sweep:11.2f}"
+            f"{each[0]:10.2f} to {each[1]:.2f}",
+            flush=True,
+        )
+
+
 if __name__ == "__main__":
-    main(int(float(sys.argv[1])) if len(sys.argv) > 1 else 100_000)
+    if sys.argv[1:] == ["growth"]:
+        print_growth(10_000, 1_000_000)
+    else:
+        print_table(int(float(sys.argv[1])) if len(sys.argv) > 1 else 100_000)

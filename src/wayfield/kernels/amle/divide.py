@@ -280,7 +280,8 @@ def _push_components(work: Workspace, start: int, stop: int, kind: int, floor: f
             else:
                 members[inner] = x
                 inner += 1
-            largest = max(largest, work.record.value[x])
+            if kind == PIVOT:
+                largest = max(largest, work.record.value[x])
         if kind != PIVOT or largest > 0.0:
             _push(work, (bounds[c, 0], bounds[c, 1], end), kind, floor)
 

@@ -288,6 +288,7 @@ def _spread_lengths(
     record, members = work.record, work.members
     key, source, distance = record.key[side], record.source[side], record.distance[side]
     other, tag, value = record.key[1 - side], record.tag, record.value
+    near = record.near[side]
     look, back = (work.out, work.into) if side == HI else (work.into, work.out)
     sign = 1 - 2 * side
     # doubly linked lists, so that a vertex can be removed; `OUT` marks a vertex in no list
@@ -298,6 +299,10 @@ def _spread_lengths(
         x = members[i]
         after[x] = OUT
         if i >= frame[1]:
+            continue
+        # no fixed vertex on this side: its arcs need not be looked at
+        if near[x] == np.inf:
+            key[x] = np.inf
             continue
         # the least key, not the least value: a nearer vertex may win over a lower one
         best = np.inf
@@ -330,7 +335,9 @@ def _spread_lengths(
     for bucket in range(count):
         while first[bucket] != END:
             x = first[bucket]
-            _remove(first, last, after, before, bucket, x)
+            # `before` of the next one stays as it was: that of a first entry is never read
+            first[bucket] = after[x]
+            after[x] = OUT
             if bounded and key[x] > SURE - other[x]:
                 continue
             visits += 1
