@@ -23,7 +23,7 @@ CELLS: dict[str, list[Any]] = {
     "design": [ReadingCell(**vars(TINY))],
     "other_searches": [SearchCell("grown", 101, candidates=10)],
     "witnesses": [SEVEN_NODES, GraphCell("lattice-3x3", 20260510, candidates=40)],
-    "small_graphs": [*(GraphCell(f"witness-{number}") for number in range(1, 6)), SEVEN_NODES],
+    "small_graphs": [SEVEN_NODES, *(GraphCell(f"witness-{number}") for number in range(1, 6))],
 }
 TASKS = [
     Task(experiment, cell)

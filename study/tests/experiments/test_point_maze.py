@@ -328,12 +328,6 @@ def test_luck_is_the_same_for_all(teleport: Scene) -> None:
 # ------------------------------------------------------------------- what Planner owes to it
 
 
-def success(scene: Scene, graph: str) -> float:
-    """Share of twenty episodes of every task in which `Planner` arrives."""
-    (ours,) = (arm for arm in ARMS if arm.name == OURS)
-    return row(scene, make_graph(scene, graph), 100, ours)["reached"] / 100
-
-
 def test_with_few_data_moves_are_borrowed_from_afar() -> None:
     """In many places some directions were never taken; the nearest rows that did must do."""
     scene = make_scene("giant-stitch", 0.03, 300, 1)
@@ -341,8 +335,3 @@ def test_with_few_data_moves_are_borrowed_from_afar() -> None:
     walked = row(scene, make_graph(scene, "xy-5"), 100, ours)
     assert walked["reached"] > 95
     assert walked["predicted"] < walked["reached"] / 100
-
-
-def test_false_shortcuts_do_not_make_a_gamble_cheap() -> None:
-    """Giving up costs many times the longest way: of those seen, not of those claimed."""
-    assert success(make_scene("teleport-stitch", 1.0, 1000, 1), "noisy-10") > 0.97

@@ -702,11 +702,11 @@ def no_solver(monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def test_a_report_is_a_function_of_the_store(
-    store: Store, folder: Path, tmp_path: Path, no_solver: int
+    paper_store: Store, folder: Path, tmp_path: Path, no_solver: int
 ) -> None:
     """Every page and table comes out the same when nothing can be solved any more."""
     assert no_solver > 100
-    found = what_is_there(look_up(TASKS, store))
+    found = what_is_there(look_up(TASKS, paper_store))
     write_report(PAPER, by_experiment(found.tables), tmp_path, PROVENANCE)
     files = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
     assert len(files) > 50
