@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .._npz import read_arrays, refuse_bomb
 from .._optional import need
 from ..errors import InputError, Option
+from ..names import Names
 from ._columns import looks_like_header
 from ._dialect import Style, guess_dialect, mostly_numbers
 from ._text import Progress, Rows, TextFile
@@ -91,6 +92,23 @@ class Sheet(ABC):
     def called(self, column: int) -> str:
         """Return the name of a column for a message."""
         return str(column + 1) if self.header is None else repr(self.header[column])
+
+    def heading(self, column: int) -> str:
+        """Return the heading of a column; empty without a header."""
+        return "" if self.header is None else self.header[column]
+
+    def lacks(self, role: str) -> InputError:
+        """Return the error of a table without a column for a role."""
+        found = ", ".join(self.called(i) for i in range(self.width))
+        return InputError(
+            f"{self.path} has no column for the {role} ({self.width} found: {found}); is the "
+            "delimiter right?"
+        )
+
+    def num_named(self, column: int, names: Names) -> int:
+        """Return how many of the first cells of a column are names of vertices."""
+        cells = [row[column] for row in self.rows if column < len(row)]
+        return int((names.find(cells) >= 0).sum())
 
     def numeric(self, column: int) -> bool:
         """Whether the first cells of a column are mostly numbers."""
