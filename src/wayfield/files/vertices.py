@@ -73,7 +73,7 @@ def read_labels(
     Parameters
     ----------
     path : path
-        Text, Parquet or npz, as for `read_edges`.
+        Text or Parquet, as for `read_edges`.
     names : Names
         The vertices of the graph.
     columns : mapping, optional
