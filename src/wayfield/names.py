@@ -194,6 +194,13 @@ class Names:
             return texts
         return numbers if list(map(str, numbers.tolist())) == texts else texts
 
+    def column(self, vertices: NDArray[np.integer[Any]]) -> NDArray[np.int64] | list[str]:
+        """Return the names of vertices for a table: whole numbers if all names are, else text."""
+        names = self.as_numbers()
+        if isinstance(names, np.ndarray):
+            return names[vertices]
+        return [names[x] for x in vertices.tolist()]
+
     def __repr__(self) -> str:
         first = ", ".join(map(shown, self._names[:3])) + (", …" if len(self) > 3 else "")
         return f"Names({len(self):,}: {first})" if len(self) else "Names(0)"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import subprocess
-import sys
 import unicodedata
 from pathlib import Path
 
@@ -92,26 +90,6 @@ def test_an_outbox_removes_what_is_unwanted_at_the_end_only(tmp_path: Path) -> N
     assert contents(tmp_path) == {"old.txt": "old", "mine.txt": "mine"}
     assert fill(None).removed == [tmp_path / "old.txt"]
     assert contents(tmp_path) == {"new.txt": "new", "mine.txt": "mine"}
-
-
-@pytest.mark.skipif(os.name != "posix", reason="elsewhere one cannot ask for a process")
-def test_an_outbox_clears_what_a_killed_process_left(tmp_path: Path) -> None:
-    lines = (
-        "import os, signal, sys",
-        "from wayfield.files import Outbox",
-        "with Outbox(sys.argv[1]) as outbox:",
-        "    outbox.path('a.txt').write_text('half')",
-        "    os.kill(os.getpid(), signal.SIGKILL)",
-    )
-    subprocess.run([sys.executable, "-c", "\n".join(lines), str(tmp_path)], check=False)
-    (left,) = tmp_path.iterdir()
-    assert left.name.startswith(".wayfield-")
-    (tmp_path / ".hidden").touch()
-    (tmp_path / f".wayfield-{os.getpid()}-0123456789ab.b.txt").touch()  # another run's, alive
-    with Outbox(tmp_path):
-        pass
-    kept = {".hidden", f".wayfield-{os.getpid()}-0123456789ab.b.txt"}
-    assert {file.name for file in tmp_path.iterdir()} == kept
 
 
 def test_files_in_folders_of_the_folder(tmp_path: Path) -> None:

@@ -319,10 +319,10 @@ def test_comments_among_the_rows_are_counted(
 
 
 def test_fractions_are_no_names(tmp_path: Path) -> None:
-    file = tmp_path / "edges.npz"
-    np.savez(file, src=[0.0, 1.0], dst=[1.0, 2.0])
+    file = tmp_path / "edges.parquet"
+    pq.write_table(pa.table({"src": [0.0, 1.0], "dst": [1.0, 2.0]}), file)
     assert list(read_edges(file).names) == ["0", "1", "2"]
-    np.savez(file, src=[0.5, 1.0], dst=[1.0, 2.0])
+    pq.write_table(pa.table({"src": [0.5, 1.0], "dst": [1.0, 2.0]}), file)
     with pytest.raises(wf.InputError, match="fractions cannot be vertex names"):
         read_edges(file)
 
@@ -513,13 +513,11 @@ def test_the_way_keeps_its_length_whichever_it_is(tmp_path: Path) -> None:
     assert graph.to_scipy().toarray().tolist() == [[0, 0, 0], [3, 0, 5], [0, 5, 0]]
 
 
-def test_a_column_of_ways_in_parquet_and_npz(tmp_path: Path) -> None:
+def test_a_column_of_ways_in_parquet(tmp_path: Path) -> None:
     columns = {"u": [1, 2], "v": [2, 3], "length": [1.0, 2.0]}
-    for oneway in ([True, False], [1, 0], ["yes", None]):
+    for oneway in ([True, False], [1, 0], ["yes", None], [1.0, 0.0]):
         pq.write_table(pa.table({**columns, "oneway": oneway}), tmp_path / "e.parquet")
         assert read_edges(tmp_path / "e.parquet").ways.tolist() == [1, 0]  # type: ignore[union-attr]
-    np.savez(tmp_path / "e.npz", oneway=np.array([-1, 0]), **columns)
-    assert read_edges(tmp_path / "e.npz").ways.tolist() == [-1, 0]  # type: ignore[union-attr]
 
 
 def test_tables_of_osmnx_are_read_as_they_are(tmp_path: Path) -> None:
@@ -577,8 +575,8 @@ def test_packed_text_that_grows_beyond_all_measure(
     from wayfield import _npz
 
     file = tmp_path / "edges.csv.gz"
-    file.write_bytes(pack(b"a,b,1\n" * 300_000))
-    assert read_edges(file).tails.size == 300_000
+    file.write_bytes(pack(b"a,b,1\n" * 200_000))
+    assert read_edges(file).tails.size == 200_000
     monkeypatch.setattr(_npz, "_HARMLESS", 1 << 20)
     with pytest.raises(wf.InputError, match=r"edges.csv.gz has [\d,]+ bytes, but unpacks to"):
         read_edges(file)
@@ -601,7 +599,6 @@ def test_npz_that_grows_beyond_all_measure(tmp_path: Path, monkeypatch: pytest.M
 
     file = tmp_path / "edges.npz"
     np.savez_compressed(file, src=np.zeros(1 << 18), dst=np.ones(1 << 18))
-    assert read_edges(file).tails.size == 1 << 18
     monkeypatch.setattr(_npz, "_HARMLESS", 1 << 20)
     with pytest.raises(wf.InputError, match=r"unpacks to 0.0 GB or more"):
         read_edges(file)
@@ -618,21 +615,6 @@ def test_npz_with_a_foreign_member(tmp_path: Path) -> None:
         read_edges(file)
     with pytest.raises(wf.InputError, match="which is not an array"):
         wf.Graph.load(file)
-
-
-def test_npz_with_python_objects(tmp_path: Path) -> None:
-    file = tmp_path / "edges.npz"
-    np.savez(file, src=np.array([{}], dtype=object), dst=np.array([1]))
-    with pytest.raises(wf.InputError, match=r"Python objects are not read, only numbers and text$"):
-        read_edges(file)
-
-
-@pytest.mark.parametrize("array", [np.ones(2, complex), np.array(["2024-01-05"] * 2, "M8[D]")])
-def test_npz_with_arrays_of_something_else(array: object, tmp_path: Path) -> None:
-    file = tmp_path / "edges.npz"
-    np.savez(file, src=[0, 1], dst=[1, 2], length=array)  # type: ignore[arg-type]
-    with pytest.raises(wf.InputError, match=r"column 'length': .* is neither a name nor a number"):
-        read_edges(file)
 
 
 PIECES = st.sampled_from(

@@ -178,11 +178,11 @@ def value_columns(answer: Answer, names: Names) -> dict[str, Any]:
     raised = {} if answer.lifted is None else {"raised": np.ma.masked_invalid(answer.raised)}
     halts = np.zeros(moves.successor.size, dtype=bool)
     halts[moves.dead_ends] = True  # no next state there
-    if isinstance(called, np.ndarray):
-        successor: Any = np.ma.masked_array(called[moves.successor], halts)
+    successor: Any = names.column(moves.successor)
+    if isinstance(successor, np.ndarray):
+        successor = np.ma.masked_array(successor, halts)
     else:
-        heads = zip(moves.successor.tolist(), halts.tolist(), strict=True)
-        successor = [None if none else called[y] for y, none in heads]
+        successor = [None if none else y for y, none in zip(successor, halts, strict=True)]
     return {
         "name": called,
         "value": np.ma.masked_invalid(answer.values),

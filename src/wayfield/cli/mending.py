@@ -284,18 +284,10 @@ def _edge_columns(found: Mended, table: EdgeTable) -> dict[str, Any]:
     again = np.append(False, (np.diff(rows[order]) == 0) & (np.diff(times[order]) == 0.0))
     both = np.isin(rows, rows[order][again])
     keep = order[~again]
-    called = table.names.as_numbers()
-
-    def name(vertices: Any) -> Any:
-        picked = vertices[keep]
-        if isinstance(called, np.ndarray):
-            return called[picked]
-        return [called[x] for x in picked.tolist()]
-
     columns = {
         "row": rows[keep] + 1,
-        "from": name(tails),
-        "to": name(heads),
+        "from": table.names.column(tails[keep]),
+        "to": table.names.column(heads[keep]),
         "believed": believed[keep],
         "added": (believed * (times - 1.0))[keep],
         "length": (believed * times)[keep],

@@ -106,7 +106,7 @@ def plan(
 
     EDGES has a row per edge: from, to and a length. LABELS has a row per known state: its name
     and its cost to the goal, the goal's own included. Both may be CSV, TSV, other text (also
-    .gz), Parquet or .npz; columns are guessed and the guess is printed. Without LABELS the plan
+    .gz) or Parquet; columns are guessed and the guess is printed. Without LABELS the plan
     follows the graph's own shortest paths.
 
     Writes values.csv and values.parquet (value, bounds, next state, outcome, cost and margin of

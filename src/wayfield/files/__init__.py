@@ -3,9 +3,9 @@
 >>> from wayfield.files import read_edges, read_labels, read_positions, read_trips
 
 A file is recognised by its content: text with any common delimiter (plain, or compressed by gzip,
-bzip2 or xz), Parquet (which needs the extra ``files``), or the arrays of an npz. The roles of
-columns are guessed, and the guess is reported. A file that cannot be read raises `InputError` with
-the file, the row and the column.
+bzip2 or xz), or Parquet (which needs the extra ``files``). The roles of columns are guessed, and
+the guess is reported. A file that cannot be read raises `InputError` with the file, the row and the
+column.
 """
 
 from ._dialect import Style

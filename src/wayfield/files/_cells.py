@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from .._arrays import LARGEST, frozen
 from ..errors import InputError, Message, Option
 from ..kernels._types import BoolArray, FloatArray
-from ..names import Numbering, canonical
+from ..names import Names, Numbering, canonical
 from ._sheet import Piece, Sheet
 
 FORWARD, BOTH, BACKWARD = 1, 0, -1
@@ -114,6 +114,11 @@ def refuse_cells(bad: BoolArray, sheet: Sheet, index: int, why: str | Callable[[
         more = int(bad.sum()) - 1
         also = f" (and {more:,} more)" if more else ""
         raise InputError(f"{sheet.place(row, index)}: {shown} {reason}{also}")
+
+
+def refuse_strangers(bad: BoolArray, sheet: Sheet, index: int, names: Names) -> None:
+    """Raise `InputError` for the first bad cell of a column of vertices."""
+    refuse_cells(bad, sheet, index, lambda name: f"is not a vertex of the graph{names.near(name)}")
 
 
 def checked_costs(sheet: Sheet, index: int, values: FloatArray, what: str) -> FloatArray:

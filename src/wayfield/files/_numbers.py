@@ -18,19 +18,23 @@ is named as separator, the other one is the decimal mark.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError, Message, Option
 from ..kernels._types import BoolArray, FloatArray
-from ._cells import shortened
+from ..names import Names
+from ._cells import as_names, shortened
+from ._columns import unused_note
 from ._dialect import Style
 from ._sheet import Piece, Sheet
+from ._text import Progress
 
 _DECIMAL = {"point": ".", "comma": ","}
 _THOUSANDS = _DECIMAL | {"apostrophe": "'", "space": " ", "underscore": "_"}
@@ -209,6 +213,33 @@ class NumberColumn:
 def _between(mark: str) -> Option:
     """Return the option to pass if a mark separates thousands."""
     return Option("thousands", mark, "Style")
+
+
+def read_rows(
+    sheet: Sheet,
+    at: Mapping[str, int],
+    names: Names,
+    places: Sequence[str],
+    style: Style,
+    progress: Progress | None,
+) -> tuple[dict[str, NDArray[np.int64]], dict[str, NumberColumn], list[str]]:
+    """Read the columns of a table by role: vertices in `places`, -1 if unknown; else numbers.
+
+    The last result are notes on the table.
+    """
+    notation = Notation.of(style)
+    numbers = {r: NumberColumn(sheet, i, notation) for r, i in at.items() if r not in places}
+    found: dict[str, list[NDArray[np.int64]]] = {role: [] for role in places}
+    roles, done = [*places, *numbers], 0
+    for pieces in sheet.pieces([at[role] for role in roles], progress):
+        for role, piece in zip(roles, pieces, strict=True):
+            if role in numbers:
+                numbers[role].add(piece)
+            else:
+                found[role].append(names.find(as_names(sheet, at[role], piece, done)))
+        done += len(pieces[0])
+    notes = [*sheet.notes, *judge(numbers.values()), *unused_note(sheet, at)]
+    return {role: np.concatenate(each) for role, each in found.items()}, numbers, notes
 
 
 def judge(columns: Iterable[NumberColumn]) -> list[str]:

@@ -1,6 +1,6 @@
 """One table, whatever its file format: its columns, its rows on demand, and their positions.
 
-Text, Parquet, or the arrays of an npz: the content of the file decides, not its name.
+Text or Parquet: the content of the file decides, not its name.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._npz import read_arrays, refuse_bomb
+from .._npz import refuse_bomb
 from .._optional import need
 from ..errors import InputError, Option
+from ..names import Names
 from ._columns import looks_like_header
 from ._dialect import Style, guess_dialect, mostly_numbers
 from ._text import Progress, Rows, TextFile
@@ -28,7 +28,6 @@ Piece = Sequence[str] | np.ma.MaskedArray[Any, Any]
 
 _BATCH = 1024
 """Rows in a piece. Few, so that they are freed before Python's garbage collector scans them."""
-_ARRAY_BATCH = 1 << 16
 _SAMPLE_ROWS = 200
 _OTHERS = {
     rb"SQLite format 3": (
@@ -91,6 +90,23 @@ class Sheet(ABC):
     def called(self, column: int) -> str:
         """Return the name of a column for a message."""
         return str(column + 1) if self.header is None else repr(self.header[column])
+
+    def heading(self, column: int) -> str:
+        """Return the heading of a column; empty without a header."""
+        return "" if self.header is None else self.header[column]
+
+    def lacks(self, role: str) -> InputError:
+        """Return the error of a table without a column for a role."""
+        found = ", ".join(self.called(i) for i in range(self.width))
+        return InputError(
+            f"{self.path} has no column for the {role} ({self.width} found: {found}); is the "
+            "delimiter right?"
+        )
+
+    def num_named(self, column: int, names: Names) -> int:
+        """Return how many of the first cells of a column are names of vertices."""
+        cells = [row[column] for row in self.rows if column < len(row)]
+        return int((names.find(cells) >= 0).sum())
 
     def numeric(self, column: int) -> bool:
         """Whether the first cells of a column are mostly numbers."""
@@ -266,52 +282,6 @@ class ParquetSheet(Sheet):
             raise InputError(f"{where}: {kind} is neither a name nor a number") from error
 
 
-class ArraySheet(Sheet):
-    """The arrays of one ``.npz`` file as columns; a matrix gives several."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        columns: dict[str, NDArray[Any]] = {}
-        for name, array in read_arrays(path).items():
-            if array.ndim == 1:
-                columns[name] = array
-            elif array.ndim == 2:
-                tall = array.T if array.shape[0] <= 3 < array.shape[1] else array
-                columns |= {f"{name}.{i}": tall[:, i] for i in range(min(tall.shape[1], 16))}
-        if not columns:
-            raise InputError(f"{path} holds no arrays of rows")
-        sizes = {name: column.size for name, column in columns.items()}
-        if len(set(sizes.values())) > 1:
-            text = ", ".join(f"{name} {size}" for name, size in sizes.items())
-            raise InputError(f"the arrays of {path} are not of one length: {text}")
-        self.header, self.arrays = tuple(columns), tuple(columns.values())
-        if not self.arrays[0].size:
-            raise InputError(f"{path} has arrays but no rows")
-        sample = [map(_as_cell, array[:_SAMPLE_ROWS].tolist()) for array in self.arrays]
-        self.rows = tuple(zip(*sample, strict=True))
-        self.said = "npz"
-
-    def pieces(
-        self, columns: Sequence[int], progress: Progress | None = None
-    ) -> Iterator[Sequence[Piece]]:
-        """Yield rows of some of the arrays."""
-        for start in range(0, self.arrays[0].size, _ARRAY_BATCH):
-            yield [self._piece(i, slice(start, start + _ARRAY_BATCH)) for i in columns]
-
-    def cell(self, row: int, column: int) -> str:
-        """Return one entry."""
-        return _as_cell(self.arrays[column][row])
-
-    def _piece(self, column: int, rows: slice) -> Piece:
-        array = self.arrays[column][rows]
-        if array.dtype.kind in "biuf":
-            return np.ma.masked_array(array)
-        if array.dtype.kind in "US":
-            return [_as_cell(entry) for entry in array.tolist()]
-        where = f"{self.path}, column {self.called(column)}"
-        raise InputError(f"{where}: {array.dtype} is neither a name nor a number")
-
-
 def _as_cell(value: object) -> str:
     if isinstance(value, bytes):
         return value.decode(errors="replace")
@@ -332,7 +302,10 @@ def open_sheet(path: str | Path, style: Style, roles: Sequence[str]) -> Sheet:
     if start.startswith(b"PAR1") or path.suffix.lower() in (".parquet", ".pq"):
         return ParquetSheet(path)
     if path.suffix.lower() == ".npz":
-        return ArraySheet(path)
+        raise InputError(
+            f"{path} is an npz file, but neither a saved graph nor a sparse matrix: save the table "
+            "as CSV or Parquet"
+        )
     if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise InputError(f"{path} is a workbook or an archive: save the sheet as CSV")
     for pattern, what in _OTHERS.items():

@@ -144,12 +144,12 @@ def read_edges(
     progress: Progress | None = None,
     directed: bool = False,
 ) -> EdgeTable:
-    r"""Read an edge list: text (CSV, TSV, semicolons, blanks; also compressed), Parquet or npz.
+    r"""Read an edge list: text (CSV, TSV, semicolons, blanks; also compressed) or Parquet.
 
     Parameters
     ----------
     path : path
-        The file. An npz may also be a `Graph.save` or a `scipy.sparse.save_npz`.
+        The file. It may also be a graph saved by `Graph.save` or `scipy.sparse.save_npz`.
     columns : mapping, optional
         Which column is ``"from"``, ``"to"``, ``"length"``, ``"oneway"``, ``"speed"``: its heading,
         or its number from 1. ``"none"`` as length gives every edge length 1; as oneway, it opens
@@ -272,9 +272,8 @@ def _edge_columns(
     """Return the column of each role, in the order of `ROLES`."""
     width, header = sheet.width, sheet.header
     if width < 2:
-        kind = "arrays" if sheet.said == "npz" else "columns"
         raise InputError(
-            f"{sheet.path} has one column, but edges need two or more ({kind} from and to); "
+            f"{sheet.path} has one column, but edges need two or more (columns from and to); "
             "is the delimiter right?"
         )
     at = named_columns(columns, header, width, sheet.path)

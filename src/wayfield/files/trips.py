@@ -18,11 +18,11 @@ from .._arrays import frozen
 from ..errors import InputError, Option
 from ..kernels._types import FloatArray
 from ..names import Names
-from ._cells import as_names, checked_costs, refuse_cells
-from ._columns import doubts, matching_columns, named_columns, unnamed_last, unused_note
+from ._cells import checked_costs, refuse_cells, refuse_strangers
+from ._columns import doubts, matching_columns, named_columns, unnamed_last
 from ._dialect import Style
-from ._numbers import Notation, NumberColumn, judge
-from ._sheet import Sheet, open_sheet
+from ._numbers import read_rows
+from ._sheet import open_sheet
 from ._text import Progress
 
 ROLES = ("start", "end", "cost")
@@ -78,11 +78,15 @@ def are_trips(
     sheet = open_sheet(path, style or Style(), (*ROLES, "vertex", "value"))
     if sheet.width < 3:
         return False
+
+    def mostly_named(column: int) -> bool:
+        return 2 * sheet.num_named(column, names) >= len(sheet.rows)
+
     if sheet.header is None:
-        return _mostly_named(sheet, 0, names) and _mostly_named(sheet, 1, names)
+        return mostly_named(0) and mostly_named(1)
     starts = matching_columns("start", sheet.header)
     ends = [i for i in matching_columns("end", sheet.header) if starts and i != starts[0]]
-    return bool(ends) and (_mostly_named(sheet, ends[0], names) or not sheet.numeric(ends[0]))
+    return bool(ends) and (mostly_named(ends[0]) or not sheet.numeric(ends[0]))
 
 
 def read_trips(
@@ -99,7 +103,7 @@ def read_trips(
     Parameters
     ----------
     path : path
-        Text, Parquet or npz, as for `read_edges`.
+        Text or Parquet, as for `read_edges`.
     names : Names
         The vertices of the graph.
     columns : mapping, optional
@@ -134,29 +138,14 @@ def read_trips(
         likely += unnamed_last(range(width), header)
         free = [i for i in likely if i not in found_at.values()]
         if role not in found_at and not free:
-            raise InputError(
-                f"{sheet.path} has no column for the {role} of a trip ({width} found: "
-                f"{', '.join(sheet.called(i) for i in range(width))}); is the delimiter right?"
-            )
+            raise sheet.lacks(f"{role} of a trip")
         found_at.setdefault(role, free[0] if free else -1)
     at = {role: found_at[role] for role in ROLES}
-    cost = NumberColumn(sheet, at["cost"], Notation.of(style))
-    found: dict[str, list[NDArray[np.int64]]] = {"start": [], "end": []}
-    done = 0
-    for *ends, costs in sheet.pieces([at[role] for role in ROLES], progress):
-        for role, cells in zip(found, ends, strict=True):
-            found[role].append(names.find(as_names(sheet, at[role], cells, done)))
-        cost.add(costs)
-        done += len(costs)
-    start, end = (np.concatenate(found[role]) for role in found)
-    for role, vertices in (("start", start), ("end", end)):
-        refuse_cells(
-            vertices < 0,
-            sheet,
-            at[role],
-            lambda name: f"is not a vertex of the graph{names.near(name)}",
-        )
-    values = checked_costs(sheet, at["cost"], cost.values, "cost")
+    found, numbers, notes = read_rows(sheet, at, names, ROLES[:2], style, progress)
+    start, end = found.values()
+    for role, vertices in found.items():
+        refuse_strangers(vertices < 0, sheet, at[role], names)
+    values = checked_costs(sheet, at["cost"], numbers["cost"].values, "cost")
     refuse_cells(start == end, sheet, at["end"], "is the start of this trip as well")
     if not upper:
         # costs of the same trip, by rows: the least and the largest may differ by twice the error
@@ -177,19 +166,12 @@ def read_trips(
                 Option("bound", "upper"),
                 " if they are what was paid",
             )
-    notes = [*doubts(sheet, at, columns or {}), *sheet.notes, *judge([cost])]
     return TripTable(
         frozen(start),
         frozen(end),
         values,
         sheet.understood(at),
-        (*notes, *unused_note(sheet, at)),
-        cost.decimal,
-        "" if sheet.header is None else sheet.header[at["cost"]],
+        (*doubts(sheet, at, columns or {}), *notes),
+        numbers["cost"].decimal,
+        sheet.heading(at["cost"]),
     )
-
-
-def _mostly_named(sheet: Sheet, column: int, names: Names) -> bool:
-    """Whether at least half of the column's first cells are names of vertices."""
-    cells = [row[column] for row in sheet.rows if column < len(row)]
-    return 2 * int((names.find(cells) >= 0).sum()) >= len(cells)

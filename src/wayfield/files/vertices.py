@@ -19,10 +19,10 @@ from ..errors import InputError
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..names import Names
-from ._cells import as_names, refuse_cells
-from ._columns import doubts, matching_columns, named_columns, unnamed_last, unused_note
+from ._cells import refuse_cells, refuse_strangers
+from ._columns import doubts, matching_columns, named_columns, unnamed_last
 from ._dialect import Style
-from ._numbers import Notation, NumberColumn, judge
+from ._numbers import NumberColumn, read_rows
 from ._sheet import Sheet, open_sheet
 from ._text import Progress
 
@@ -73,7 +73,7 @@ def read_labels(
     Parameters
     ----------
     path : path
-        Text, Parquet or npz, as for `read_edges`.
+        Text or Parquet, as for `read_edges`.
     names : Names
         The vertices of the graph.
     columns : mapping, optional
@@ -100,7 +100,8 @@ def read_labels(
     style = style or Style()
     sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="value")
-    vertex, numbers, notes = _read(sheet, at, names, Notation.of(style), progress)
+    found, numbers, notes = read_rows(sheet, at, names, ["vertex"], style, progress)
+    vertex = found["vertex"]
     value, given = numbers["value"].values, ~numbers["value"].empty
     finite = np.isfinite(value)
     refuse_cells(
@@ -111,12 +112,7 @@ def read_labels(
     )
     beyond = finite & (np.abs(value) > LARGEST)
     refuse_cells(beyond, sheet, at["value"], f"is not between {-LARGEST:g} and {LARGEST:g}")
-    refuse_cells(
-        given & (vertex < 0),
-        sheet,
-        at["vertex"],
-        lambda name: f"is not a vertex of the graph{names.near(name)}",
-    )
+    refuse_strangers(given & (vertex < 0), sheet, at["vertex"], names)
     if not given.any():
         raise InputError(f"{sheet.path}, column {sheet.called(at['value'])}: no row has a value")
     rows = np.flatnonzero(given)
@@ -145,7 +141,7 @@ def read_labels(
         _said(sheet, at),
         (*doubts(sheet, at, columns or {}), *notes),
         numbers["value"].decimal,
-        "" if sheet.header is None else sheet.header[at["value"]],
+        sheet.heading(at["value"]),
     )
 
 
@@ -173,7 +169,8 @@ def read_positions(
     sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="x")
     at.pop("value", None)
-    vertex, numbers, notes = _read(sheet, at, names, Notation.of(style), progress)
+    found, numbers, notes = read_rows(sheet, at, names, ["vertex"], style, progress)
+    vertex = found["vertex"]
     positions = _positions(sheet, at, numbers, vertex, len(names))
     assert positions is not None
     lost = np.isnan(positions).any(axis=1)
@@ -205,13 +202,7 @@ def _vertex_columns(
     if "vertex" not in at:
         likely = [*matching_columns("vertex", header), *range(width)]
         free = [i for i in dict.fromkeys(likely) if i not in at.values()]
-
-        def num_vertices(i: int) -> int:
-            """Count the cells of the sample that are names of vertices."""
-            cells = [row[i] for row in sheet.rows if i < len(row)]
-            return int((names.find(cells) >= 0).sum())
-
-        at["vertex"] = max(free, key=num_vertices, default=-1)
+        at["vertex"] = max(free, key=lambda i: sheet.num_named(i, names), default=-1)
     if "value" not in at and needed == "value":
         numeric = [i for i in unnamed_last(range(width), header) if sheet.numeric(i)]
         likely = [*matching_columns("value", header), *numeric, *range(width)]
@@ -220,31 +211,8 @@ def _vertex_columns(
         at["x"], at["y"] = (i for i in range(3) if i != at["vertex"])
     for role in ("vertex", needed):
         if at.get(role, -1) < 0:
-            raise InputError(
-                f"{sheet.path} has no column for the {role} ({width} found: "
-                f"{', '.join(sheet.called(i) for i in range(width))}); is the delimiter right?"
-            )
+            raise sheet.lacks(role)
     return at
-
-
-def _read(
-    sheet: Sheet,
-    at: Mapping[str, int],
-    names: Names,
-    notation: Notation,
-    progress: Progress | None,
-) -> tuple[NDArray[np.int64], dict[str, NumberColumn], list[str]]:
-    """Return the vertex of each row, -1 if it has none; the columns of numbers; and notes."""
-    numbers = {r: NumberColumn(sheet, i, notation) for r, i in at.items() if r != "vertex"}
-    columns = [at["vertex"], *(column.index for column in numbers.values())]
-    found, done = [], 0
-    for cells, *others in sheet.pieces(columns, progress):
-        found.append(names.find(as_names(sheet, at["vertex"], cells, done)))
-        for column, piece in zip(numbers.values(), others, strict=True):
-            column.add(piece)
-        done += len(cells)
-    notes = sheet.notes + judge(numbers.values()) + unused_note(sheet, at)
-    return np.concatenate(found), numbers, notes
 
 
 def _positions(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -59,9 +58,8 @@ class Outbox:
     """A folder that receives its files all at once, when the block ends without an error.
 
     Files are written under hidden temporary names and renamed at the end. After an error or Ctrl-C
-    they are removed, and so is the folder if it was made here. Files left by a killed process are
-    removed by the next one. A file that wayfield did not write is replaced only with `force`; see
-    `check_outputs`.
+    they are removed, and so is the folder if it was made here. A file that wayfield did not write
+    is replaced only with `force`; see `check_outputs`.
 
     Examples
     --------
@@ -79,14 +77,12 @@ class Outbox:
         self._unwanted: list[str] = []
         self._waiting: dict[str, Path] = {}
         self._made: list[Path] = []
-        self._ready: set[Path] = set()
 
     def path(self, name: str) -> Path:
         """Return the temporary path of the file `name`, which may be in a subfolder."""
         final = self.folder / name
         self._make(final.parent)
-        mark = f".wayfield-{os.getpid()}-{uuid4().hex[:12]}."
-        self._waiting[name] = final.with_name(mark + final.name)
+        self._waiting[name] = final.with_name(f".wayfield-{uuid4().hex}.{final.name}")
         return self._waiting[name]
 
     def discard(self, name: str) -> None:
@@ -122,22 +118,9 @@ class Outbox:
 
     def _make(self, folder: Path) -> None:
         """Make a folder, and remember the folders that were created, the innermost first."""
-        if folder in self._ready:
-            return
         missing = [place for place in (folder, *folder.parents) if not place.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         self._made = missing + self._made
-        self._ready.add(folder)
-        for file in folder.iterdir():
-            found = re.match(r"\.wayfield-(\d+)-[0-9a-f]{12}\.", file.name)
-            if found is None or os.name != "posix":  # elsewhere signal 0 kills
-                continue
-            try:
-                os.kill(int(found[1]), 0)
-            except ProcessLookupError:  # a temporary file of a process that no longer runs
-                file.unlink(missing_ok=True)
-            except (PermissionError, OverflowError):
-                pass
 
     def _deliver(self) -> None:
         """Rename the files to their final names.
@@ -153,7 +136,7 @@ class Outbox:
         stale = [name for name in stale if _ours(self.folder / name, listed.get(name, ()))]
         for name, temporary in self._waiting.items():
             listed[name] = [_digest(temporary), *listed.get(name, ())[:1]]
-        manifest = self.folder / f".wayfield-{os.getpid()}-{uuid4().hex[:12]}{MANIFEST}"
+        manifest = self.folder / f".wayfield-{uuid4().hex}{MANIFEST}"
         try:
             manifest.write_text(json.dumps({"files": listed}, indent=1) + "\n", encoding="utf-8")
             manifest.replace(self.folder / MANIFEST)

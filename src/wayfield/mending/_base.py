@@ -19,12 +19,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..extension import Status
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.csr import Arcs, reverse_slots
-from ..kernels.shortest import dijkstra
+from ..kernels.rays import trace
+from ..kernels.shortest import dijkstra, shortest_tree
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,18 @@ class MendProblem:
             cost, _ = dijkstra(arcs, np.array([goal]), np.zeros(1), 1.0)
             least[trips] = cost[self.starts[trips]]
         return least
+
+    def paths(
+        self, goal: int, starts: NDArray[np.int64], lengths: FloatArray
+    ) -> tuple[FloatArray, Any]:
+        """Return the (n,) least costs to a goal, and the shortest paths from some starts.
+
+        The paths are a (starts, m) sparse array: 1 where a path takes an arc.
+        """
+        cost, _, slot = shortest_tree(self.arcs_to(lengths), np.array([goal]), np.zeros(1))
+        indptr, arcs, _, _ = trace(self.graph.indices, self.into, slot, starts)
+        shape = starts.size, self.graph.num_arcs
+        return cost, sparse.csr_array((np.ones(arcs.size), arcs, indptr), shape=shape)
 
     def misfit(self, distances: FloatArray) -> FloatArray:
         """Return the (k,) errors of these distances beyond the error of the costs."""

@@ -11,12 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from scipy.optimize import nnls
 
 from .._arrays import as_flag
-from ..kernels.rays import trace
-from ..kernels.shortest import shortest_tree
 from ..units import median_ratio
 from ._base import Fit, MendMethod, MendProblem
 from ._slowness import slowness_of
@@ -64,13 +61,7 @@ class Factor(MendMethod):
             rows = np.empty((problem.costs.size, 2))
             for goal in problem.goals:
                 trips = np.flatnonzero(problem.ends == goal)
-                arcs = problem.arcs_to(lengths)
-                _, _, slot = shortest_tree(arcs, np.array([goal]), np.zeros(1))
-                starts, taken, _, _ = trace(
-                    graph.indices, problem.into, slot, problem.starts[trips]
-                )
-                shape = trips.size, graph.num_arcs
-                ways = sparse.csr_array((np.ones(taken.size), taken, starts), shape=shape)
+                _, ways = problem.paths(goal, problem.starts[trips], lengths)
                 rows[trips] = np.column_stack([ways @ own, ways @ prices])
             (factor, wait), _ = nnls(rows / problem.costs[:, None], np.ones(problem.costs.size))
             lengths = max(factor, LEAST) * own + wait * prices

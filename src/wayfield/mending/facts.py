@@ -287,8 +287,8 @@ def suspect_columns(mended: Mended, names: Names) -> dict[str, Any]:
     arcs = np.array([arc for arc, _ in rows], dtype=np.int64)
     sure = [each.probability if each else np.nan for _, each in rows]
     return {
-        "from": _called(names, given.tails[arcs]),
-        "to": _called(names, given.indices[arcs]),
+        "from": names.column(given.tails[arcs]),
+        "to": names.column(given.indices[arcs]),
         "kind": [each.kind if each else "costlier" for _, each in rows],
         "probability": np.ma.masked_invalid(np.array(sure, dtype=float)),
         "named": ["yes" if each and each.named else "no" for _, each in rows],
@@ -296,14 +296,6 @@ def suspect_columns(mended: Mended, names: Names) -> dict[str, Any]:
         "added": mended.added[arcs],
         "length": mended.graph.lengths[arcs],
     }
-
-
-def _called(names: Names, vertices: IntArray) -> Any:
-    """Return the names of vertices, as numbers if all names are numbers."""
-    called = names.as_numbers()
-    if isinstance(called, np.ndarray):
-        return called[vertices]
-    return [called[x] for x in vertices.tolist()]
 
 
 def each_once(edges: Edges, which: BoolArray, by: FloatArray) -> IntArray:

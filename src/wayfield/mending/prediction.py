@@ -24,14 +24,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .._arrays import frozen
 from ..extension import AMLE, extend
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
-from ..kernels.rays import trace
-from ..kernels.shortest import dijkstra, shortest_tree
+from ..kernels.shortest import dijkstra
 from ..labels import Labels
 from ._base import Fit, MendMethod, MendProblem
 from ._slowness import slowness_of
@@ -135,19 +133,14 @@ class Prediction:
     def next_measurements(self, count: int, goal: int) -> NDArray[np.int64]:
         """Return the vertices to measure next; see the module."""
         problem, graph = self.problem, self.graph
-        distance, _, slot = shortest_tree(
-            problem.arcs_to(graph.lengths), np.array([goal]), np.zeros(1)
-        )
+        distance = self._distance(graph, goal)
         able = np.flatnonzero(np.isfinite(distance) & (distance > 0.0))
         measured = np.unique(problem.starts[problem.ends == goal])
         if able.size > MOST_VERTICES:
             some = np.random.default_rng(0).choice(able, MOST_VERTICES, replace=False)
             able = np.union1d(some, measured)
         slowness = slowness_of(problem.graph)
-        indptr, arcs, _, _ = trace(graph.indices, problem.into, slot, able)
-        ways = sparse.csr_array(
-            (np.ones(arcs.size), arcs, indptr), shape=(able.size, graph.num_arcs)
-        )
+        _, ways = problem.paths(goal, able, graph.lengths)
         rows = ways @ slowness.per_arc
         amplitude = float(self.fit.details.get("amplitude") or AMPLITUDE)
         covariance = amplitude**2 * np.asarray((rows @ slowness.covariance) @ rows.T)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import closing
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -91,8 +91,8 @@ class PlanTable(KeepsReadOnly):
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns as lists of plain numbers; None for values that are not finite."""
-        columns = {name: getattr(self, name) for name in _COLUMNS}
-        return {name: plain(list(column)) for name, column in columns.items()}
+        names = ("goals", "success", *(each.name for each in fields(self)[1:-1]))
+        return {name: plain(list(getattr(self, name))) for name in names}
 
     def records(self) -> list[dict[str, Any]]:
         """Return one mapping per goal, for JSON or a data frame."""
@@ -113,39 +113,6 @@ class PlanTable(KeepsReadOnly):
         return f"{who}: {share} of the starts reach their goal{spread})"
 
 
-_COLUMNS = (
-    "goals",
-    "success",
-    "reached",
-    "loop",
-    "dead_end",
-    "unreachable",
-    "cost_ratio",
-    "residual",
-    "width",
-    "status",
-    "seconds",
-)
-
-
-class _Row(NamedTuple):
-    """Results kept for one goal."""
-
-    counts: tuple[int, int, int, int]
-    cost_ratio: float
-    residual: float
-    width: float
-    status: str
-    seconds: float
-
-
-class _Goals(NamedTuple):
-    """A batch of label sets, and the goal of each."""
-
-    batch: Batch
-    goals: list[int]
-
-
 @dataclass(frozen=True, eq=False)
 class _PlanMany:
     """Solve a batch and plan on its fields; it is sent once to each worker."""
@@ -153,12 +120,14 @@ class _PlanMany:
     many: Many
     check: bool
 
-    def __call__(self, task: _Goals) -> list[_Row]:
-        solutions, seconds = self.many(task.batch)
-        graph, method, batch = self.many.graph, self.many.method, task.batch
-        rows = []
+    def __call__(self, task: tuple[Batch, list[int]]) -> list[tuple[float | str, ...]]:
+        """Return the columns of `PlanTable` for each goal of a batch, from ``reached`` on."""
+        batch, goals = task
+        solutions, seconds = self.many(batch)
+        graph, method = self.many.graph, self.many.method
+        rows = list[tuple[float | str, ...]]()
         for position, labels, goal, solution in zip(
-            batch.positions, batch.labels, task.goals, solutions, strict=True
+            batch.positions, batch.labels, goals, solutions, strict=True
         ):
             with named(position):
                 field = package(solution, graph, labels, method, seconds, self.check)
@@ -175,7 +144,7 @@ class _PlanMany:
                 shortest = cost_to_go(graph, goal)[arrived]
                 ratio = float((moves.cost[arrived] / shortest).mean())
             status = str(field.status)
-            rows.append(_Row(counts, ratio, field.residual, field.width, status, seconds))
+            rows.append((*counts, ratio, field.residual, field.width, status, seconds))
         return rows
 
 
@@ -238,33 +207,19 @@ def plan_many(
     if executor is None:
         request.many.shared.prepare()
 
-    def tasks() -> Iterator[_Goals]:
+    def tasks() -> Iterator[tuple[Batch, list[int]]]:
         for batch in request.batches():
-            yield _Goals(batch, [ends[position] for position in batch.positions])
+            yield batch, [ends[position] for position in batch.positions]
 
-    rows: list[_Row] = []
+    rows: list[tuple[float | str, ...]] = []
     work = _PlanMany(request.many, check)
     with closing(dispatch(work, tasks(), workers=workers, executor=executor)) as solved:
         for found in solved:
             rows += found
             if progress is not None:
                 progress(len(rows), len(ends))
-    counts = np.array([row.counts for row in rows], dtype=np.int64).reshape(-1, 4)
-    figures = [(row.cost_ratio, row.residual, row.width, row.seconds) for row in rows]
-    reached, loop, dead_end, shut_out = (frozen(column.copy()) for column in counts.T)
-    ratio, residual, width, seconds = (
-        frozen(column.copy()) for column in np.array(figures, dtype=float).reshape(-1, 4).T
-    )
-    return PlanTable(
-        goals=frozen(np.array(ends, dtype=np.int64)),
-        reached=reached,
-        loop=loop,
-        dead_end=dead_end,
-        unreachable=shut_out,
-        cost_ratio=ratio,
-        residual=residual,
-        width=width,
-        status=tuple(row.status for row in rows),
-        seconds=seconds,
-        method=request.many.method,
-    )
+    kinds = (*[np.int64] * 4, *[np.float64] * 3, object, np.float64)
+    columns = zip(*rows, strict=True) if rows else [()] * len(kinds)
+    arrays = [frozen(np.array(each, kind)) for each, kind in zip(columns, kinds, strict=True)]
+    arrays[-2] = tuple(arrays[-2])
+    return PlanTable(frozen(np.array(ends, dtype=np.int64)), *arrays, request.many.method)
