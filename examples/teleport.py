@@ -5,7 +5,8 @@ is a cell without an exit. Shortest paths on the buffer go through a teleporter,
 for the lucky ones. A `Planner` also counts the others, and predicts how likely it is to arrive.
 The film is an animated PNG.
 
-Run it with ``python examples/teleport.py [FILE]``; it needs the extra ``plots``.
+Run it with ``python examples/teleport.py [FILE [SHARE]]``, SHARE of a million rows; it needs the
+extra ``plots``.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ NOISE, NEAR = 0.2, 2.0
 SEED = 0
 
 
-def main(path: Path = Path("teleport.png")) -> None:
+def main(path: str = "teleport.png", share: str = "0.1") -> None:
     """Collect, plan twice, walk twice, draw."""
-    buffer = collect_buffer("teleport-stitch", seed=0, share=0.1)
+    buffer = collect_buffer("teleport-stitch", seed=0, share=float(share))
     planner = wf.Planner(buffer._asdict())
     print(planner)
 
@@ -57,7 +58,7 @@ def main(path: Path = Path("teleport.png")) -> None:
         trails[name] = walk(subgoal, np.random.default_rng(SEED))
         end = "arrives" if arrived(trails[name][-1]) else "does not arrive"
         print(f"{name}; {end}, {len(trails[name]) - 1} steps")
-    film(path, trails)
+    film(Path(path), trails)
 
 
 def walk(subgoal: Callable[[Any], Any], rng: np.random.Generator) -> Any:
@@ -86,6 +87,8 @@ def film(path: Path, trails: dict[str, Any]) -> None:
         draw_maze(ax)
         ax.set_title(name)
         lines.append((*ax.plot([], [], color="#12806a"), *ax.plot([], [], "o", color="#c8452b")))
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # it is the same for all frames
     frames = []
     for step in range(0, max(map(len, trails.values())) + EVERY, EVERY):
         for (line, ball), trail in zip(lines, trails.values(), strict=True):
@@ -116,4 +119,4 @@ def draw_maze(ax: Any) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:2]))
+    main(*sys.argv[1:])

@@ -17,12 +17,20 @@ import pytest
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
+COLD = (
+    "from functools import partial; from wayfield.web import server; from wayfield.cli import main;"
+    "server.Pool = partial(server.Pool, warm=False); main()"
+)
+"""The command line, with workers that load kernels only when they need them."""
+
+
 @contextmanager
-def serving(*arguments: str | Path) -> Iterator[str]:
+def serving(*arguments: str | Path, warm: bool = True) -> Iterator[str]:
     """Yield the address of ``wayfield explore`` with these arguments."""
-    command = [sys.executable, "-m", "wayfield.cli", "explore", "--no-browser", "--port", "0"]
+    program = ["-m", "wayfield.cli"] if warm else ["-c", COLD]
+    command = [*program, "explore", "--no-browser", "--port", "0"]
     server = subprocess.Popen(
-        [*command, *map(str, arguments)],
+        [sys.executable, *command, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -166,10 +166,10 @@ def adversarial(rng, graph, truth, error):
 
 @pytest.fixture(scope="module")
 def attacks():
-    """Certificates of fields at most `error` from the truth, with the truth: over 1e5 decisions."""
+    """Certificates of fields at most `error` from the truth, with the truth: over 1e4 decisions."""
     rng = np.random.default_rng(5)
     found = []
-    for trial in range(800):
+    for trial in range(120):
         graph = random_graph(rng, 160, WHOLE, edges=480, directed=bool(trial % 2))
         goal = int(rng.integers(160))
         truth = wf.cost_to_go(graph, goal)
@@ -189,14 +189,14 @@ def test_no_adversary_gets_a_wrong_move_certified(attacks) -> None:
         decisions += optimal.size - cert.plan.dead_ends.size - 1
         wrong += int((~optimal).sum()) - int((~optimal)[cert.plan.dead_ends].sum())
         certified += int(cert.certified.sum()) - 1
-    assert decisions >= 100_000
-    assert wrong > 10_000
-    assert certified > 10_000
+    assert decisions >= 15_000
+    assert wrong > 1_500
+    assert certified > 1_500
 
 
 def test_half_the_test_would_certify_wrong_moves(attacks) -> None:
     """Replace 2 · error by error, and the adversaries win."""
-    assert sum(int(((c.gap > c.error) & ~optimal).sum()) for c, _, optimal in attacks) > 100
+    assert sum(int(((c.gap > c.error) & ~optimal).sum()) for c, _, optimal in attacks) > 15
 
 
 def test_certified_starts_reach_the_goal_at_the_least_cost(attacks) -> None:
@@ -208,13 +208,13 @@ def test_certified_starts_reach_the_goal_at_the_least_cost(attacks) -> None:
         assert np.array_equal(cert.plan.cost[sure], truth[sure])
         below = cert.plan.reached & (cert.start_margin > cert.error)
         assert np.array_equal(sure, below)
-    assert starts > 1_000
+    assert starts > 150
 
 
 def test_bounds_of_their_own_at_the_vertices() -> None:
     rng = np.random.default_rng(8)
     certified = wrong = 0
-    for trial in range(300):
+    for trial in range(60):
         graph = random_graph(rng, 40, WHOLE, edges=120, directed=bool(trial % 2))
         truth = wf.cost_to_go(graph, 0)
         errors = rng.choice([0.0, 0.25, 1.0, 4.0], 40)
@@ -225,8 +225,8 @@ def test_bounds_of_their_own_at_the_vertices() -> None:
         assert not (certificate(graph, values, 0, errors.max()).certified & ~optimal).any()
         certified += int(cert.certified.sum()) - 1
         wrong += int((~optimal).sum()) - int((~optimal)[cert.plan.dead_ends].sum())
-    assert certified > 1_000
-    assert wrong > 1_000
+    assert certified > 200
+    assert wrong > 200
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.floats(0.0, 3.0))

@@ -86,7 +86,7 @@ def test_slopes_whose_hashes_are_equal(tmp_path: Path) -> None:
     assert "not a supersolution at vertex 0" in check(parts, tmp_path / "a.proof")
 
 
-@pytest.mark.parametrize(("count", "k"), [(6, 900), (60, 90), (600, 8)])
+@pytest.mark.parametrize(("count", "k"), [(2, 900), (20, 90), (200, 8)])
 @pytest.mark.parametrize("p", [2.0, 3.0, 2.5, 65535.5])
 def test_balances_that_are_ties(p: float, count: int, k: int, tmp_path: Path) -> None:
     """Every slope is 1 or -1, on lengths of a thousand binary digits."""

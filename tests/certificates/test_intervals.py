@@ -408,7 +408,7 @@ def test_on_a_directed_graph_a_width_counts_up_to_the_distance_to_labels() -> No
 def test_a_file_proves_the_moves_again_and_no_others(tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
     checked = spoiled = 0
-    for trial in range(30):
+    for trial in range(10):
         graph = random_graph(rng, 12, ("unit", "whole", "real"), backbone="tree", edges=12)
         truth = wf.cost_to_go(graph, 0)
         drawn = np.union1d(rng.choice(12, 4, replace=False), [0])
@@ -426,8 +426,8 @@ def test_a_file_proves_the_moves_again_and_no_others(tmp_path: Path) -> None:
             with pytest.raises(wayfield_verify.NotProved, match="intervals"):
                 wayfield_verify.verify(certificate.write_proof(tmp_path / "b.proof"))
             spoiled += 1
-    assert checked > 100
-    assert spoiled > 10
+    assert checked > 35
+    assert spoiled > 3
 
 
 def test_a_file_whose_labels_contradict_the_graph_proves_no_moves(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def accepted(path: Path) -> bool:
 
 @pytest.fixture(scope="module")
 def tried() -> dict[str, list[tuple[int, bool]]]:
-    """Forty random fields and plans, corrupted and harmlessly changed: seed and verdict by kind.
+    """Twenty random fields and plans, corrupted and harmlessly changed: seed and verdict by kind.
 
     ``benchmarks/certificates.py`` does the same to 1,000.
     """
@@ -58,7 +58,7 @@ def tried() -> dict[str, list[tuple[int, bool]]]:
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", wf.InputWarning)
         file = Path(folder) / "file.proof"
-        for seed, field in islice(proved_fields(), 40):
+        for seed, field in islice(proved_fields(), 20):
             held = random_plan(seed, field) if seed % 2 else field
             held.write_proof(file)
             found.setdefault("original", []).append((seed, accepted(file)))
@@ -74,7 +74,7 @@ def tried() -> dict[str, list[tuple[int, bool]]]:
 
 @pytest.mark.parametrize("kind", ["original", *HARMLESS])
 def test_what_is_true_is_proved(kind: str, tried: dict[str, list[tuple[int, bool]]]) -> None:
-    assert len(tried[kind]) >= 10
+    assert len(tried[kind]) >= 5
     assert not [seed for seed, proved in tried[kind] if not proved]
 
 
@@ -82,7 +82,7 @@ def test_what_is_true_is_proved(kind: str, tried: dict[str, list[tuple[int, bool
 def test_what_was_spoiled_is_rejected(kind: str, tried: dict[str, list[tuple[int, bool]]]) -> None:
     if kind == "exact value":  # ties are rare: see below
         return
-    assert len(tried[kind]) >= 5
+    assert len(tried[kind]) >= 3
     assert not [seed for seed, proved in tried[kind] if proved]
 
 
@@ -281,7 +281,7 @@ def test_whatever_the_bytes_say_there_is_a_verdict(plan: bool, tmp_path: Path) -
         file = wf.extend(graph, labels, wf.AMLE()).write_proof(tmp_path / "a.proof")
     body = file.read_bytes()[HEAD:]
     codes = set()
-    for i in range(0, 8 * len(body), 3):
+    for i in range(0, 8 * len(body), 7):
         changed = bytearray(body)
         changed[i // 8] ^= 1 << i % 8
         file.write_bytes(sealed(bytes(changed)))

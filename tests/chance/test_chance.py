@@ -67,12 +67,11 @@ def chain(forward: float, back: float) -> wf.Transitions:
 # ------------------------------------------------------------------ the truth in rationals
 
 
-@pytest.mark.parametrize("batch", range(5))
 @pytest.mark.parametrize("costs", COSTS)
-def test_brackets_hold_the_exact_values_of_random_processes(batch: int, costs: str) -> None:
-    """Hundreds of them, and the plan's own cost and arrival, under its odds and under others."""
-    rng = np.random.default_rng([batch, *costs.encode()])
-    for _ in range(25):
+def test_brackets_hold_the_exact_values_of_random_processes(costs: str) -> None:
+    """A hundred and more, and the plan's own cost and arrival, under its odds and under others."""
+    rng = np.random.default_rng([0, *costs.encode()])
+    for _ in range(40):
         moves = random_moves(rng, int(rng.integers(2, 9)), costs)
         ends, goal, give_up, labels = random_question(rng, moves)
         field = wf.expected_cost(moves, goal, give_up, labels)
@@ -399,7 +398,7 @@ def test_bounds_hold_without_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     """Values that are wrong by far: the bracket becomes wide, never false."""
     monkeypatch.setattr(PolicySystem, "solve", lambda self, rhs, rtol, rough=False: 0.9 * rhs)
     monkeypatch.setattr(_solver, "REFINEMENTS", 2)
-    for seed in range(100):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         moves = random_moves(rng, 6, "real")
         ends, goal, give_up, labels = random_question(rng, moves)
@@ -504,7 +503,7 @@ def test_many_samples_outweigh_the_prior() -> None:
     assert moves.shrunk(10).probabilities[0] == pytest.approx(1.0, abs=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_any_process_has_bounds_around_its_figures(seed: int) -> None:
     """Dead ends, loops, labels, free and priced giving up: ordered, without NaN, the same twice."""
     rng = np.random.default_rng(seed)

@@ -89,7 +89,7 @@ def of_all_odds(
     return costs, reaches
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(8))
 def test_brackets_hold_what_all_vertices_give(seed: int) -> None:
     rng = np.random.default_rng(seed)
     free = 3
@@ -125,7 +125,7 @@ def one_choice(size: int) -> list[Any]:
 
 def test_the_kernel_is_the_best_vertex() -> None:
     rng = np.random.default_rng(5)
-    for _ in range(200):
+    for _ in range(60):
         size = int(rng.integers(1, 5))
         odds = rng.multinomial(64, rng.dirichlet(np.ones(size)))
         low = np.maximum(odds - rng.integers(0, 9, size), 0) / 64

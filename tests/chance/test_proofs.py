@@ -25,20 +25,20 @@ from wayfield_verify.__main__ import main
 
 @pytest.mark.parametrize("kind", ["costs", "free", "given"])
 def test_random_proofs_are_accepted_and_false_ones_are_not(kind: str, tmp_path: Path) -> None:
-    found = tally(range(1000, 1060), kind, tmp_path / "a.proof")
-    assert found["true, accepted"] == 60
+    found = tally(range(1000, 1020), kind, tmp_path / "a.proof")
+    assert found["true, accepted"] == 20
     assert not [what for what in found if "ACCEPTED" in what or "REJECTED" in what]
     false = {what.split(":")[0] for what in found if "FALSE" in what}
     assert false >= {"value", "bound", "plan", "count", "cost", "next state", "end", "giving up"}
-    assert sum(found[what] for what in found if "FALSE" in what) > 300
+    assert sum(found[what] for what in found if "FALSE" in what) > 100
     if kind != "costs":
-        assert found["free loop: FALSE, rejected"] > 15
+        assert found["free loop: FALSE, rejected"] > 5
 
 
 def test_random_processes_have_every_kind_of_trouble() -> None:
     """Otherwise the test above would mean little."""
     seen = set()
-    for seed in range(1000, 1060):
+    for seed in range(1000, 1020):
         for kind in ("free", "given"):
             field = random_field(seed, kind)
             lost, inner = np.isinf(field.values), (field.reach > 0) & (field.reach < 1)
@@ -56,9 +56,8 @@ def test_random_processes_have_every_kind_of_trouble() -> None:
     assert len(seen) == 6, seen
 
 
-@pytest.mark.parametrize("batch", range(4))
-def test_free_moves_are_solved_as_in_rationals(batch: int) -> None:
-    rng = np.random.default_rng([batch, 77])
+def test_free_moves_are_solved_as_in_rationals() -> None:
+    rng = np.random.default_rng([0, 77])
     for seed in rng.integers(10**6, size=40).tolist():
         field = random_field(seed, "free")
         ends = dict.fromkeys(field.goal.tolist(), 0.0)
@@ -221,7 +220,7 @@ def test_what_cannot_be_proved_is_not_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("exponent", [-90, -45, -30, 30, 45, 90])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_costs_in_other_units_are_proved(seed: int, exponent: int, tmp_path: Path) -> None:
     """Low parts may be beyond single precision, barriers of arrival far from costs."""
     field = random_field(seed, "free")
@@ -407,7 +406,7 @@ def test_an_end_is_arrived_at(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- kernels beside naive twins
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_figures_of_choices_bound_the_exact_ones(seed: int) -> None:
     moves = random_field(seed, "free").transitions
     process, n = moves._process, moves.num_states
@@ -440,7 +439,7 @@ def test_figures_of_choices_bound_the_exact_ones(seed: int) -> None:
         assert ratio <= found <= float(ratio) * (1 + 1e-9) + 1e-12
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(10))
 def test_layers_and_ranks_are_what_they_say(seed: int) -> None:
     moves = random_field(seed, "free").transitions
     process, n = moves._process, moves.num_states

@@ -31,18 +31,18 @@ from wayfield_verify.__main__ import main
 
 @pytest.mark.parametrize("kind", ["worst", "best"])
 def test_random_proofs_are_accepted_and_false_ones_are_not(kind: str, tmp_path: Path) -> None:
-    found = tally(range(1000, 1040), kind, tmp_path / "a.proof")
-    assert found["true, accepted"] == 40
+    found = tally(range(1000, 1015), kind, tmp_path / "a.proof")
+    assert found["true, accepted"] == 15
     assert not [what for what in found if "ACCEPTED" in what or "REJECTED" in what]
     false = {what.split(":")[0] for what in found if "FALSE" in what}
     assert false >= {"value", "bound", "plan", "odds", "cost", "next state", "end", "giving up"}
-    assert sum(found[what] for what in found if "FALSE" in what) > 200
+    assert sum(found[what] for what in found if "FALSE" in what) > 75
 
 
 def test_random_processes_have_every_kind_of_trouble() -> None:
     """Otherwise the test above would mean little."""
     seen = set()
-    for seed in range(1000, 1040):
+    for seed in range(1000, 1015):
         for kind in ("worst", "best"):
             field = random_field(seed, kind)
             lost, inner = np.isinf(field.values), (field.reach > 0) & (field.reach < 1)
@@ -55,7 +55,7 @@ def test_random_processes_have_every_kind_of_trouble() -> None:
     assert len(seen) == 6, seen
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(5))
 def test_the_reference_is_what_all_vertices_give(seed: int, tmp_path: Path) -> None:
     """Every plan against every combination of vertices, in rationals."""
     field = random_field(seed, "worst")

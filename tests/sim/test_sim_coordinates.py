@@ -11,10 +11,11 @@ from wayfield.sim import Coordinates, ogbench_coordinates, robotics_coordinates
 SUITES = [ogbench_coordinates, robotics_coordinates]
 
 
-@pytest.mark.parametrize("refinement", [1, 3, 4])
 @pytest.mark.parametrize("suite", SUITES)
-@pytest.mark.parametrize("name", wf.layout_names())
-def test_there_and_back(name: str, suite: type[Coordinates], refinement: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "refinement"), [*((name, 1) for name in wf.layout_names()), ("large", 3), ("giant", 4)]
+)
+def test_there_and_back(name: str, refinement: int, suite: type[Coordinates]) -> None:
     layout = wf.load_layout(name)
     graph = wf.grid_graph(layout, refinement)
     places = suite(layout).of(graph)

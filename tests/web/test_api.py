@@ -364,10 +364,9 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_bad_requests_are_refused_in_words(case: str) -> None:
-    body, words = BAD[case]
-    assert words in refused("picture", body)
+def test_bad_requests_are_refused_in_words() -> None:
+    for case, (body, words) in BAD.items():
+        assert words in refused("picture", body), case
 
 
 GRAPHS = {
@@ -384,13 +383,12 @@ GRAPHS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", GRAPHS)
-def test_bad_graphs_are_refused_in_words(case: str) -> None:
-    change, words = GRAPHS[case]
-    graph = {"vertices": 3, "tails": [0, 1], "heads": [1, 2]} | change
-    labels = {"vertices": [0], "values": [0]}
-    scene = {"graph": graph, "goal": 0, "labels": labels, "panels": [{}]}
-    assert words in refused("picture", {"scene": scene})
+def test_bad_graphs_are_refused_in_words() -> None:
+    for case, (change, words) in GRAPHS.items():
+        graph = {"vertices": 3, "tails": [0, 1], "heads": [1, 2]} | change
+        labels = {"vertices": [0], "values": [0]}
+        scene = {"graph": graph, "goal": 0, "labels": labels, "panels": [{}]}
+        assert words in refused("picture", {"scene": scene}), case
 
 
 def test_bad_questions_are_refused_in_words() -> None:

@@ -25,12 +25,6 @@ LARGE = wf.load_layout("large")
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with serving() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with browsing() as found:
         yield found
@@ -667,7 +661,7 @@ def test_a_phone_shows_it_all_and_fingers_work(browser: Any, address: str) -> No
 @pytest.fixture(scope="module")
 def roads() -> Iterator[str]:
     data = ROOT / "examples" / "data"
-    with serving(data / "roads.csv", data / "known.csv", "--goal", "Bern") as found:
+    with serving(data / "roads.csv", data / "known.csv", "--goal", "Bern", warm=False) as found:
         yield found
 
 
@@ -708,7 +702,7 @@ def large_scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
     truth = wf.cost_to_go(graph, int(piece[0]))
     chosen = np.union1d(rng.choice(piece, 300, replace=False), piece[:1])
     scene = scene_of(
-        graph, wf.Labels(chosen, truth[chosen]), int(piece[0]), panels=[Settings("amle")]
+        graph, wf.Labels(chosen, truth[chosen]), int(piece[0]), panels=[Settings("harmonic")]
     )
     file = tmp_path_factory.mktemp("scenes") / "large.json"
     file.write_text(json.dumps(scene.to_json()))
@@ -716,7 +710,7 @@ def large_scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_twenty_thousand_vertices_move_smoothly(explorer: Explorer, large_scene: Path) -> None:
-    with serving(large_scene) as address:
+    with serving(large_scene, warm=False) as address:
         explorer.open(address)
         explorer.agrees()
         explorer.tool("pan")
@@ -801,7 +795,7 @@ def test_text_of_the_page_is_never_markup(explorer: Explorer, tmp_path: Path) ->
     scene = scene_of(graph, wf.Labels([0, 2], [0.0, 2.0]), 0, [evil, evil, "c"])
     file = tmp_path / "scene.json"
     file.write_text(json.dumps(scene.to_json()))
-    with serving(file) as address:
+    with serving(file, warm=False) as address:
         explorer.open(address)
         for vertex in (0, 1):
             explorer.page.mouse.move(*explorer.at(vertex))

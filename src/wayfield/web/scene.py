@@ -26,7 +26,7 @@ import binascii
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, cast, get_args
@@ -79,15 +79,6 @@ class Maze:
                 f"the maze has {count:,} vertices at refinement {self.refinement}, "
                 f"more than {MOST_VERTICES:,}"
             )
-
-    @property
-    def key(self) -> Maze:
-        """Cache key."""
-        return self
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the maze as JSON data."""
-        return {"text": self.text, "refinement": self.refinement}
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,10 +134,6 @@ class Settings:
     rule: RuleName = "slope"
     ties: TieName = "exit"
     lift: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the settings as JSON data."""
-        return dict(vars(self))
 
 
 @dataclass(frozen=True)
@@ -240,13 +227,13 @@ class Scene:
         labels: dict[str, Any] = {"vertices": list(self.vertices), "values": list(self.values)}
         if self.drawn is not None:
             labels["drawn"] = {"share": self.drawn[0], "seed": self.drawn[1]}
-        kind = "maze" if isinstance(self.world, Maze) else "graph"
+        world = self.world
         return {
-            kind: self.world.to_json(),
+            **({"maze": asdict(world)} if isinstance(world, Maze) else {"graph": world.to_json()}),
             "goal": self.goal,
             "labels": labels,
             "noise": {"spread": self.noise, "seed": self.noise_seed},
-            "panels": [panel.to_json() for panel in self.panels],
+            "panels": [asdict(panel) for panel in self.panels],
             "budget": self.budget,
         }
 
