@@ -45,9 +45,7 @@ def computed(paper_store: Store) -> None:
 SAMPLED = ("design", "other_draws", "medium_maps")
 """Those that look at sampled starts alone."""
 OUTCOMES = [
-    name
-    for name in BY_NAME
-    if name not in ("ordering", "mechanism", "pictures", *SAMPLED, *small_run.CELLS)
+    name for name in BY_NAME if name not in ("ordering", "mechanism", *SAMPLED, *small_run.CELLS)
 ]
 
 
@@ -287,19 +285,6 @@ def test_drawings_hold_what_was_found() -> None:
     assert by_way["swept"]["amle"] < by_way["exact"]["amle"] == by_way["exit"]["amle"] == 1.0
 
 
-def test_pictures_hold_what_was_found() -> None:
-    (row,) = rows_of("pictures")
-    graph = TINY.draw().graph
-    for arm in ("harmonic", "sweeps", "amle"):
-        assert len(row[f"{arm}_values"]) == len(row[f"{arm}_missed"]) == graph.num_vertices
-        failing = pick("rollout", arm=arm)
-        starts = failing["starts_all"] - failing["reached_all"]
-        assert sum(row[f"{arm}_missed"]) == starts
-        assert 0.0 <= row[f"{arm}_success"] <= 1.0
-    assert len(row["tails"]) == graph.num_edges
-    assert row["goal"] in row["label_vertices"]
-
-
 # ---------------------------------------------------------------- beyond the paper
 
 
@@ -359,7 +344,7 @@ def test_random_lengths_are_symmetric_and_drawn_once() -> None:
 
 def test_experiments_have_names_of_their_own() -> None:
     names = [experiment.name for experiment in EXPERIMENTS]
-    assert len(set(names)) == len(names) == 33
+    assert len(set(names)) == len(names) == 32
     assert len({experiment.title for experiment in EXPERIMENTS}) == len(names)
     for study in STUDIES.values():
         assert set(study.experiments) <= set(EXPERIMENTS)

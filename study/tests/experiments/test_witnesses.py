@@ -18,8 +18,6 @@ from wayfield_study.audit import half_gap
 from wayfield_study.audit.lattice_search import TIES, UPDATE, WAYS, contests, search
 from wayfield_study.audit.witnesses import (
     Witness,
-    rational_amle,
-    rational_harmonic,
     seven_node,
     seven_node_values,
     subdivision,
@@ -27,23 +25,6 @@ from wayfield_study.audit.witnesses import (
 from worlds import labelled_graphs
 
 mpl.use("Agg")
-
-
-# ------------------------------------------------------------------ rational solvers
-
-
-@given(labelled_graphs(max_vertices=9))
-def test_rational_harmonic_twin(problem) -> None:
-    """Star–mesh elimination against Gauss–Jordan."""
-    graph, labels = problem
-    assert rational_harmonic(graph, labels) == exact_harmonic(graph, labels)
-
-
-@given(labelled_graphs(max_vertices=9))
-def test_rational_amle_twin(problem) -> None:
-    """Against the tests' own, which checks the vertex equation exactly."""
-    graph, labels = problem
-    assert rational_amle(graph, labels) == exact_amle(graph, labels)
 
 
 # ------------------------------------------------------------------ seven nodes
@@ -58,6 +39,14 @@ def test_the_papers_fractions() -> None:
     assert (EXACT.amle[3], EXACT.amle[1]) == (1, F(4, 3))
     assert (EXACT.measure[1], EXACT.measure[3]) == (F(12, 29), F(13, 29))
     assert EXACT.measure[1] - EXACT.measure[3] == F(-1, 29)
+
+
+def test_every_fraction_is_exact() -> None:
+    graph, labels, _, _ = seven_node()
+    at_seven = wf.Labels(labels.vertices, [0.0, 1.0])
+    assert list(EXACT.harmonic.values()) == exact_harmonic(graph, labels)
+    assert list(EXACT.amle.values()) == exact_amle(graph, labels)
+    assert list(EXACT.measure.values()) == exact_harmonic(graph, at_seven)
 
 
 def test_its_graph_and_truth() -> None:
@@ -110,7 +99,7 @@ def test_margins_do_not_depend_on_k() -> None:
 
 
 @given(labelled_graphs(max_vertices=6, lengths=["whole"]))
-@pytest.mark.parametrize("solve", [rational_harmonic, rational_amle])
+@pytest.mark.parametrize("solve", [exact_harmonic, exact_amle])
 def test_subdivision_is_equivariant(solve, problem) -> None:
     """Old vertices: k times the value. New ones: linear between them. For any graph and labels."""
     graph, labels = problem
@@ -192,7 +181,7 @@ def test_candidates_are_what_they_are_said_to_be(monkeypatch, lattice) -> None:
 def exactly(witness: Witness, ties: str) -> Witness:
     """The same contest on fields computed in rationals; equal fractions are equal doubles."""
     graph, labels, goal = witness.graph, witness.labels, witness.goal
-    fields = (rational_harmonic(graph, labels), rational_amle(graph, labels))
+    fields = (exact_harmonic(graph, labels), exact_amle(graph, labels))
     plans = (wf.plan(graph, [float(v) for v in u], goal, "q", ties) for u in fields)
     return Witness(graph, labels, goal, witness.names, *plans)
 

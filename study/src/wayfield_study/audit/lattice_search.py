@@ -113,8 +113,8 @@ def contests(
     --------
     >>> from wayfield_study.audit.witnesses import seven_node
     >>> graph, labels, goal, names = seven_node()
-    >>> contests(graph, labels, goal, np.array(names))["exit"]
-    Witness(7 vertices, 2 labels: harmonic 1.000, AMLE 1.000)
+    >>> contests(graph, labels, goal, np.array(names))["exit"].harmonic_wins
+    False
     """
     harmonic = wf.extend(graph, labels, wf.Harmonic(bracket=False)).values
     exact = wf.extend(graph, labels, wf.AMLE(bracket=False)).values

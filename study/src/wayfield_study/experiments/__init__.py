@@ -26,7 +26,6 @@ from . import (
     medium_maps,
     ordering,
     paper_study,
-    pictures,
     pointmaze,
     readings,
     rollout,
@@ -47,7 +46,6 @@ __all__ = [
 
 PAPER: tuple[Experiment[Any], ...] = (
     rollout.EXPERIMENT,
-    pictures.EXPERIMENT,
     ordering.EXPERIMENT,
     mechanism.EXPERIMENT,
     finite_p.EXPERIMENT,

@@ -21,7 +21,7 @@ from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables, mean_of, s
 from ..paper.figures import Figure, value
 from ..paper.grid import CELL, GRID, SEEDS
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
-from ..report import SHAPES, TONES, Chart, Finding, Scale, Section, Series, Table, chart, power
+from ..report import SHAPES, TONES, Chart, Finding, Section, Series, Table, chart, power
 from ._mazes import MazeCell, grid, maze_experiment
 from ._shared import COUNTED, printed_points, success
 from ._trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, power_arm
@@ -185,38 +185,20 @@ def _scope_mean(rows: Records, metric: str) -> float:
 
 
 def charts(rows: Records) -> list[Chart]:
-    """Draw success along the p-family by resolution, and the ordering along it in both scopes."""
+    """Draw success along the p-family by resolution."""
     powers = sorted({float(p) for p in rows.values("p")})
     ticks = [(float(k), "∞" if p == inf else f"{p:g}") for k, p in enumerate(powers)]
     exact = Records.of(row for row in rows if row["arm"] != "sweeps")
-
-    def along(some: Records, part: str, whole: str) -> list[tuple[float, float]]:
-        groups = some.by("p")
-        return [(float(k), groups[p].ratio(part, whole)) for k, p in enumerate(powers)]
-
     lines, printed = [], []
     groups = exact.by("refinement").items()
     for (r, chosen), tone, shape in zip(groups, TONES, SHAPES, strict=False):
-        points = along(chosen, "reached", "pairs")
+        members = chosen.by("p")
+        points = [(float(k), members[p].ratio("reached", "pairs")) for k, p in enumerate(powers)]
         lines.append(Series(f"r = {r}, certified", tone, points, (), shape))
         theirs = printed_points(rows, [f"finite-p-by-r/r{r}/p{p:g}" for p in powers])
         if theirs:
             printed.append(Series(f"r = {r}, paper", tone, theirs, (), shape, hollow=True))
-    first = chart("Success against p", [*lines, *printed], ticks, names=("p", "success"))
-
-    low = [
-        Series(title, tone, along(exact, f"{scope}_low_tau", f"{scope}_ranked"), (), shape)
-        for scope, title, tone, shape in (
-            ("all", "all decisions", "line-a", "circle"),
-            ("eval", "decisions of the rollouts", "line-b", "square"),
-        )
-    ]
-    theirs = printed_points(exact, [f"p-family/p{p:g}/low_tau" for p in powers])
-    if theirs:
-        low.append(Series("paper, mean of the two", "line-c", theirs, (), "diamond", hollow=True))
-    highest = max((y for each in low for _, y in each.points if isfinite(y)), default=1.0)
-    scale, names = Scale(0, 1.1 * highest or 1.0), ("p", "share with τ < 0.5")
-    return [first, chart("Poorly ranked decisions against p", low, ticks, scale, names)]
+    return [chart("Success against p", [*lines, *printed], ticks, names=("p", "success"))]
 
 
 def tables(rows: Records) -> Iterator[Table]:

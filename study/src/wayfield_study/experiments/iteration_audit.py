@@ -27,7 +27,7 @@ from ..paper.grid import (
     papers_budget,
 )
 from ..paper.measures import measured, on_papers_cells
-from ..report import Chart, Finding, Scale, Section, Series, chart
+from ..report import Chart, Finding, Section, Series, chart
 from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from ._shared import printed_points, shares, success
 from ._trial import EXACT, HARMONIC, SWEEPS, Swept, Trial, residuals
@@ -92,33 +92,23 @@ def measures(rows: Records) -> dict[str, Measure]:
     return found | {"stable/median/value": Measure(float(np.median(first)))}
 
 
-def charts(rows: Records) -> Iterator[Chart]:
-    """Draw success and residual against the number of sweeps, the paper's beside ours."""
+def charts(rows: Records) -> list[Chart]:
+    """Draw success against the number of sweeps, the paper's beside ours."""
     swept = rows.where(arm="sweeps").by("sweeps")
     budgets = sorted(swept)
-    ticks = [(0.0, "0"), *((float(k), f"{b:,}") for k, b in enumerate(budgets, 1))]
     last = float(len(budgets) + 1)
-    points = [(place, swept[b].ratio("reached", "pairs")) for place, b in enumerate(budgets, 1)]
+    ticks = [(0.0, "0"), *((float(k), f"{b:,}") for k, b in enumerate(budgets, 1)), (last, "exact")]
     start, exact = (rows.where(arm=arm).ratio("reached", "pairs") for arm in ("harmonic", "amle"))
-    sizes = [(place, swept[b].mean("residual")) for place, b in enumerate(budgets, 1)]
-    colour, shape = SWEEPS.colour, SWEEPS.shape
-    lines = {
-        "success": [
-            Series("ours, from the harmonic field", colour, [(0.0, start), *points], (), shape),
-            Series("ours, exact", EXACT.colour, [(last, exact)], (), EXACT.shape),
-        ],
-        "residual": [Series("ours, mean over cells", colour, sizes, (), shape)],
-    }
-    for column, series in lines.items():
-        names = [f"iterations/sweeps{budget}/{column}" for budget in budgets]
-        if theirs := printed_points(rows, names, first=1):
-            series.append(Series("paper", "harmonic", theirs, (), "diamond", hollow=True))
-    axis = "midrange sweeps"
-    every = [*ticks, (last, "exact")]
-    yield chart("Success against sweeps", lines["success"], every, names=(axis, "success"))
-    scale = Scale(1e-5, 1e-1, log=True)
-    axes = (axis, "residual")
-    yield chart("Residual against sweeps", lines["residual"], ticks[1:], scale, axes)
+    points = [(place, swept[b].ratio("reached", "pairs")) for place, b in enumerate(budgets, 1)]
+    ours = [(0.0, start), *points]
+    series = [
+        Series("ours, from the harmonic field", SWEEPS.colour, ours, (), SWEEPS.shape),
+        Series("ours, exact", EXACT.colour, [(last, exact)], (), EXACT.shape),
+    ]
+    names = [f"iterations/sweeps{budget}/success" for budget in budgets]
+    if theirs := printed_points(rows, names, first=1):
+        series.append(Series("paper", "harmonic", theirs, (), "diamond", hollow=True))
+    return [chart("Success against sweeps", series, ticks, names=("midrange sweeps", "success"))]
 
 
 def budget(rows: Records) -> Iterator[Finding]:

@@ -13,9 +13,8 @@ from collections.abc import Callable
 from ..engine import Measure, Records, Row, Tables
 from ..paper.figures import Figure
 from ..paper.measures import figures_of, measure_slices
-from ..report import SHAPES, TONES, Chart, Scale, Section, Series, Table, chart
+from ..report import Section, Table
 from ._mazes import MazeCell, maze_experiment
-from ._shared import printed_points
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial
 from .ordering import cells
 
@@ -29,11 +28,6 @@ DIAGNOSTICS = {
     "certified": ("certified", "inversions"),
 }
 """Lines of the paper's table as counts over counts."""
-CHARTED = {
-    "primary_geometry": "AMLE-compatible only",
-    "corrected": "inversions corrected by AMLE",
-    "certified": "inversions certified",
-}
 
 
 def run(cell: MazeCell) -> list[Row]:
@@ -70,23 +64,6 @@ def _counts_and_rates(figures: list[Figure], rows: Records) -> dict[str, Measure
     return found
 
 
-def charts(rows: Records) -> list[Chart]:
-    """Draw some rates by resolution, the paper's beside ours."""
-    groups = rows.where(arm="sweeps").by("refinement")
-    sizes = sorted(groups)
-    series, printed = [], []
-    for (name, title), tone, shape in zip(CHARTED.items(), TONES, SHAPES, strict=False):
-        ours = [(float(k), groups[r].ratio(*DIAGNOSTICS[name])) for k, r in enumerate(sizes)]
-        series.append(Series(title, tone, ours, (), shape))
-        rates = printed_points(rows, [f"mechanism-by-r/r{r}/{name}" for r in sizes])
-        theirs = [(place, rate / 100) for place, rate in rates]
-        if theirs:
-            printed.append(Series(f"paper, {title}", tone, theirs, (), shape, hollow=True))
-    ticks = [(float(k), f"r = {r}") for k, r in enumerate(sizes)]
-    title = "Mechanism audit against resolution"
-    return [chart(title, [*series, *printed], ticks, Scale(0.0, 1.0), ("", "share"))]
-
-
 def tables(rows: Records) -> list[Table]:
     """Compare geometry classes at the state alone with those over its scope, by resolution."""
     swept = rows.where(arm="sweeps")
@@ -118,7 +95,6 @@ SECTION = Section(
     "state and all of its neighbours, where harmonic ranks a worse neighbour first, and "
     "whether the AMLE puts it right.",
     compared={"mechanism": ("rate", "count"), "mechanism-main": (), "mechanism-by-r": ()},
-    charts=charts,
     tables=tables,
 )
 EXPERIMENT = maze_experiment(

@@ -234,7 +234,7 @@ EXPERIMENT = make_experiment(
     2,
     run,
     cells,
-    "The seven-node graph on which harmonic turns the wrong way, in exact rationals, its "
+    "The seven-node graph on which harmonic turns the wrong way, in rationals, its "
     "subdivisions, and a search for graphs on which the AMLE does worse.",
     {"compared": dict.fromkeys(PAPERS, ()), "tables": tables, "findings": findings},
     effort=lambda cell: 3500.0,  # the searches take long

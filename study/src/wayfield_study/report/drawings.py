@@ -19,14 +19,6 @@ _STEP, _RADIUS, _EDGE = 62.0, 17.0, 30.0
 _ARROW = "M-6-4L4 0L-6 4Z"
 
 
-def stored_graph(graph: Graph) -> Row:
-    """Return a graph in the plane as columns of a row: its vertices, and every edge once."""
-    assert graph.positions is not None
-    once = graph.tails < graph.indices
-    ends = {"tails": graph.tails[once], "heads": graph.indices[once]}
-    return {"x": graph.positions[:, 0], "y": graph.positions[:, 1], **ends}
-
-
 def drawn_graph(graph: Graph, labels: Labels, plan: Plan) -> Row:
     """Return what a drawing of a field and its plan needs, as columns of a row.
 
@@ -39,8 +31,19 @@ def drawn_graph(graph: Graph, labels: Labels, plan: Plan) -> Row:
     >>> graph_drawing(row, "a path").count("<circle")
     5
     """
-    about = {"values": plan.values, "successor": plan.successor, "arrives": plan.reached}
-    return stored_graph(graph) | about | {"labelled": labels.mask(graph), "goal": plan.goal}
+    assert graph.positions is not None
+    once = graph.tails < graph.indices  # every edge once
+    return {
+        "x": graph.positions[:, 0],
+        "y": graph.positions[:, 1],
+        "tails": graph.tails[once],
+        "heads": graph.indices[once],
+        "values": plan.values,
+        "successor": plan.successor,
+        "arrives": plan.reached,
+        "labelled": labels.mask(graph),
+        "goal": plan.goal,
+    }
 
 
 def graph_drawing(row: Row, description: str) -> str:
