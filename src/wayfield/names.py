@@ -198,7 +198,7 @@ class Names:
         """Return the names of vertices for a table: whole numbers if all names are, else text."""
         names = self.as_numbers()
         if isinstance(names, np.ndarray):
-            return names[vertices]
+            return np.asarray(names[vertices])
         return [names[x] for x in vertices.tolist()]
 
     def __repr__(self) -> str:

@@ -96,9 +96,9 @@ def circulation(
     number = np.argsort(preorder)
     order = np.argsort(np.maximum(number[tails], number[heads]), kind="stable")
     place = np.argsort(order)
-    ends = (number[each[order]].astype(np.int32) for each in (tails, heads))
+    tail, head = (number[each[order]].astype(np.int32) for each in (tails, heads))
     first = np.append(-1, place[start[preorder[1:]]])
-    arcs = Network(*ends, costs[order], capacities[order])
+    arcs = Network(tail, head, costs[order], capacities[order])
     flow, potential, pivots, optimal = _pivoted(num_vertices, arcs, first, tolerance, max_pivots)
     return flow[place], potential[number], pivots, optimal
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -316,10 +316,15 @@ class _Walker:
             place, there = _slot(self.graph.arcs, x, y)
             if there:
                 learnt[place] = cost
-        kinds = (bool, bool, np.float64, np.float64, np.int64, np.int64)
+        kinds: dict[str, type] = {"reached": bool, "stopped": bool, "predicted": float}
+        kinds |= {"paid": float, "steps": np.int64, "found": np.int64}
         columns = zip(*walks, strict=True) if walks else [()] * len(kinds)
-        ends = [frozen(np.array(each, kind)) for each, kind in zip(columns, kinds, strict=True)]
-        return Drive(*ends, frozen(learnt), _known_now(self.graph, learnt, self.led), unknown)
+        ends: dict[str, Any] = {
+            name: frozen(np.array(column, kind))
+            for (name, kind), column in zip(kinds.items(), columns, strict=True)
+        }
+        graph = _known_now(self.graph, learnt, self.led)
+        return Drive(**ends, learnt=frozen(learnt), graph=graph, unknown=unknown)
 
     def walk(
         self, x: int, way: list[int], limit: float | None, cap: int

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -197,13 +198,6 @@ class Named(MendMethod):
         return Fit(found.lengths, float(off), details={"found": found})
 
 
-class _State(NamedTuple):
-    """A hypothesis that a search ended at, and its log posterior up to a constant."""
-
-    hypothesis: Hypothesis
-    posterior: float
-
-
 class _Tests:
     """Search and tests on one set of trips."""
 
@@ -238,12 +232,11 @@ class _Tests:
         orders: tuple[tuple[str, ...], ...] = (("places",),)
         if self.odd.weight.any():
             orders = (("edges places",), ("edges", "edges places"), ("places", "edges places"))
-        states = {state.hypothesis: state for state in (self._search(out, o) for o in orders)}
-        top = max(states.values(), key=lambda state: state.posterior)
-        share = {h: np.exp(s.posterior - top.posterior) for h, s in states.items()}
+        posterior = dict(self._search(out, order) for order in orders)
+        best = max(posterior, key=lambda hypothesis: posterior[hypothesis])
+        share = {h: np.exp(value - posterior[best]) for h, value in posterior.items()}
         total = sum(share.values())
         share = {h: float(x / total) for h, x in share.items()}
-        best = top.hypothesis
 
         # 3. edges: by positions, and by trips
         for p in sorted(leaps):
@@ -254,7 +247,9 @@ class _Tests:
                 findings.append(self._edge(p, likely, likely >= NAMED, "positions"))
         by_trips = []
         for p in sorted(best.false - out):
-            likely = self._share_of_edge(best, p) * sum(x for h, x in share.items() if p in h.false)
+            rivals = self._rivals(best._replace(false=best.false - {p}))
+            likely = sum(x for x, h in rivals if p in h.false)
+            likely *= sum(x for h, x in share.items() if p in h.false)
             by_trips.append((p, likely, self._stable_edge(best, p)))
         places = [self._place(best, i, share) for i in range(len(best.places))]
 
@@ -343,22 +338,25 @@ class _Tests:
                     options.append((float(gained), new))
         return options
 
-    def _search(self, out: frozenset[int], order: tuple[str, ...]) -> _State:
-        """Add edges and places greedily, in phases of what may be added."""
+    def _search(self, out: frozenset[int], order: tuple[str, ...]) -> tuple[Hypothesis, float]:
+        """Add edges and places greedily, in phases of what may be added.
+
+        Returns the hypothesis at the end, and its log posterior up to a constant.
+        """
         at, total, phase = Hypothesis(out), 0.0, 0
         for _ in range(STEPS):
             check_time()
             kinds = order[phase]
             if len(at.places) >= MOST_PLACES:
                 kinds = kinds.replace("places", "")
-            gained, new = max(self._options(at, kinds, 20, 5), default=(0.0, at), key=_first)
+            gained, new = max(self._options(at, kinds, 20, 5), default=(0.0, at), key=itemgetter(0))
             if gained > 0.0:
                 at, total = new, total + gained
             elif phase + 1 < len(order):
                 phase += 1
             else:
                 break
-        return _State(at, total)
+        return at, total
 
     # ------------------------------------------------------------------ tests by leaving out
 
@@ -370,10 +368,6 @@ class _Tests:
         share = np.exp(gains - gains.max())
         share /= share.sum()
         return [(float(x), h) for x, (_, h) in zip(share, options, strict=True)]
-
-    def _share_of_edge(self, best: Hypothesis, p: int) -> float:
-        rivals = self._rivals(best._replace(false=best.false - {p}))
-        return sum(share for share, h in rivals if p in h.false)
 
     def _stable_edge(self, best: Hypothesis, p: int) -> bool:
         """Whether no single trip carries the edge alone."""
@@ -539,7 +533,3 @@ class _Tests:
             lengths[false] *= 2.0
         order = sorted(findings, key=lambda each: (not each.named, -each.probability))
         return Found(tuple(order), lengths, vague)
-
-
-def _first(option: tuple[float, Hypothesis]) -> float:
-    return option[0]

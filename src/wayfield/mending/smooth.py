@@ -57,7 +57,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from .._arrays import as_real, as_whole
-from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels._types import FloatArray, IntArray
 from ..kernels.rays import Rays, trace
 from ..kernels.shortest import shortest_tree
 from ._base import Fit, MendMethod, MendProblem
@@ -190,11 +190,11 @@ class Smooth(MendMethod):
         lengths, coefficients, amplitude = believed, np.zeros(slowness.size), 0.0
         common, kept, best, errors = believed, (believed, believed), np.inf, []
         for turn in range((self.rounds if exact else min(self.rounds, NOISY_ROUNDS)) + 1):
-            misfit = rays.renew(lengths)
-            errors.append(misfit.error)
-            if not exact or misfit.total < best:
-                kept, best = (lengths, common), misfit.total
-            if best <= MET * costs.mean() if exact else misfit.worst <= problem.error:
+            error, worst, excess = rays.renew(lengths)
+            errors.append(error)
+            if not exact or error + excess < best:
+                kept, best = (lengths, common), error + excess
+            if best <= MET * costs.mean() if exact else worst <= problem.error:
                 break
             wanted = rays.wanted - rays.ways @ believed
             if turn < TUNING:
@@ -214,19 +214,6 @@ class Smooth(MendMethod):
         calmed = common * np.exp(np.sign(away) * np.maximum(np.abs(away) - self.caution, 0.0))
         times = float(problem.distances(lengths).sum() / problem.distances(calmed).sum())
         return np.asarray(np.maximum(self.floor * problem.graph.lengths, times * calmed))
-
-
-@dataclass(frozen=True)
-class _Misfit:
-    """Return mean and largest error of trips, and the excess of contradictions between them."""
-
-    error: float
-    worst: float
-    excess: float
-
-    @property
-    def total(self) -> float:
-        return self.error + self.excess
 
 
 class _Rays:
@@ -256,10 +243,18 @@ class _Rays:
         self.rows = np.empty((0, slowness.size))
         self.images = np.empty((0, slowness.size))
 
-    def renew(self, lengths: FloatArray) -> _Misfit:
-        """Add the shortest paths and, if costs are exact, paths that prove arcs too cheap."""
+    def renew(self, lengths: FloatArray) -> tuple[float, float, float]:
+        """Add the shortest paths and, if costs are exact, paths that prove arcs too cheap.
+
+        Returns the mean and the largest error of the trips, and the mean excess of contradictions
+        between them.
+        """
         problem = self._problem
-        self._keep(self._exact & (self.ways @ lengths < self.wanted - self.spread))
+        kept = self._exact & (self.ways @ lengths < self.wanted - self.spread)
+        self.wanted, self.spread, self._marks = (
+            each[kept] for each in (self.wanted, self.spread, self._marks)
+        )
+        self.ways, self.rows, self.images = self.ways[kept], self.rows[kept], self.images[kept]
         arcs = problem.arcs_to(lengths)
         error = worst = excess = 0.0
         for goal in problem.goals:
@@ -282,12 +277,7 @@ class _Rays:
             cheap = low > spread
             self._take(slot, starts[cheap], wanted[cheap], spread[cheap])
         count = problem.costs.size
-        return _Misfit(error / count, worst, excess / count)
-
-    def _keep(self, which: BoolArray) -> None:
-        self.wanted, self.spread = self.wanted[which], self.spread[which]
-        self._marks = self._marks[which]
-        self.ways, self.rows, self.images = self.ways[which], self.rows[which], self.images[which]
+        return error / count, worst, excess / count
 
     def _take(
         self, slot: IntArray, starts: NDArray[np.int64], wanted: FloatArray, spread: FloatArray

@@ -218,8 +218,12 @@ def plan_many(
             rows += found
             if progress is not None:
                 progress(len(rows), len(ends))
-    kinds = (*[np.int64] * 4, *[np.float64] * 3, object, np.float64)
-    columns = zip(*rows, strict=True) if rows else [()] * len(kinds)
-    arrays = [frozen(np.array(each, kind)) for each, kind in zip(columns, kinds, strict=True)]
-    arrays[-2] = tuple(arrays[-2])
-    return PlanTable(frozen(np.array(ends, dtype=np.int64)), *arrays, request.many.method)
+    names = [each.name for each in fields(PlanTable)][1:-1]
+    columns: dict[str, Any] = dict.fromkeys(names, ())
+    columns |= zip(names, zip(*rows, strict=True), strict=False)  # no rows, no columns
+    for name in names:
+        if name != "status":
+            kind = np.int64 if name in names[:4] else np.float64
+            columns[name] = frozen(np.array(columns[name], kind))
+    goal_array = frozen(np.array(ends, dtype=np.int64))
+    return PlanTable(goals=goal_array, method=request.many.method, **columns)
