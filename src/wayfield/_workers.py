@@ -130,7 +130,11 @@ def dispatch(
         path = Path(folder) / "work.pickle"
         path.write_bytes(parcel)
         del parcel
-        yield from _in_order(partial(executor.submit, _from_file, str(path)), work, tasks, AHEAD)
+
+        def submit(task: Task) -> Future[Result]:
+            return executor.submit(_from_file, str(path), task)
+
+        yield from _in_order(submit, work, tasks, AHEAD)
 
 
 def _in_order(

@@ -205,27 +205,30 @@ def _fill(
     known: list[Number | float] = [
         value if is_fixed else NONE for value, is_fixed in zip(values, fixed, strict=True)
     ]
-    filled = _continued(known, fixed, into, rate if rule == "cost" else 0)
+    filled = continued(known, fixed, into, rate if rule == "cost" else 0)
     if rule != "lower":
         return filled
     # the largest value that leads to x: the least of the negated field, against the arcs
     negated = [NONE if value == NONE else -value for value in known]
-    leading = _continued(negated, fixed, out, rate=0)
+    leading = continued(negated, fixed, out, rate=0)
     led = [
         not is_fixed and least != NONE and most != NONE
         for is_fixed, least, most in zip(fixed, filled, leading, strict=True)
     ]
     known = [-leading[x] if led[x] else value for x, value in enumerate(known)]
     stays = [is_fixed or is_led for is_fixed, is_led in zip(fixed, led, strict=True)]
-    return _continued(known, stays, into, rate=0)
+    return continued(known, stays, into, rate=0)
 
 
-def _continued(
+def continued(
     known: Sequence[Number | float], stays: Sequence[bool], back: Arcs, rate: int
 ) -> list[Number | float]:
-    """Return the least value + rate · length over walks to a known vertex through unknown ones."""
+    """Return the least value + rate · length over walks to a known vertex, by Dijkstra's algorithm.
+
+    A value that stays is not lowered, and no walk leads through it.
+    """
     field = list(known)
-    queue = [(value, x) for x, value in enumerate(field) if stays[x]]
+    queue = [(value, x) for x, value in enumerate(field) if value != NONE]
     heapq.heapify(queue)
     while queue:
         value, x = heapq.heappop(queue)

@@ -12,7 +12,11 @@ less.
   is no move, or goes round.
 - **Costs.** The lengths walked are added up exactly; the file's cost of a start may be off by one
   rounding per step, and is infinite where the goal is not reached.
-- **Proved moves.** Moves that the interval test proves optimal (`_intervals`).
+- **Proved moves.** Suppose that every label is within the file's label error of the true
+  cost-to-go V, that V is 0 at the goal, and that no arc costs more than its length. Let M(x) be the
+  least label + error + distance from x to the label. Let W(x) be the largest label − error −
+  distance from the label to x, or 0 if that is negative. Then W ≤ V ≤ M. A move from x to c is
+  optimal if ℓ(x, c) + M(c) ≤ ℓ(x, b) + W(b) for every other arc x → b.
 - **Optimal moves.** If |u − V| ≤ e for the true cost-to-go V, a move to c that leads every rival b
   by more than e_b + e_c is the one optimal move (the half-gap lemma). This is checked for every u
   between the bounds: (ℓ_b + lower_b) − (ℓ_c + upper_c) > e_b + e_c. Lifted values are taken as they
@@ -24,10 +28,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ._field import NotProved, number_of, reached_from
+from ._field import NONE, NotProved, continued, number_of, reached_from
 from ._file import Plan, Proof
-from ._intervals import require_proved
-from ._numbers import Numbers
+from ._numbers import Arcs, Numbers
 
 ROUNDING = 1 << 50
 """A move may be worse than the best by one part in this."""
@@ -95,7 +98,8 @@ def prove_plan(proof: Proof, plan: Plan, numbers: Numbers) -> list[str]:
         if stated == math.inf or abs(numbers.whole(stated) - exact[x]) << 52 > hops[x] * exact[x]:
             raise NotProved(f"the cost of the walk from {vertex(x)} is not what its moves cost")
 
-    require_proved(proof, plan, numbers, out, into)
+    if plan.label_error is not None:
+        _require_proved(proof, plan, plan.label_error, numbers, out, into)
 
     # optimal moves, given the file's bounds on the error of the values
     able = reached_from([goal], [into], n)
@@ -158,6 +162,38 @@ def _require_best(
             raise NotProved(
                 f"from {vertex(x)} the move to {vertex(y)} is better than to {vertex(move)}"
             )
+
+
+def _require_proved(
+    proof: Proof, plan: Plan, label_error: float, numbers: Numbers, out: Arcs, into: Arcs
+) -> None:
+    """Check the moves that the file calls proved, by the labels and by distances in integers."""
+    n, unit, vertex = len(out), numbers.length_unit, proof.vertex
+    error = numbers.whole(label_error)
+    sources = {x: (numbers.whole(y), error) for x, y in proof.labels.items()}
+    sources.setdefault(plan.goal, (0, 0))
+    high, low = [NONE] * n, [NONE] * n
+    for x, (label, slack) in sources.items():
+        high[x], low[x] = label + slack, slack - label
+    nowhere = [False] * n
+    above = continued(high, nowhere, into, unit)
+    below = [0 if u == NONE else max(0, -u) for u in continued(low, nowhere, out, unit)]
+    for x, (least, most) in enumerate(zip(below, above, strict=True)):
+        if least > most:
+            raise NotProved(f"labels and graph contradict each other at {vertex(x)}")
+    for x, claimed in enumerate(plan.proved):
+        move = plan.successor[x]
+        if not claimed or x == plan.goal:
+            continue
+        length = next((length for y, length in out[x] if y == move), None)
+        if length is None or above[move] == NONE:
+            raise NotProved(f"the intervals do not prove the move from {vertex(x)} optimal")
+        for y, other in out[x]:
+            if y != move and length * unit + above[move] > other * unit + below[y]:
+                raise NotProved(
+                    f"the intervals do not prove the move from {vertex(x)} to {vertex(move)} "
+                    f"optimal: the move to {vertex(y)} may be better"
+                )
 
 
 # ---------------------------------------------------------------- the statement

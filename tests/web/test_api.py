@@ -7,7 +7,7 @@ import importlib
 import json
 import re
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib import resources
 from typing import Any
 
@@ -514,7 +514,7 @@ def test_the_bundle_gives_no_name_to_two_things() -> None:
 def test_a_widget_answers_as_the_server_does_and_leaves_a_still_picture() -> None:
     graph = wf.grid_graph(SQUARE, 2)
     view = wf.explore(graph, wf.sample_labels(graph, 5, 0.2, seed=1), goal=5, method="harmonic")
-    assert view.scene["panels"] == [Settings("harmonic").to_json()]
+    assert view.scene["panels"] == [asdict(Settings("harmonic"))]
     assert "run `wayfield explore`" in repr(view)  # where there is no notebook
     sent: list[dict[str, Any]] = []
     view.send = sent.append
