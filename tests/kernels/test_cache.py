@@ -21,6 +21,7 @@ import wayfield.kernels
 from wayfield import _warmup
 from wayfield.cli._common import compile_kernels
 from wayfield.kernels import _jit
+from wayfield.kernels.csr import Arcs
 
 KERNELS = Path(wayfield.kernels.__file__).parent
 BLOCKED = Path("/dev/null")
@@ -203,6 +204,24 @@ def test_constants_and_widths_of_integers_make_no_further_kernels() -> None:
     assert outer(np.array([2**31 - 1], np.int32), np.array([5])) == 2**31 + 7 + 8
     if hasattr(inner, "signatures"):  # not so where kernels run as plain Python
         assert inner.signatures == [(types.int64, types.int64)]
+
+
+def test_read_only_arrays_make_no_further_kernels() -> None:
+    inner = _jit.njit(cache=False)(lambda arcs, values: values[arcs.indices[0]])
+
+    @_jit.njit(cache=False)
+    def outer(arcs: Any, values: Any) -> Any:
+        return inner(arcs, values) + arcs.lengths[0]
+
+    values = np.array([7.0, 8.0])
+    values.flags.writeable = False
+    graph = wf.Graph.from_edges([0], [1], [5.0])
+    for arcs in (graph.arcs, Arcs(*(array.copy() for array in graph.arcs))):
+        for each in (values, values.copy()):
+            for _ in range(2):
+                assert outer(arcs, each) == 13.0
+    if hasattr(inner, "signatures"):
+        assert len(outer.signatures) == len(inner.signatures) == 1
 
 
 def test_every_kernel_is_compiled_in_this_way() -> None:

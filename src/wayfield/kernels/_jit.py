@@ -1,7 +1,7 @@
 """Numba's `njit`, with a cache of compiled kernels that never causes an error.
 
 Numba keeps compiled code in ``NUMBA_CACHE_DIR``, beside the source, or in the user's cache folder.
-Four things are different here:
+Five things are different here:
 
 - If none of these folders is writable, kernels are kept in a temporary folder of the user. If that
   fails too, or the disk is full, they are not kept. Numba would raise an error.
@@ -11,6 +11,8 @@ Four things are different here:
   file that holds the kernel. It would run old code of the kernels that it calls.
 - A kernel that calls another with a constant, or with an entry of a 32-bit array, uses its 64-bit
   version. Numba would compile it again for that constant or width.
+- A kernel takes read-only arrays for writable ones. Numba would compile it again for them, in every
+  combination. So nothing but the plain run of the tests notices a kernel that writes to them.
 
 A rule for kernels that Python calls: they return arrays, numbers and plain tuples of these, never a
 named tuple. To make a named tuple, Numba looks up its class and calls it, both in Python, without
@@ -37,6 +39,7 @@ import numba
 from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
 from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -86,6 +89,15 @@ class _Kernel(CPUDispatcher):
                 raise cause from None
             raise
 
+    def compile(self, sig: Any) -> Any:
+        """Return the version for some types of arguments: that for writable arrays."""
+        given, returned = normalize_signature(sig)
+        general = tuple(map(_writable, given))
+        version = super().compile(general if returned is None else returned(*general))
+        if general != given:  # found at once in the next call
+            self._insert([each._code for each in given], version, False)
+        return version
+
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Choose the signature for a call by another kernel: no literals, 64-bit integers."""
 
@@ -95,6 +107,16 @@ class _Kernel(CPUDispatcher):
         return super().get_call_template(
             tuple(map(general, args)), {name: general(each) for name, each in kws.items()}
         )
+
+
+def _writable(kind: Any) -> Any:
+    """Return the type of an argument with all arrays in it writable."""
+    if isinstance(kind, types.Array):
+        return kind.copy(readonly=False)
+    if isinstance(kind, types.BaseTuple):
+        named = getattr(kind, "instance_class", None)
+        return types.BaseTuple.from_types([_writable(each) for each in kind], named)
+    return kind
 
 
 def is_compiled(kernel: Any) -> bool:

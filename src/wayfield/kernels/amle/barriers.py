@@ -82,7 +82,7 @@ def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair) -> Barriers | 
     sides = sides_of(out, into)
     base = np.where(piece >= 0, np.rint(field.high / COARSEST) * COARSEST, field.high)
     below = _subsolution(sides, piece, field, base)
-    mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
+    mirrored, negated = Sides(sides.down, sides.up, sides.ways), Pair(-field.high, -field.low)
     above = _subsolution(mirrored, piece, negated, -base)
     if below is None or above is None:
         return None
@@ -144,7 +144,8 @@ def _curvatures(sides: Sides, piece: IntArray, count: int, field: Pair, grain: f
             continue
         rise, fall = steepest(sides.up, field, x, 1.0), steepest(sides.down, field, x, -1.0)
         shortest = np.inf
-        for arcs in sides.around:
+        for side in range(sides.ways):
+            arcs = sides.up if side == 0 else sides.down
             for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                 shortest = min(shortest, arcs.lengths[e])
         excess = add(fall.high, fall.low, -rise.high, -rise.low)[0]

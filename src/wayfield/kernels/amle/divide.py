@@ -68,7 +68,7 @@ from .pressure import (
     propagate,
     tell_neighbours,
 )
-from .retrace import Fixing, read_only
+from .retrace import Fixing
 
 ENTER, PIVOT, AGAIN, STEEPEST = range(4)
 """Kinds of frames."""
@@ -110,7 +110,6 @@ def fix(
     pause : callable
         Called every few passes over the graph; it may raise.
     """
-    out, into = read_only(out, into)
     if (
         not leave_flat
         and np.count_nonzero(~labelled) > FEW_UNLABELLED

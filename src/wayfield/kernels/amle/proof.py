@@ -38,7 +38,7 @@ from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs, weak_components
 from ..doubledouble import DD_ERROR, Pair, add, divide_double
-from .retrace import Fixing, read_only, retraced
+from .retrace import Fixing, retraced
 
 SLACK = 2.0**-52
 """More than the low part of a value of magnitude at most 1."""
@@ -56,14 +56,13 @@ class Sides(NamedTuple):
     """Into a vertex: where it can be reached from above."""
     down: Arcs
     """Out of a vertex: where it can go down."""
-    around: tuple[Arcs, ...]
-    """Both, or once if they are the same."""
+    ways: int
+    """2, or 1 if both are the same."""
 
 
 def sides_of(out: Arcs, into: Arcs) -> Sides:
     """Return the arcs of a graph in both directions; the same arrays if it is undirected."""
-    down, up = read_only(out, into)
-    return Sides(up, down, (down,) if up is down else (up, down))
+    return Sides(into, out, 1 if into.indices is out.indices else 2)
 
 
 class Slope(NamedTuple):
@@ -105,7 +104,7 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
     sides = sides_of(out, into)
     # vertices left unfixed bound the pieces, as labels do, and belong to none
     free = fixing.fixed & (fixing.batch >= 0)
-    piece, count = weak_components(sides.down, sides.up, len(sides.around) > 1, free)
+    piece, count = weak_components(sides.down, sides.up, sides.ways > 1, free)
     field = retraced(sides.down, sides.up, fixing)
     if not (np.isfinite(field.high) | ~fixing.fixed).all():
         unknown = np.where(piece >= 0, np.inf, 0.0)
@@ -114,7 +113,7 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
     _curvatures(sides, piece, field, np.ones(piece.size, np.bool_), down, up)
     below = _proved_margin(sides, piece, count, field, down)
     # above the field is below its negative, with up and down exchanged
-    mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
+    mirrored, negated = Sides(sides.down, sides.up, sides.ways), Pair(-field.high, -field.low)
     above = _proved_margin(mirrored, piece, count, negated, up)
     return Bracket(field, below, above, piece)
 
@@ -286,7 +285,8 @@ def ranges(
             most[c] = max(most[c], high[x])
         # x is a label: it bounds every piece it touches
         elif not np.isnan(high[x]):
-            for arcs in sides.around:
+            for side in range(sides.ways):
+                arcs = sides.up if side == 0 else sides.down
                 for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                     c = piece[arcs.indices[e]]
                     if c >= 0:
@@ -334,7 +334,8 @@ def flattened(
         while head < tail:
             x = queue[head]
             head += 1
-            for arcs in sides.around:
+            for side in range(sides.ways):
+                arcs = sides.up if side == 0 else sides.down
                 for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                     y = arcs.indices[e]
                     if less(field, y, field, least):
@@ -349,7 +350,8 @@ def flattened(
                 high[x] = field.high[least]
                 low[x] = field.low[least]
                 touched[x] = True
-                for arcs in sides.around:
+                for side in range(sides.ways):
+                    arcs = sides.up if side == 0 else sides.down
                     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                         touched[arcs.indices[e]] = True
     return high, low
@@ -360,7 +362,8 @@ def _largest_drop(sides: Sides, field: Pair, x: int, enough: float) -> float:
     """Return the largest difference of a neighbour from x, or the first one above `enough`."""
     high, low = field
     most = 0.0
-    for arcs in sides.around:
+    for side in range(sides.ways):
+        arcs = sides.up if side == 0 else sides.down
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
             drop = abs((high[y] - high[x]) + (low[y] - low[x]))

@@ -34,17 +34,6 @@ from .pressure import UNFIXED
 NONE = -1
 
 
-def read_only(out: Arcs, into: Arcs) -> tuple[Arcs, Arcs]:
-    """Return the same arcs as arrays that cannot be written, as those of graphs are.
-
-    For Numba they are other types, and kernels are compiled for one type only.
-    """
-    views = [Arcs(*(array.view() for array in arcs)) for arcs in (out, into)]
-    for view in (*views[0], *views[1]):
-        view.flags.writeable = False
-    return views[0], views[0] if into.indices is out.indices else views[1]
-
-
 class Along(NamedTuple):
     """Where vertices lie on walks of unit lengths."""
 
@@ -142,9 +131,7 @@ class Ways(NamedTuple):
 
 def make_log(out: Arcs, into: Arcs, fixing: Fixing, chains: Chains | None) -> Log:
     """Allocate the working arrays; walks are noted if there are chains to note them in."""
-    _, _, order, batch, slopes, *_ = fixing
-    # a writable array: for Numba, read-only arrays are another type
-    values = fixing.values if fixing.values.flags.writeable else fixing.values.copy()
+    values, _, order, batch, slopes, *_ = fixing
     unit, path = bool((out.lengths == 1.0).all()), np.empty(order.size, np.int32)
     field = Pair(fixing.values.copy(), np.zeros(batch.size))
     along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
