@@ -73,7 +73,7 @@ def test_a_maze_of_ones_own(tmp_path: Path) -> None:
     cell = cells(study)[0]
     assert cell.text == MAZE.strip()
     assert cell.maze.startswith("mine@")
-    outcome = run(study.tasks()[:1], Store(tmp_path / "results"), workers=1)
+    outcome = run(study.tasks()[:1], Store(tmp_path / "results"), workers=0)
     (rows,) = by_experiment(outcome.tables).values()
     assert {row["maze"] for row in rows} == {cell.maze}
     assert {row["vertices"] for row in rows} == {5 * 4}

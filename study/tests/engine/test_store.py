@@ -19,7 +19,7 @@ from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import MazeCell
 from wayfield_study.experiments._mazes import own_maze
 
-TASK = some_tasks(54)[0]
+TASK = Task(toy(), MazeCell("umaze", 2, 0.1, 54, goals=2))
 ROWS = as_table(TASK.cell, figures(TASK.cell))
 MAZE = "####\n#..#\n####"
 
@@ -177,7 +177,7 @@ def test_a_file_written_by_others_is_damaged(kept: Store) -> None:
 
 
 def test_another_version_of_the_experiment_is_stale(kept: Store) -> None:
-    (newer,) = some_tasks(54, version=2)
+    newer = Task(toy(version=2), TASK.cell)
     entry = kept.look(newer)
     assert (entry.condition, entry.rows) == (Condition.STALE, ROWS)  # to be used on request alone
     assert entry.changed == "version 1 of the experiment, now 2"
