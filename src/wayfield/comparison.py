@@ -6,12 +6,10 @@ everywhere at cost ratio 1. Labels help when the graph is only a model. The labe
 show this: left out in turn, they are predicted better by a field than by the graph distance times
 one factor (`cross_validation`).
 
-**Ranking.** Fields that predict left-out labels clearly better than the graph distance come first.
-Among these, more starts that reach the goal decide, then a smaller error. If there are none,
-nothing supports the labels, and the best field is the one from which most starts arrive; then the
-one with cheaper walks; then the one whose median route tolerates larger errors. Figures that agree
-in the digits shown are equal. A mended graph is better if its errors are smaller by more than one
-standard error.
+**Choice.** Of the fields that predict left-out labels clearly better than the graph distance, the
+one from which most starts reach the goal is chosen; then the one of smaller error. Shares that
+agree in the digits shown are equal. If there are none, nothing supports the labels. A mended graph
+is better if its errors are smaller by more than one standard error.
 
 **One verdict.** Without a choice of methods, the verdict chooses from a few fields only: the AMLE,
 the graph distance corrected by the AMLE, and, if the labels contradict the graph, the mended one.
@@ -159,13 +157,6 @@ class MethodScore:
         """Standard error of `label_error`; NaN if it is not known."""
         return np.nan if self.held_out is None else mean_error(self.held_out)[1]
 
-    @property
-    def merit(self) -> tuple[float, float, float]:
-        """Criteria of the ranking, larger is better; see the module."""
-        ratio = round(np.nan_to_num(self.cost_ratio, nan=np.inf), DIGITS)
-        margin = float(np.nan_to_num(self.margin, nan=-np.inf))
-        return round(self.success, DIGITS), -float(ratio), float(f"{margin:.3g}")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
@@ -207,23 +198,18 @@ class Comparison:
     deciding: tuple[Recipe, ...] | None = None
 
     @property
-    def best(self) -> MethodScore | None:
-        """The best field that used labels; None if there is none."""
-        clear = self._clear
-        if clear:
-            return max(clear, key=lambda score: (score.merit[0], -score.label_error))
-        return max(self._fields, key=lambda score: score.merit, default=None)
+    def choice(self) -> MethodScore:
+        """The field to plan on: the best one, or the graph distance if the labels do not help."""
+        return max(
+            self._clear,
+            key=lambda score: (round(score.success, DIGITS), -score.label_error),
+            default=self.scores[0],
+        )
 
     @property
     def labels_pay(self) -> bool:
         """Whether some field that used labels beats the plain graph distance."""
         return bool(self._clear)
-
-    @property
-    def choice(self) -> MethodScore:
-        """The field to plan on: the best one, or the graph distance if the labels do not help."""
-        best = self.best
-        return best if best is not None and self.labels_pay else self.scores[0]
 
     @property
     def _clear(self) -> list[MethodScore]:
@@ -268,11 +254,11 @@ class Comparison:
             return "The goal is not among the labels, so no field leads to it: label it."
         if self.factor < 0.0:
             return "Labels decrease away from the goal. If they are rewards, negate them."
-        if self.best is None:
+        if not self._fields:
             late = "no other field was ready in time"
             why = late if self.scores[1:] else "there is nothing to compare it with"
             return f"Use the {PLAIN}: {why}."
-        plain, best = self.scores[0], self.best
+        plain, best = self.scores[0], self.choice
         if plain.held_out is None:
             return (
                 f"Use the {PLAIN}: nothing beats it on the graph itself, and there are too few "

@@ -451,6 +451,16 @@ def test_doctor_notices_a_wrong_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "✗ Path of 101 vertices" in answer.out
     assert "checks failed" in answer.out
 
+    def astray(graph: wf.Graph, labels: wf.Labels, goal: int) -> Any:
+        return solve(graph, wf.Labels(labels.vertices, -labels.values), goal)
+
+    solve = wf.solve
+    monkeypatch.setattr(wf, "extend", right)
+    monkeypatch.setattr(wf, "solve", astray)
+    answer = wayfield("doctor")
+    assert "starts do not arrive" in answer.out
+    assert "1 check failed" in answer.out
+
 
 # ------------------------------------------------------------------ whatever goes wrong
 

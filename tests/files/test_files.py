@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 from wayfield import Names, files
-from wayfield.files import Style, read_edges, read_labels, read_positions
+from wayfield.files import Style, read_edges, read_labels, read_positions, read_trips
 from wayfield.names import canonical
 
 pa = pytest.importorskip("pyarrow")
@@ -340,6 +340,16 @@ def test_names_that_cannot_be_seen_are_missing(name: str, tmp_path: Path) -> Non
     file.write_text(f"from,to\na,b\nb,{name}\n", encoding="utf-8")
     with pytest.raises(wf.InputError, match="row 3, column 'to': the vertex name is missing"):
         read_edges(file)
+
+
+def test_rows_are_counted_from_one_piece_to_the_next(tmp_path: Path) -> None:
+    file, names = tmp_path / "known.csv", Names(["a", "b"])
+    file.write_text("name,value\n" + "a,1\n" * 3000 + " ,1\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match="row 3002, column 'name': the vertex name is missing"):
+        read_labels(file, names)
+    file.write_text("from,to,cost\n" + "a,b,1\n" * 3000 + "a, ,1\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match="row 3002, column 'to': the vertex name is missing"):
+        read_trips(file, names)
 
 
 # ------------------------------------------------------------------ odd tables

@@ -81,10 +81,10 @@ def test_the_table_is_readable(maze: wf.Graph) -> None:
     assert len(head) == len(plain) == len(row)
 
 
-def test_without_methods_there_is_no_best() -> None:
+def test_without_methods_there_is_nothing_to_compare() -> None:
     path = wf.Graph.from_edges([0, 1], [1, 2])
     found = wf.compare(path, wf.Labels([0], [0.0]), 0, [])
-    assert found.best is None
+    assert found.choice is found.scores[0]
     assert not found.labels_pay
     assert found.verdict == "Use the graph distance: there is nothing to compare it with."
 
@@ -102,25 +102,6 @@ def test_no_field_stands_in_the_table_twice() -> None:
     twice = [wf.AMLE(), wf.AMLE(fill="cost"), wf.AMLE()]  # the same thing on directed graphs
     found = wf.compare(arcs, wf.Labels([0, 2], [0.0, 2.0]), 0, twice)
     assert [score.name for score in found.scores] == [PLAIN, "AMLE()"]
-
-
-def score(name: str, success: float, ratio: float, margin: float = 1.0) -> MethodScore:
-    return MethodScore(name, success, ratio, margin, 0.1)
-
-
-def test_the_rule_is_success_then_cost_then_margin_then_order() -> None:
-    plain = score(PLAIN, 0.9, 1.2, np.nan)
-
-    def best(*scores: MethodScore) -> str:
-        found = Comparison((plain, *scores), 10, True).best
-        assert found is not None
-        return found.name
-
-    assert best(score("a", 0.5, 1.0), score("b", 0.6, 2.0)) == "b"
-    assert best(score("a", 0.5, 1.1), score("b", 0.5, 1.0)) == "b"
-    assert best(score("a", 0.5, 1.0, 0.1), score("b", 0.5, 1.0, 0.2)) == "b"
-    assert best(score("a", 0.5, 1.00001), score("b", 0.5, 1.00002)) == "a"  # equal as shown
-    assert best(score("a", 0.0, np.nan, np.nan), score("b", 0.0, np.nan, np.nan)) == "a"
 
 
 def test_labels_that_are_rewards_still_make_a_table(maze: wf.Graph) -> None:
@@ -179,8 +160,9 @@ def test_of_fields_that_predict_better_the_one_that_arrives_is_chosen() -> None:
     plain = MethodScore(PLAIN, 1.0, 1.0, np.nan, 0.1, np.full(9, 5.0))
     stuck = MethodScore("stuck", 0.4, 1.0, 1.0, 0.1, np.full(9, 0.1))
     safe = MethodScore("safe", 1.0, 1.0, 1.0, 0.1, np.full(9, 0.2))
-    found = Comparison((plain, stuck, safe), 10, True)
-    assert found.choice is safe
+    close = MethodScore("close", 1.0 - 1e-6, 1.0, 1.0, 0.1, np.full(9, 0.15))
+    assert Comparison((plain, stuck, safe), 10, True).choice is safe
+    assert Comparison((plain, stuck, safe, close), 10, True).choice is close, "equal as shown"
 
 
 def test_progress_names_every_field(maze: wf.Graph) -> None:
@@ -243,7 +225,7 @@ def test_a_method_that_runs_out_of_time_has_a_row_that_says_so(maze: wf.Graph) -
     assert np.isnan([late.success, late.cost_ratio, late.margin, late.label_error]).all()
     assert late.seconds > 0.0
     assert done.held_out is None  # no time for it
-    assert found.best is done
+    assert found.choice is found.scores[0]
     _, head, _, row, _, _, remark = repr(found).splitlines()
     assert row.split()[:4] == ["PLaplacian(p=8)", "out", "of", "time"]
     assert len(row) == len(head)
@@ -254,7 +236,7 @@ def test_a_method_that_runs_out_of_time_has_a_row_that_says_so(maze: wf.Graph) -
 def test_if_nothing_is_done_in_time_the_graph_distance_is_left(maze: wf.Graph) -> None:
     labels = wf.sample_labels(maze, 5, 0.05, seed=1)
     found = wf.compare(maze, labels, 5, [wf.Harmonic()], time_limit=0.0)
-    assert found.best is None
+    assert found.choice is found.scores[0]
     assert not found.labels_pay
     assert found.verdict == "Use the graph distance: no other field was ready in time."
 

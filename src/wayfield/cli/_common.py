@@ -12,7 +12,6 @@ from dataclasses import replace
 from importlib import import_module
 from math import inf
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
@@ -239,16 +238,11 @@ class Stages:
         )
 
     def __enter__(self) -> Self:
-        self.display.__enter__()
+        self.display.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.display.__exit__(kind, error, trace)
+    def __exit__(self, *_: object) -> None:
+        self.display.stop()
 
     @contextmanager
     def aside(self) -> Iterator[None]:

@@ -169,14 +169,15 @@ def mend(
         source = Source(edges, data, goal, positions=positions, reading=reading)
         trip_columns = named({"start": trip_start, "end": trip_end, "cost": trip_cost})
         given = _read(source, kind, trip_columns, error, bound, stages, ready)
-        graph, names, target, word = given.graph, given.edges.names, given.goal, given.word
+        graph, names, target = given.graph, given.edges.names, given.goal
+        word = "labels" if given.settings else "trips"
         if not json_wanted:
             with stages.aside():
                 show(given.said, Console())
 
         # 3. mend
         stages.begin(f"mending ({method})")
-        found = fit(graph, given.data, given.data_goal, chosen, bound=given.data_bound)
+        found = fit(graph, given.data, method=chosen, **given.settings)
         result: dict[str, Any] = {"wayfield": __version__, "input": given.facts}
         result |= found.facts(names, starts, target)
 
@@ -300,24 +301,18 @@ def _edge_columns(found: Mended, table: EdgeTable) -> dict[str, Any]:
 class Evidence(NamedTuple):
     """A graph, and labels or trips that may contradict it.
 
-    `goal` is where routes lead; `data_goal` and `data_bound` are arguments of `wayfield.mend` for
-    labels, and None for trips. `said` and `facts` describe how the files were read.
+    `goal` is where routes lead; `settings` are further arguments of `wayfield.mend` for labels.
+    `said` and `facts` describe how the files were read.
     """
 
     edges: EdgeTable
     graph: Graph
     data: Labels | Trips
     goal: int | None
-    data_goal: int | None
-    data_bound: Any
+    settings: dict[str, Any]
     heading: str
     said: list[Line]
     facts: dict[str, Any]
-
-    @property
-    def word(self) -> str:
-        """Word for the data: labels or trips."""
-        return "trips" if self.data_goal is None else "labels"
 
 
 def _read(
@@ -390,10 +385,9 @@ def _read(
         note = f"{path.name} is read as {word}; --{other} if it has {other}"
         said.append(("note", note))
         facts["notes"].append(note)
-    data_goal, data_bound = (None, None) if trips else (goal, bound)
+    settings = {} if trips else {"goal": goal, "bound": bound}
     try:
-        make_problem(graph, data, data_goal, data_bound, names)
+        make_problem(graph, data, names=names, **settings)
     except InputError as wrong:
         raise InputError(f"{path}: ", wrong.message) from wrong
-    given = edges, graph, data, goal, data_goal, data_bound
-    return Evidence(*given, heading, said, facts)
+    return Evidence(edges, graph, data, goal, settings, heading, said, facts)

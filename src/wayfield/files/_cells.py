@@ -136,11 +136,11 @@ def shortened(text: str, most: int = 60) -> str:
 
 
 class WordColumn:
-    """The words of one column, read piece by piece."""
+    """The words of one column, read piece by piece; `spelt` gives the form they are kept in."""
 
-    def __init__(self, sheet: Sheet, index: int) -> None:
+    def __init__(self, sheet: Sheet, index: int, spelt: Callable[[str], str] = str) -> None:
         self.sheet, self.index = sheet, index
-        self.notes: list[str] = []
+        self._spelt = spelt
         self._words = Numbering()
         self._pieces: list[NDArray[np.int32]] = []
 
@@ -150,31 +150,27 @@ class WordColumn:
         words = ["" if cell is None else str(cell) for cell in cells]
         self._pieces.append(self._words.number([self._spelt(word) for word in words]))
 
-    def _spelt(self, word: str) -> str:
-        """Return the form in which a word is kept."""
-        return word
+    @property
+    def words(self) -> list[str]:
+        """The distinct words."""
+        return [str(word) for word in self._words]
 
-    def _read(self) -> tuple[list[str], NDArray[np.int32]]:
-        """Return the distinct words, and the number of each row's word."""
-        return [str(word) for word in self._words], np.concatenate(self._pieces)
+    def read(
+        self, meaning: Callable[[str], Meaning | None], *missing: str | Option
+    ) -> tuple[list[Meaning], NDArray[np.int32]]:
+        """Return the meaning of every word, and the number of each row's word.
 
-    def _meanings(
-        self,
-        words: list[str],
-        number: NDArray[np.int32],
-        meaning: Callable[[str], Meaning | None],
-        *missing: str | Option,
-    ) -> list[Meaning]:
-        """Return the meaning of every word; the `InputError` names the first row that has none."""
-        meanings = []
-        for i, word in enumerate(words):
+        The `InputError` names the first row with a word that has none.
+        """
+        meanings, number = [], np.concatenate(self._pieces)
+        for i, word in enumerate(self.words):
             found = meaning(word)
             if found is None:
                 row = int(np.argmax(number == i))
                 cell = shortened(self.sheet.cell(row, self.index))
                 raise InputError(f"{self.sheet.place(row, self.index)}: {cell!r} ", *missing)
             meanings.append(found)
-        return meanings
+        return meanings, number
 
 
 def ways_of(cells: Sequence[object]) -> NDArray[np.int8]:
@@ -189,45 +185,35 @@ def ways_of(cells: Sequence[object]) -> NDArray[np.int8]:
     return np.array([_WAYS.get(word, BOTH) for word in words], dtype=np.int8)
 
 
-class WayColumn(WordColumn):
-    """The directions of one column, read piece by piece."""
+def read_ways(column: WordColumn) -> tuple[NDArray[np.int8], list[str]]:
+    """Return the direction of every row, and notes; raise `InputError` at an unknown word."""
+    words, path = column.words, column.sheet.path
+    meaning = _LETTERS if "b" in words and set(words) <= set(_LETTERS) else _WAYS
 
-    def _spelt(self, word: str) -> str:
-        return word.lower()
+    def way(word: str) -> int | None:
+        """Return the direction of a word or a list of words; None if it is unclear."""
+        if not word.startswith("["):
+            return meaning.get(word)
+        parts = (part.strip(" '\"") for part in word.strip("[]").split(","))
+        found = {meaning.get(part) for part in parts} - {BOTH}
+        return (found or {BOTH}).pop() if len(found) < 2 else None
 
-    def ways(self) -> NDArray[np.int8]:
-        """Return the direction of every row; raise `InputError` at the first unknown word."""
-        words, number = self._read()
-        meaning = _LETTERS if "b" in words and set(words) <= set(_LETTERS) else _WAYS
-
-        def way(word: str) -> int | None:
-            """Return the direction of a word or a list of words; None if it is unclear."""
-            if not word.startswith("["):
-                return meaning.get(word)
-            parts = (part.strip(" '\"") for part in word.strip("[]").split(","))
-            found = {meaning.get(part) for part in parts} - {BOTH}
-            return (found or {BOTH}).pop() if len(found) < 2 else None
-
-        ignored, why = Option("oneway", "none", "columns"), "is not a direction"
-        meanings = self._meanings(
-            words, number, way, f"{why} (yes, no, -1 …); ", ignored, " ignores it"
-        )
-        counts = np.bincount(number, minlength=len(words))
-        at_times = sum(int(n) for n, word in zip(counts, words, strict=True) if word in _AT_TIMES)
-        ways = np.array(meanings, dtype=np.int8)[number]
-        count, by = int(np.count_nonzero(ways)), f"by {self.sheet.called(self.index)}"
-        self.notes = [f"{self.sheet.path}: {by} no edge is one-way"]
-        if count:
-            one_way = (
-                f"{count:,} of {ways.size:,} {'edge is' if count == 1 else 'edges are'} one-way"
-            )
-            so = f"{self.sheet.path}: {by} {one_way}, so the graph is directed; "
-            self.notes = [Message(so, ignored, " ignores the column")]
-        if at_times:
-            rows = "1 edge is" if at_times == 1 else f"{at_times:,} edges are"
-            note = f"{self.sheet.path}: {rows} reversible or alternating, taken both ways"
-            self.notes.append(note)
-        return ways
+    ignored, why = Option("oneway", "none", "columns"), "is not a direction"
+    meanings, number = column.read(way, f"{why} (yes, no, -1 …); ", ignored, " ignores it")
+    counts = np.bincount(number, minlength=len(words))
+    at_times = sum(int(n) for n, word in zip(counts, words, strict=True) if word in _AT_TIMES)
+    ways = np.array(meanings, dtype=np.int8)[number]
+    count, by = int(np.count_nonzero(ways)), f"by {column.sheet.called(column.index)}"
+    notes = [f"{path}: {by} no edge is one-way"]
+    if count:
+        one_way = f"{count:,} of {ways.size:,} {'edge is' if count == 1 else 'edges are'} one-way"
+        so = f"{path}: {by} {one_way}, so the graph is directed; "
+        notes = [Message(so, ignored, " ignores the column")]
+    if at_times:
+        rows = "1 edge is" if at_times == 1 else f"{at_times:,} edges are"
+        note = f"{path}: {rows} reversible or alternating, taken both ways"
+        notes.append(note)
+    return frozen(ways), notes
 
 
 def kmh(cell: str) -> float | None:
@@ -270,37 +256,35 @@ def speeds(cells: Sequence[object]) -> FloatArray:
     return np.array([np.nan if known[cell] is None else known[cell] for cell in cells], float)
 
 
-class SpeedColumn(WordColumn):
-    """The speeds of one column, read piece by piece."""
+def read_speeds(column: WordColumn) -> tuple[FloatArray, list[str]]:
+    """Return the speed of every row in km/h, and notes.
 
-    def values(self) -> FloatArray:
-        """Return the speed of every row in km/h; where none is known, the median of the others.
+    Where no speed is known, it is the median of the others.
 
-        Raises
-        ------
-        InputError
-            At the first cell that is not a speed, or if no row has one.
-        """
-        words, number = self._read()
-        meanings = self._meanings(words, number, kmh, "is not a speed (30, 30 mph, FI:urban …)")
-        speed = np.array(meanings, dtype=float)[number]
-        unknown = np.isnan(speed)
-        if unknown.all():
-            where = f"{self.sheet.path}, column {self.sheet.called(self.index)}"
-            raise InputError(f"{where}: no row has a speed")
-        middle = float(np.median(speed[~unknown]))
-        path = self.sheet.path
-        meant = [
-            f"{word} as {limit:g}"
-            for word, limit in zip(words, meanings, strict=True)
-            if word[:1].isalpha() and limit > 0
-        ]
-        if meant:
-            more = f" and {len(meant) - _MOST_NAMED} more" if len(meant) > _MOST_NAMED else ""
-            self.notes.append(f"{path}: {', '.join(meant[:_MOST_NAMED])}{more} km/h")
-        count = int(unknown.sum())
-        if count:
-            get = "has no speed, and gets" if count == 1 else "have no speed, and get"
-            of = f"{count:,} of {speed.size:,} rows"
-            self.notes.append(f"{path}: {of} {get} the median one, {middle:g} km/h")
-        return np.where(unknown, middle, speed)
+    Raises
+    ------
+    InputError
+        At the first cell that is not a speed, or if no row has one.
+    """
+    path, notes = column.sheet.path, list[str]()
+    meanings, number = column.read(kmh, "is not a speed (30, 30 mph, FI:urban …)")
+    speed = np.array(meanings, dtype=float)[number]
+    unknown = np.isnan(speed)
+    if unknown.all():
+        where = f"{path}, column {column.sheet.called(column.index)}"
+        raise InputError(f"{where}: no row has a speed")
+    middle = float(np.median(speed[~unknown]))
+    meant = [
+        f"{word} as {limit:g}"
+        for word, limit in zip(column.words, meanings, strict=True)
+        if word[:1].isalpha() and limit > 0
+    ]
+    if meant:
+        more = f" and {len(meant) - _MOST_NAMED} more" if len(meant) > _MOST_NAMED else ""
+        notes.append(f"{path}: {', '.join(meant[:_MOST_NAMED])}{more} km/h")
+    count = int(unknown.sum())
+    if count:
+        get = "has no speed, and gets" if count == 1 else "have no speed, and get"
+        of = f"{count:,} of {speed.size:,} rows"
+        notes.append(f"{path}: {of} {get} the median one, {middle:g} km/h")
+    return np.where(unknown, middle, speed), notes

@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from ..errors import InputError
 from ._text import BLANKS, SEP, Rows, TextFile, cut, is_nothing
@@ -48,8 +49,7 @@ class Style:
     thousands: str | None = None
 
 
-@dataclass(frozen=True)
-class Dialect:
+class Dialect(NamedTuple):
     """How one text table is written.
 
     Attributes
@@ -60,22 +60,14 @@ class Dialect:
         Names of the columns, if the first row is a header.
     rows : tuple of tuples of str
         The first rows below the header.
+    said : str
+        Description for a note to the user.
     """
 
     delimiter: str
     header: tuple[str, ...] | None
     rows: tuple[tuple[str, ...], ...]
-
-    @property
-    def width(self) -> int:
-        """Number of columns."""
-        return len(self.rows[0] if self.header is None else self.header)
-
-    @property
-    def said(self) -> str:
-        """Description for a note to the user."""
-        between = f"{_NAMES.get(self.delimiter, repr(self.delimiter))} between columns"
-        return f"{between}, {'no header' if self.header is None else 'header found'}"
+    said: str
 
 
 def guess_dialect(
@@ -110,7 +102,10 @@ def guess_dialect(
         for _ in Rows(file, delimiter):  # a row that cannot be cut raises here, with its number
             pass
         raise InputError(f"{file.path} has a header but no rows")
-    return Dialect(delimiter, header, body)
+    between = f"{_NAMES.get(delimiter, repr(delimiter))} between columns"
+    return Dialect(
+        delimiter, header, body, f"{between}, {'header found' if found else 'no header'}"
+    )
 
 
 def _split(lines: list[str], delimiter: str) -> list[list[str]]:

@@ -134,9 +134,9 @@ class TextSheet(Sheet):
     def __init__(self, path: Path, style: Style, roles: Sequence[str]) -> None:
         self.path = path
         self.text = TextFile(path, style.encoding)
-        self.dialect = guess_dialect(self.text, style, lambda rows: looks_like_header(rows, roles))
-        self.header, self.rows = self.dialect.header, self.dialect.rows
-        self.said, self.delimiter = self.dialect.said, self.dialect.delimiter
+        self.delimiter, self.header, self.rows, self.said = guess_dialect(
+            self.text, style, lambda rows: looks_like_header(rows, roles)
+        )
         self._comments = self._within = self._first_within = 0
         self._refuse_title()
 

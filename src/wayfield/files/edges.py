@@ -25,7 +25,15 @@ from ..errors import InputError, InputWarning, Message, Option
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..names import Names, Numbering
-from ._cells import BACKWARD, FORWARD, SpeedColumn, WayColumn, as_names, checked_costs
+from ._cells import (
+    BACKWARD,
+    FORWARD,
+    WordColumn,
+    as_names,
+    checked_costs,
+    read_speeds,
+    read_ways,
+)
 from ._columns import (
     doubts,
     matching_columns,
@@ -186,8 +194,8 @@ def read_edges(
         raise InputError(f"{sheet.path}: a speed column needs a length column, and there is none")
     notation, ends = Notation.of(style), _Ends(sheet, at["from"], at["to"])
     length = NumberColumn(sheet, at["length"], notation) if "length" in at else None
-    way = WayColumn(sheet, at["oneway"]) if "oneway" in at else None
-    speed = SpeedColumn(sheet, at["speed"]) if "speed" in at else None
+    way = WordColumn(sheet, at["oneway"], str.lower) if "oneway" in at else None
+    speed = WordColumn(sheet, at["speed"]) if "speed" in at else None
     others = {"length": length, "oneway": way, "speed": speed}
     for pieces in sheet.pieces(list(at.values()), progress):
         cells = dict(zip(at, pieces, strict=True))
@@ -201,12 +209,13 @@ def read_edges(
         lengths = checked_costs(sheet, at["length"], length.values, "length")
     if lengths is not None and speed is not None:
         metres = lengths
-        lengths = frozen(KMH * lengths / speed.values())
+        kmh, of_speeds = read_speeds(speed)
+        lengths = frozen(KMH * lengths / kmh)
         how = f"{sheet.called(at['length'])} in metres over {sheet.called(at['speed'])} in km/h"
-        notes += [f"{sheet.path}: an edge costs {how}, in seconds", *speed.notes]
+        notes += [f"{sheet.path}: an edge costs {how}, in seconds", *of_speeds]
     if way is not None:
-        ways = frozen(way.ways())
-        notes += way.notes
+        ways, of_ways = read_ways(way)
+        notes += of_ways
     left = unused(sheet, at)
     if length is None and left and "length" not in declined:
         found = f"{sheet.path}: no length found (columns left: {', '.join(left)}), "
