@@ -14,6 +14,10 @@ from typing import Any
 
 import pytest
 
+import wayfield as wf
+from wayfield.web import compute
+from wayfield.web.scene import Scene
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -22,6 +26,12 @@ COLD = (
     "server.Pool = partial(server.Pool, warm=False); main()"
 )
 """The command line, with workers that load kernels only when they need them."""
+
+
+def first_visit() -> Scene:
+    """Return the scene that ``wayfield explore`` shows by default."""
+    layout = wf.load_layout(compute.FIRST_MAZE)
+    return compute.maze_scene(layout, 8, compute.FIRST_GOAL, 0.02, 54, compute.FIRST_METHOD)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 import warnings
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,12 +17,10 @@ from ._optional import need
 from .errors import InputError, InputWarning
 from .names import node_name
 
-
-class Nodes(NamedTuple):
-    """Names and positions of the nodes of another library's graph; None where it has none."""
-
-    names: list[str | int] | None
-    positions: ArrayLike | None
+Nodes = tuple[list[str | int] | None, ArrayLike | None]
+"""Names and positions of the nodes of another library's graph; None where it has none."""
+Ends = tuple[ArrayLike, ArrayLike, ArrayLike | None, int]
+"""Tails, heads, lengths and number of vertices: arguments of `Graph.from_edges`."""
 
 
 def networkx_nodes(source: Any) -> Nodes:
@@ -35,7 +33,7 @@ def networkx_nodes(source: Any) -> Nodes:
     given = [data for _, data in source.nodes(data=True)]
     pairs = [(data["x"], data["y"]) if {"x", "y"} <= data.keys() else None for data in given]
     places = [data.get("pos", pair) for data, pair in zip(given, pairs, strict=True)]
-    return Nodes(_node_names(list(source.nodes)), _node_positions(places))
+    return _node_names(list(source.nodes)), _node_positions(places)
 
 
 def igraph_nodes(source: Any) -> Nodes:
@@ -44,7 +42,7 @@ def igraph_nodes(source: Any) -> Nodes:
     names = _node_names(list(source.vs["name"])) if "name" in known else None
     pairs = zip(source.vs["x"], source.vs["y"], strict=True) if {"x", "y"} <= known else ()
     places = [None if None in pair else pair for pair in pairs]
-    return Nodes(names, _node_positions(places))
+    return names, _node_positions(places)
 
 
 def _node_names(nodes: list[Any]) -> list[str | int] | None:
@@ -73,15 +71,6 @@ def _node_positions(places: list[Any]) -> ArrayLike | None:
     return positions
 
 
-class Ends(NamedTuple):
-    """Arguments of `Graph.from_edges`, in its order."""
-
-    tails: ArrayLike
-    heads: ArrayLike
-    lengths: ArrayLike | None
-    num_vertices: int
-
-
 def matrix_edges(matrix: Any) -> Ends:
     """Return the stored entries of a sparse matrix, or the nonzero ones of a dense one."""
     try:
@@ -99,7 +88,7 @@ def matrix_edges(matrix: Any) -> Ends:
         e = int(np.argmax(bad))
         entry = f"matrix[{tails[e]}, {heads[e]}] = {lengths[e]}"
         raise InputError(f"{entry} is not a positive, finite length")
-    return Ends(tails, heads, lengths, coo.shape[0])
+    return tails, heads, lengths, coo.shape[0]
 
 
 def networkx_edges(source: Any, length: str | None) -> Ends:
@@ -114,7 +103,7 @@ def networkx_edges(source: Any, length: str | None) -> Ends:
     tails, heads, lengths = zip(*edges, strict=True) if edges else ((), (), ())
     names = {name for _, _, data in source.edges(data=True) for name in data}
     _warn_of_weights(length, names)
-    return Ends(tails, heads, lengths, len(index))
+    return tails, heads, lengths, len(index)
 
 
 def networkx_graph(
@@ -173,7 +162,7 @@ def igraph_edges(source: Any, length: str | None) -> Ends:
     names = set(source.es.attributes())
     has_length = length in names
     _warn_of_weights(length, names)
-    return Ends(ends[:, 0], ends[:, 1], source.es[length] if has_length else None, source.vcount())
+    return ends[:, 0], ends[:, 1], source.es[length] if has_length else None, source.vcount()
 
 
 def _warn_of_weights(length: str | None, names: set[str]) -> None:

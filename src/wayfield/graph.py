@@ -185,6 +185,7 @@ class Graph:
         else:
             n = largest + 1
         length = np.ones(size) if lengths is None else as_lengths(lengths, "lengths", size)
+        length = frozen(length.view())  # the kernel is compiled for one type
         directed = as_flag(directed, "directed")
         loops = int(np.count_nonzero(tail == head))
         if loops:

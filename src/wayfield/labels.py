@@ -183,7 +183,7 @@ def label_distance(graph: Graph, labels: Labels) -> FloatArray:
 
 def nearest_label(graph: Graph, labels: Labels) -> tuple[FloatArray, NDArray[np.int64]]:
     """Return the distance to the nearest label, and its vertex (-1 if none can be reached)."""
-    sources = check_labels(labels, graph).vertices
+    sources = check_labels(labels, graph).vertices.copy()  # kernels are compiled for one type
     if graph.is_unit:
         return breadth_first(graph.reverse_arcs, sources)
     offsets = np.zeros(sources.size)

@@ -140,8 +140,7 @@ def test_proved_moves_and_routes_are_those_of_the_definition() -> None:
         lower = rng.integers(0, 6, 12) + rng.choice([0.0, 0.1], 12)
         upper = lower + rng.choice([0.0, 0.0, 0.3, inf], 12, p=[0.4, 0.3, 0.2, 0.1])
         successor = wf.plan(graph, rng.integers(0, 5, 12).astype(float), 0).successor
-        bounds = frozen(lower), frozen(upper)
-        moves, routes = proved_moves(graph.arcs, *bounds, successor, 0, 2.0**-52)
+        moves, routes = proved_moves(graph.arcs, lower, upper, successor, 0, 2.0**-52)
         arcs = rows(graph)
         for x in range(12):
             c, expected = int(successor[x]), x == 0
@@ -170,7 +169,7 @@ def test_a_wrong_move_is_not_proved() -> None:
     """Among unit arcs the rule by slope is right; on these lengths it takes the costly one."""
     ways = wf.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [2.0, 10.0, 6.0, 2.0], directed=True)
     values = np.array([8.0, 6.0, 2.0, 0.0])
-    plan = replace(wf.plan(ways, values, 3, rule="q"), successor=np.array([2, 3, 3, 3]))
+    plan = replace(wf.plan(ways, values, 3, rule="q"), successor=frozen(np.array([2, 3, 3, 3])))
     found = interval_test(ways, wf.Labels([0, 1, 2, 3], values), plan)
     assert found.proved.tolist() == [False, True, True, True]
     assert found.route_proved.tolist() == [False, True, True, True]

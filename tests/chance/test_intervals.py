@@ -11,6 +11,7 @@ import pytest
 
 import wayfield as wf
 from exact_chance import of_plan
+from wayfield._arrays import frozen
 from wayfield.kernels.intervals import extremes
 
 Choice = tuple[list[int], list[float], list[float], list[float]]
@@ -132,10 +133,11 @@ def test_the_kernel_is_the_best_vertex() -> None:
         high = np.minimum(odds + rng.integers(0, 9, size), 64) / 64
         values, costs = rng.normal(size=size + 1), rng.random(size)
         gains = costs + values[1:] - values[0]
+        bounds = frozen(low), frozen(high)  # as a process has them
         for sign in (1.0, -1.0):
             shape = one_choice(size)
             attained = np.empty(size)
-            found, error = extremes(*shape, low, high, costs, values, sign, attained)
+            found, error = extremes(*shape, *bounds, costs, values, sign, attained)
             best = max(sign * np.dot(p, gains) for p in vertices(low.tolist(), high.tolist()))
             assert abs(sign * found[0] - best) <= error[0] <= 1e-12
             assert ((low <= attained) & (attained <= high)).all()
@@ -145,7 +147,7 @@ def test_the_kernel_is_the_best_vertex() -> None:
 def test_many_outcomes_are_sorted_as_few_are() -> None:
     rng = np.random.default_rng(6)
     size = 200
-    low, high = np.full(size, 0.25 / size), np.full(size, 2.0 / size)
+    low, high = frozen(np.full(size, 0.25 / size)), frozen(np.full(size, 2.0 / size))
     values, costs = np.append(0.0, rng.integers(0, 9, size)), np.ones(size)
     shape = one_choice(size)
     gains = 1.0 + values[1:]

@@ -123,7 +123,8 @@ def test_every_file_exists(kind: str) -> None:
         assert (ROOT / file).exists(), file
 
 
-def test_a_method(copy: Path) -> None:
+def test_a_method_a_mend_candidate_a_command_and_an_experiment(copy: Path) -> None:
+    """All four are added to one copy and tried in one process: importing takes the time."""
     kind, room = "a method", "src/wayfield/extension"
     assert len(files_of(kind)) <= 5
     create(copy, kind, f"{room}/zero.py", METHOD)
@@ -134,15 +135,7 @@ def test_a_method(copy: Path) -> None:
     )
     insert(copy, kind, "src/wayfield/__init__.pyi", top, name.format(".extension"))
     insert(copy, kind, f"{room}/_names.py", '"amle": Word("AMLE"),', '"zero": Word("Zero"),')
-    code = (
-        "import wayfield as wf; from wayfield.extension._names import METHODS, parse_method\n"
-        "path = wf.Graph.from_edges([0, 1], [1, 2]); labels = wf.Labels([2], [5.0])\n"
-        "print(wf.extend(path, labels, wf.Zero()).values, parse_method('zero'), 'zero' in METHODS)"
-    )
-    assert run(copy, code) == "[0. 0. 5.] Zero() True\n"
 
-
-def test_a_mend_candidate(copy: Path) -> None:
     kind, room = "a mend candidate", "src/wayfield/mending"
     assert len(files_of(kind)) <= 4
     create(copy, kind, f"{room}/twice.py", MEND)
@@ -153,36 +146,37 @@ def test_a_mend_candidate(copy: Path) -> None:
     name = "\nfrom .mending.twice import Twice as Twice\n"
     stub = "src/wayfield/__init__.pyi"
     insert(copy, kind, stub, "from .mending import mend as mend", name)
-    code = (
-        "import wayfield as wf; from wayfield.mending.selection import parse_mend\n"
-        "path = wf.Graph.from_edges([0, 1], [1, 2]); labels = wf.Labels([2], [4.0])\n"
-        "print(wf.mend(path, labels, 0, wf.Twice()).graph.lengths, parse_mend('twice'))"
-    )
-    assert run(copy, code) == "[2. 2. 2. 2.] Twice()\n"
 
-
-def test_a_command(copy: Path) -> None:
     kind, room = "a command", "src/wayfield/cli"
     create(copy, kind, f"{room}/hello.py", COMMAND)
     first = "from .explorer import explore"
     insert(copy, kind, f"{room}/__init__.py", first, "\nfrom .hello import hello")
     insert(copy, kind, f"{room}/__init__.py", "    (plan, _DATA),", "\n    (hello, _DATA),")
-    code = "import sys; sys.argv = ['wayfield', 'hello']; import wayfield.cli; wayfield.cli.main()"
-    assert run(copy, code) == "hello\n"
 
-
-def test_an_experiment(copy: Path) -> None:
     kind, room = "an experiment", "study/src/wayfield_study/experiments"
     create(copy, kind, f"{room}/sizes.py", EXPERIMENT)
     init = f"{room}/__init__.py"
     insert(copy, kind, init, "from . import (", "\n    sizes,")
     insert(copy, kind, init, "    antmaze.EXPERIMENT,", "\n    sizes.EXPERIMENT,")
+
     code = (
+        "import wayfield as wf; from wayfield.extension._names import METHODS, parse_method\n"
+        "from wayfield.mending.selection import parse_mend\n"
         "from wayfield_study.experiments import EXPERIMENTS, grid\n"
+        "path = wf.Graph.from_edges([0, 1], [1, 2]); labels = wf.Labels([2], [5.0])\n"
+        "field = wf.extend(path, labels, wf.Zero())\n"
+        "print(field.values, parse_method('zero'), 'zero' in METHODS)\n"
+        "print(wf.mend(path, labels, 0, wf.Twice()).graph.lengths, parse_mend('twice'))\n"
         "found = next(each for each in EXPERIMENTS if each.name == 'sizes')\n"
-        "print(found.run(grid(['umaze'], [2], [0.1], [54], goals=3)[0]))"
+        "print(found.run(grid(['umaze'], [2], [0.1], [54], goals=3)[0]), flush=True)\n"
+        "import sys; sys.argv = ['wayfield', 'hello']; import wayfield.cli; wayfield.cli.main()"
     )
-    assert run(copy, code) == "[{'goals': 3}]\n"
+    assert run(copy, code).splitlines() == [
+        "[0. 0. 5.] Zero() True",
+        "[2. 2. 2. 2.] Twice()",
+        "[{'goals': 3}]",
+        "hello",
+    ]
 
 
 def test_a_question_of_the_explorer() -> None:

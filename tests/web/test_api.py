@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 import wayfield as wf
+from explorer import first_visit
 from wayfield.labels import label_distance
 from wayfield.web import notebook
 from wayfield.web.api import HANDLERS, respond
-from wayfield.web.compute import first_visit, maze_scene
+from wayfield.web.compute import maze_scene
 from wayfield.web.scene import Maze, Scene, Settings, maze_of, scene_of
 
 SQUARE = wf.Layout.from_text("......\n.##.#.\n...4..\n.#..#.\n......")

@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from explorer import browsing, serving
+from explorer import browsing, first_visit, serving
 from wayfield.labels import label_distance
 from wayfield.pipeline import Answer
-from wayfield.web.compute import first_visit
 from wayfield.web.scene import Scene, Settings, scene_of
 
 ROOT = Path(__file__).parents[2]

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 import wayfield as wf
+from explorer import first_visit
 from shell import wayfield
 from wayfield.web import server
 from wayfield.web.api import Reply
-from wayfield.web.compute import first_visit
 from wayfield.web.scene import Settings, scene_of
 from wayfield.web.server import LARGEST_BODY, SLOWEST_HEAD, Gone, Pool, Solver, listen
 

@@ -265,7 +265,8 @@ def _spread(
     """Lower −W (`below`) and M (`above`) in place, along paths from their sources."""
     for rows, side, changed in ((reverse, above, sources[0]), (arcs, below, sources[1])):
         if changed.size:
-            cone(rows, changed[np.argsort(side[changed])], side, unit, slack)
+            order = changed[np.argsort(side[changed])].astype(np.int64)
+            cone(rows, order, side, unit, slack)
 
 
 def _label_error(graph: Graph, labels: Labels) -> float:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import _proof_file as proof_file
+from .._arrays import frozen
 from .._proof_file import Section
 from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
@@ -220,7 +221,7 @@ def _between(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reaso
 
     # Theorem W: how far the extremes of C + R are from 0, in shares of the least mean cost
     inside = finite[process.heads]
-    within = (np.where(inside, low, 0.0), np.where(inside, high, 0.0))
+    within = (frozen(np.where(inside, low, 0.0)), frozen(np.where(inside, high, 0.0)))
     shape, zeros = (process.ptr, process.heads, process.owner, *within), np.zeros(finite.size)
     known, scratch = np.where(finite, values, floor), np.empty(low.size)
     least, off = extremes(*shape, process.costs, zeros, -1.0, scratch)
@@ -229,7 +230,7 @@ def _between(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reaso
 
     def off_by(field: FloatArray, costs: float, side: float, of: IntArray) -> tuple[float, float]:
         """Return the largest shares by which these extremes exceed 0, and fall short of it."""
-        found, error = extremes(*shape, costs * process.costs, field, side, scratch)
+        found, error = extremes(*shape, costs * process.costs, field.copy(), side, scratch)
         above = float(((found + error) / least)[of].max(initial=0.0))
         return above, float(((error - found) / least)[of].max(initial=0.0))
 

@@ -90,11 +90,6 @@ def _truth(world: World, goal: int) -> FloatArray:
     return cost_to_go(graph_of(world), goal)
 
 
-def first_visit() -> Scene:
-    """Return the scene that is shown by default."""
-    return maze_scene(load_layout(FIRST_MAZE), 8, FIRST_GOAL, 0.02, 54, FIRST_METHOD)
-
-
 def maze_scene(
     layout: Layout,
     refinement: int,
