@@ -18,6 +18,9 @@ A rule for kernels that Python calls: they return arrays, numbers and plain tupl
 named tuple. To make a named tuple, Numba looks up its class and calls it, both in Python, without
 checking for errors. If Ctrl-C was pressed during the kernel, this raises there, and the process
 ends with a segmentation fault. Kernels that are called only by kernels may return named tuples.
+
+A rule for all kernels: an array is copied into a part of another by a loop, not by an assignment to
+a slice. For that Numba compiles the text of its error message, which takes four seconds.
 """
 
 from __future__ import annotations

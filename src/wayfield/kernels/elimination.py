@@ -227,7 +227,7 @@ def fill_in(
                 seen[k] = i
                 k = parent[k]
     # L's pattern is the transpose; row after row of U fills it with columns ascending
-    free[:] = lower_start[:-1]
+    free = lower_start[:-1].copy()
     for k in range(m):
         for s in range(upper_start[k], upper_start[k + 1]):
             lower[free[upper[s]]] = k

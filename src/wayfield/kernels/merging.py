@@ -55,7 +55,9 @@ def _row(first: Rows, second: Rows, number: int) -> Rows:
 def _gathered(first: Rows, second: Rows, origin: IntArray) -> Rows:
     states = np.empty((origin.size, first.shape[1]), first.dtype)
     for state in range(origin.size):
-        states[state] = _row(first, second, origin[state])
+        row = _row(first, second, origin[state])
+        for column in range(row.size):
+            states[state, column] = row[column]
     return states
 
 
@@ -63,7 +65,8 @@ def _gathered(first: Rows, second: Rows, origin: IntArray) -> Rows:
 def _doubled(array: Rows) -> Rows:
     """Return an array of twice the size that begins with this one."""
     larger = np.empty(2 * array.size, array.dtype)
-    larger[: array.size] = array
+    for k in range(array.size):
+        larger[k] = array[k]
     return larger
 
 
@@ -176,11 +179,12 @@ def merge_near(first: Rows, second: Rows, tolerance: float) -> tuple[Numbers, Nu
                 # arrays double when they are full: on average, each state is copied once
                 if count == tree.child.size:
                     larger = _tree(2 * count)
-                    larger.origin[:count] = tree.origin
-                    larger.child[:count] = tree.child
-                    larger.sibling[:count] = tree.sibling
-                    larger.radius[:count] = tree.radius
-                    larger.reach[:count] = tree.reach
+                    for k in range(count):
+                        larger.origin[k] = tree.origin[k]
+                        larger.child[k] = tree.child[k]
+                        larger.sibling[k] = tree.sibling[k]
+                        larger.radius[k] = tree.radius[k]
+                        larger.reach[k] = tree.reach[k]
                     tree = larger
                 state = count
                 tree.origin[state] = 2 * i + turn

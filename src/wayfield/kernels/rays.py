@@ -56,7 +56,8 @@ def trace(
             # the total length is not known beforehand: the array doubles
             if used == arcs.size:
                 longer = np.empty(2 * used, np.int64)
-                longer[:used] = arcs
+                for k in range(used):
+                    longer[k] = arcs[k]
                 arcs = longer
             arcs[used] = e
             used += 1

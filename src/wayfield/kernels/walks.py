@@ -150,7 +150,8 @@ def learning_walk(
         # how long the walk will be is not known: the room for it doubles
         if size == path.size:
             longer = np.empty(2 * size, np.int64)
-            longer[:size] = path
+            for k in range(size):
+                longer[k] = path[k]
             path = longer
         path[size] = s
         size += 1

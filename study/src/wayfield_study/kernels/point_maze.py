@@ -180,7 +180,8 @@ def collect(
     for episode in range(dice.starts.shape[0]):
         x, y = dice.starts[episode]
         goal = dice.goals[episode]
-        place[:] = cells.centres[goal]
+        for k in range(2):
+            place[k] = cells.centres[goal, k]
         seen_x, seen_y = x, y
         for t in range(episode * length, (episode + 1) * length):
             observations[t, 0], observations[t, 1] = seen_x, seen_y
@@ -195,4 +196,5 @@ def collect(
             x, y = sent(maze, x, y, dice.rolls[t, 0])
             if roam and arrived(seen_x, seen_y, place):
                 goal = cells.targets[int(dice.rolls[t, 1] * cells.targets.size)]
-                place[:] = cells.centres[goal] + 2.0 * dice.rolls[t, 2:] - 1.0
+                for k in range(2):
+                    place[k] = cells.centres[goal, k] + 2.0 * dice.rolls[t, 2 + k] - 1.0
