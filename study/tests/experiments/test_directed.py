@@ -84,6 +84,21 @@ def test_the_reference_reaches_from_everywhere(rows: Records) -> None:
             assert row["cost_ratio"] >= 1.0 - 1e-6
 
 
+def test_counts_are_those_of_walking_from_every_start(rows: Records) -> None:
+    cell = CELLS[0]
+    world, labels = cell.draw()
+    truth = wf.cost_to_go(world.graph, world.goal)
+    starts = [x for x in np.flatnonzero(np.isfinite(truth)).tolist() if x != world.goal]
+    field = wf.extend(world.graph.symmetrised(), labels, wf.Harmonic(), unreachable="nan")
+    plan = wf.plan(world.graph, np.nan_to_num(field.values, nan=np.inf), world.goal)
+    walks = {start: plan.rollout(start) for start in starts}
+    ratios = [w.cost / truth[x] for x, w in walks.items() if w.path[-1] == world.goal]
+    (row,) = rows.where(world=cell.world, label_fraction=0.01, arm="sym_harmonic")
+    assert (row["pairs"], row["reached"]) == (len(starts), len(ratios))
+    assert 0 < len(ratios) < len(starts)
+    assert row["cost_ratio"] == pytest.approx(np.mean(ratios), abs=1e-6)
+
+
 def test_every_arm_is_there_and_figures_repeat(rows: Records) -> None:
     cell = WorldCell("replay graph", SIZE, 0.01, 54)
     again = as_table(cell, directed.run(cell))
