@@ -287,7 +287,7 @@ def find_planes(
                 crossed[s], above[s], below[s] = fell + rose, might_fall, might_rise
                 # A wall stops those on either side. Otherwise it is a wall elsewhere that stops
                 # some, or a slope.
-                both[s] = not known or (fell <= 0.5 * might_fall and rose <= 0.5 * might_rise)
+                both[s] = not known or (fell <= 0.7 * might_fall and rose <= 0.7 * might_rise)
             most_ahead, most_behind, lean = 0.0, 0.0, 0.0
             for j in range(trail.shape[1]):
                 offset = 0.0
