@@ -159,6 +159,22 @@ def test_a_plane_that_nobody_crosses_is_found_on_the_right_side(wall: bool) -> N
         assert behind[:, 0].tolist() == [wall, False]
 
 
+@pytest.mark.parametrize("both", [True, False])
+def test_noise_of_steps_along_a_wall_does_not_hide_it(both: bool) -> None:
+    rng = np.random.default_rng(1)
+    rows = rng.uniform(-2, 2, (3000, 2))
+    meant = np.eye(2)[rng.integers(0, 2, 3000)] * rng.choice([-1.0, 1.0], (3000, 1))
+    crossed = (rows[:, 0] < 0.6) != (rows[:, 0] + meant[:, 0] < 0.6)
+    crossed &= both | (meant[:, 0] > 0)  # what stops those of one side alone is no wall
+    steps = np.where(crossed[:, None], 0.0, meant) + rng.normal(0.0, 0.3, (3000, 2))
+    near = np.argsort(np.linalg.norm(rows, axis=1))[None, :2000]
+    reach = np.linalg.norm(rows[near[0, -1]])[None]
+    args = np.zeros((1, 2)), np.zeros((1, 0, 2)), near, reach, rows, steps
+    planes = find_planes(*args, meant, np.eye(2), 8)
+    assert (0.2 < planes[0, 0, 0] < 0.7) == both
+    assert not np.isfinite(find_planes(*args, meant[:0], np.eye(2), 8)).any()
+
+
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_the_nearest_states_are_those_of_a_full_search(width: int) -> None:
     rng = np.random.default_rng(width)

@@ -61,12 +61,12 @@ def room_starts(n: int = 250) -> Array:
 
 @pytest.fixture(scope="module")
 def planner() -> wf.Planner:
-    return wf.Planner(Room().buffer())
+    return wf.Planner(Room().buffer(), states=4000)
 
 
 @pytest.fixture(scope="module")
 def wary() -> wf.Planner:
-    return wf.Planner(Room(trapdoor=True).buffer())
+    return wf.Planner(Room(trapdoor=True).buffer(), states=4000)
 
 
 @pytest.fixture(scope="module")
@@ -123,11 +123,13 @@ def test_a_thin_wall_is_walked_around_by_actions_and_by_sub_goals(walled: wf.Pla
 def test_without_actions_there_is_no_trust() -> None:
     data = actor(across(2.0), room_starts())
     del data["actions"]
-    assert wf.Planner(data).check().verdict == "careful"  # chance would look like choice
+    assert (
+        wf.Planner(data, states=500).check().verdict == "careful"
+    )  # chance would look like choice
 
 
 def test_an_open_room_has_no_walls() -> None:
-    free = wf.Planner(actor(across(2.0, shut=False), room_starts()))
+    free = wf.Planner(actor(across(2.0, shut=False), room_starts()), states=1000)
     assert free.value([1.8, 0.5], [2.2, 0.5]) < 4
 
 
@@ -236,7 +238,7 @@ def test_an_embedding_and_a_distance_of_ones_own(tmp_path: Path) -> None:
         return np.linalg.norm(a[:, None, :2] - b[None, :, :2], axis=2) / 0.2
 
     for option in ({"embed": embed}, {"distance": distance}):
-        planner = wf.Planner(wide, **option)
+        planner = wf.Planner(wide, states=500, **option)
         aim = planner.subgoal([1.0, 0.5, 7.0], [1.0, 2.5, 0.0])
         assert aim[0] > 1.1
         path = planner.save(tmp_path / "given")
@@ -246,7 +248,7 @@ def test_an_embedding_and_a_distance_of_ones_own(tmp_path: Path) -> None:
             wf.Planner.load(path)
     with pytest.raises(wf.InputError, match="embed is not what the planner was made with"):
         wf.Planner.load(
-            wf.Planner(wide, embed=embed).save(path), embed=lambda rows: 2 * rows[:, :2]
+            wf.Planner(wide, states=50, embed=embed).save(path), embed=lambda rows: 2 * rows[:, :2]
         )
     with pytest.raises(wf.InputError, match="distance or embed, got both"):
         wf.Planner(wide, embed=embed, distance=distance)
@@ -305,7 +307,7 @@ def test_vectors_become_kinds_and_whole_numbers_stay() -> None:
 
 def test_the_same_buffer_gives_the_same_planner(tmp_path: Path) -> None:
     data = Room().buffer(episodes=100)
-    first, second = (wf.Planner(data).save(tmp_path / name) for name in "ab")
+    first, second = (wf.Planner(data, states=500).save(tmp_path / name) for name in "ab")
     a, b = np.load(first), np.load(second)
     assert all(np.array_equal(a[name], b[name]) for name in a.files)
 
@@ -337,9 +339,9 @@ def test_a_goal_is_checked_also_if_it_has_a_plan(walled: wf.Planner) -> None:
 
 def test_predictions_that_are_all_wrong_fail() -> None:
     happened = np.ones(50, dtype=bool)
-    assert _check.Test(np.zeros(50), happened, 0.0, 0.0).verdict == "do not use"
+    assert _check.Test(np.zeros(50), happened, 0.0, 0.0, 0.0).verdict == "do not use"
     assert (
-        _check.Test(np.ones(50), happened, 0.0, 0.0).verdict == "careful"
+        _check.Test(np.ones(50), happened, 0.0, 0.0, 0.0).verdict == "careful"
     )  # there is nothing to tell
 
 
@@ -419,7 +421,7 @@ def test_a_planner_that_failed_its_test_warns_once() -> None:
         "actions": rng.integers(2, size=6000),
         "terminals": np.tile(np.arange(40) == 39, 150),
     }
-    planner = wf.Planner(data)
+    planner = wf.Planner(data, states=1000)
     assert planner.check().verdict == "do not use"
     with pytest.warns(wf.errors.TrustWarning, match="failed its test"):
         planner.reach(names[:1], names[5:6])

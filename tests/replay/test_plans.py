@@ -7,7 +7,24 @@ import pytest
 
 import wayfield as wf
 from wayfield.kernels.outcomes import follow
+from wayfield.replay._model import _meant
 from wayfield.replay._plans import _ERROR, _PATIENCE, judged, make_plan, settle
+
+
+@pytest.mark.parametrize("sensor", [0.0, 0.3])
+def test_where_an_action_leads_is_known_also_on_a_noisy_circle(sensor: float) -> None:
+    # two actions turn an angle one way or the other; it is seen as cosine and sine
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, 2000)
+    angle = np.append(0.0, np.cumsum(0.1 * (2 * kind - 1)))
+    place = 10.0 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    seen = place + sensor * rng.normal(size=place.shape)
+    following = np.append(np.ones(1999, bool), False)
+    usual = _meant(seen[:-1], np.diff(seen, axis=0), kind, following)
+    assert np.abs(usual - np.diff(place, axis=0)).max() < 0.1 + sensor
+    # actions that say nothing
+    shuffled = rng.permutation(kind)
+    assert not _meant(seen[:-1], np.diff(seen, axis=0), shuffled, following).size
 
 
 def test_slow_sweeps_are_sped_up() -> None:
@@ -61,7 +78,7 @@ def test_it_ends_at_the_fixed_point_of_kinked_contractions(seed: int) -> None:
 def test_the_probability_of_arrival_is_never_too_high() -> None:
     rng = np.random.default_rng(0)
     episodes = []
-    for _ in range(40):
+    for _ in range(15):
         actions = rng.integers(0, 2, 60)
         steps = np.where(rng.random(60) < 0.7, 2 * actions - 1, rng.integers(-1, 2, 60))
         places = np.clip(np.cumsum(np.append(rng.integers(0, 30), steps)), 0, 30)

@@ -19,8 +19,10 @@ U is the unique fixed point of a contraction, and sweeps in place converge to it
 with weights that sum to γ^steps, γ near 1. Sweeps converge to it as well.
 
 **Walls.** Around a state, look at the nearest steps of the buffer along a direction. Each of them
-covers an interval, and might have crossed any plane no farther away than it goes. A plane is a wall
-if far fewer steps crossed it than might have, with enough of them on either side.
+might have crossed the planes on its intended way or, if that is unknown, any plane no farther away
+than it goes. A plane is a wall if far fewer steps crossed it than might have, with enough of them
+on either side. Of the steps that do not mean to cross it, none counts: noise of the observations
+carries them to and fro.
 """
 
 from __future__ import annotations
@@ -229,6 +231,7 @@ def find_planes(
     planes = np.full((n, directions.shape[0], 2), np.inf, np.float32)
     slots, known = 2 * _OFFSETS + 1, meant.shape[0] > 0
     crossed, below, above = np.empty(slots), np.empty(slots), np.empty(slots)
+    both = np.empty(slots, np.bool_)
     borders = np.empty((5, slots + 1))
     # of the rows around a state: place, step and intent, first by coordinate, then in a direction
     place = np.empty((coordinates, most_rows))
@@ -264,9 +267,9 @@ def find_planes(
                 # otherwise to either side
                 up = max(intended[j], 0.0) if known else abs(move[j])
                 down = max(-intended[j], 0.0) if known else abs(move[j])
-                end = start[j] + move[j]
-                slot[0, j] = _slot(min(start[j], end), unit)
-                slot[1, j] = _slot(max(start[j], end), unit)
+                # and those that it crossed as it might have: noise crosses planes, too
+                slot[0, j] = _slot(start[j] - min(down, max(-move[j], 0.0)), unit)
+                slot[1, j] = _slot(start[j] + min(up, max(move[j], 0.0)), unit)
                 slot[2, j] = _slot(start[j] - down, unit)
                 slot[3, j] = _slot(start[j], unit)
                 slot[4, j] = _slot(start[j] + up, unit)
@@ -275,12 +278,16 @@ def find_planes(
             for j in range(count):
                 for b in range(5):
                     borders[b, slot[b, j]] += 1.0
-            cross = up_to = down_to = 0.0
+            fell = rose = might_fall = might_rise = 0.0
             for s in range(slots):
-                cross += borders[0, s] - borders[1, s]
-                down_to += borders[2, s] - borders[3, s]
-                up_to += borders[3, s] - borders[4, s]
-                crossed[s], above[s], below[s] = cross, down_to, up_to
+                fell += borders[0, s] - borders[3, s]
+                rose += borders[3, s] - borders[1, s]
+                might_fall += borders[2, s] - borders[3, s]
+                might_rise += borders[3, s] - borders[4, s]
+                crossed[s], above[s], below[s] = fell + rose, might_fall, might_rise
+                # A wall stops those on either side. Otherwise it is a wall elsewhere that stops
+                # some, or a slope.
+                both[s] = not known or (fell <= 0.7 * might_fall and rose <= 0.7 * might_rise)
             most_ahead, most_behind, lean = 0.0, 0.0, 0.0
             for j in range(trail.shape[1]):
                 offset = 0.0
@@ -301,7 +308,8 @@ def find_planes(
                         most = min(0.5 * might, 0.7 * might - 1.4 * np.sqrt(might))
                     else:
                         most = min(0.22 * might, 0.5 * might - 2.25 * np.sqrt(might))
-                    few = min(below[s], above[s]) >= least and crossed[s] <= most
+                    enough = min(below[s], above[s]) >= least
+                    few = enough and both[s] and crossed[s] <= most
                 if few and begin < 0:
                     begin = s
                 elif not few and begin >= 0:

@@ -69,12 +69,15 @@ class Test:
         Share of particles that came to a state where the action was never taken.
     blind : float
         Share of the states, in a small buffer, where walls would go unnoticed.
+    sparse : float
+        Share of the states with too few rows around to see all walls.
     """
 
     predicted: FloatArray
     happened: BoolArray
     lost: float
     blind: float
+    sparse: float
 
     @property
     def brier(self) -> float:
@@ -113,7 +116,9 @@ class Test:
         return table
 
 
-def run_test(model: Model, steps: Steps, moves: Moves, dropped: BoolArray, seed: int) -> Test:
+def run_test(
+    model: Model, steps: Steps, moves: Moves, sparse: float, dropped: BoolArray, seed: int
+) -> Test:
     """Replay walks of each half of the episodes with samples of the other half."""
     rng = np.random.default_rng([seed, 1])
     asked = model.features[rng.permutation(model.num_living)[:1000]]
@@ -140,7 +145,7 @@ def run_test(model: Model, steps: Steps, moves: Moves, dropped: BoolArray, seed:
     spread = steps.rows.std(axis=0)
     used = ((change**2).mean(axis=0) < spread**2) & ~dropped  # not noise: it has a memory
     if not used.any() or start.size < 2 * _GOALS:
-        return Test(np.zeros(0), np.zeros(0, bool), 0.0, blind)
+        return Test(np.zeros(0), np.zeros(0, bool), 0.0, blind, sparse)
     scale = np.where(used, 1.0 / np.maximum(spread, 1e-300), 0.0)
     begins, last = steps.rows[start] * scale, steps.rows[at] * scale
     goals = query(cKDTree(begins), begins, _GOALS)[1]
@@ -156,7 +161,7 @@ def run_test(model: Model, steps: Steps, moves: Moves, dropped: BoolArray, seed:
     known = np.repeat(found.any(axis=1), _GOALS - 1)
     predicted = (near.sum(axis=2) / count)[:, 1:].ravel()[known]
     happened = (off <= radius)[:, 1:].ravel()[known]
-    return Test(frozen(predicted), frozen(happened), float(1.0 - found.mean()), blind)
+    return Test(frozen(predicted), frozen(happened), float(1.0 - found.mean()), blind, sparse)
 
 
 def calibrated(low: FloatArray, high: FloatArray, blind: float) -> FloatArray:
@@ -167,12 +172,15 @@ def calibrated(low: FloatArray, high: FloatArray, blind: float) -> FloatArray:
 
 
 def interval(
-    low: FloatArray, high: FloatArray, blind: float, level: float
+    low: FloatArray, high: FloatArray, test: Test, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the interval that holds the probability of arrival with a probability of `level`."""
-    middle, slack = calibrated(low, high, blind), _SLACK * level / 0.9
-    wide = level / 0.9
-    below = middle - wide * (middle - low * (1.0 - blind)) - slack
+    """Return the interval that holds the probability of arrival with a probability of `level`.
+
+    It begins the lower, the more of the states might hide walls.
+    """
+    middle, slack = calibrated(low, high, test.blind), _SLACK * level / 0.9
+    wide, least = level / 0.9, low * (1.0 - max(test.blind, test.sparse))
+    below = middle - wide * (middle - least) - slack
     above = middle + wide * (high - middle) + slack
     return np.clip(below, 0.0, 1.0), np.clip(above, 0.0, 1.0)
 
@@ -261,18 +269,20 @@ def make_check(
     living, width = model.num_living, model.rows.shape[1]
     share = float(np.mean([plan.goal[:living].mean() for plan in plans]))
     leads = float(np.mean([(plan.values[:living] > 0.0).mean() for plan in plans]))
-    ends = [interval(plan.low, plan.high, test.blind, 0.9) for plan in plans]
+    ends = [interval(plan.low, plan.high, test, 0.9) for plan in plans]
     wide = float(np.mean([(high - low)[:living].mean() for low, high in ends]))
     risky = float(np.mean([plan.risky[:living].mean() for plan in plans]))
     fails = {
         "metric": not test.skill > _GOOD or share > 0.2,
-        "coverage": leads < 0.5 or test.lost > 0.3,
+        "coverage": leads < 0.5 or test.lost > 0.3 or test.sparse > 0.5,
         "chance": wide > 0.4 or not has_actions,
         "low level": risky > 0.5,
     }
     verdict = test.verdict
-    # without actions, chance looks like choice, and walls are hard to see
-    if verdict == "trust" and (share > 0.2 or wide > 0.5 or leads < 0.3 or not has_actions):
+    # without actions, chance looks like choice, and walls are hard to see; so are they where rows
+    # are few
+    doubtful = share > 0.2 or wide > 0.5 or leads < 0.3 or test.sparse > 0.5 or not has_actions
+    if verdict == "trust" and doubtful:
         verdict = "careful"
     nothing: NDArray[np.bool_] = np.zeros(width, bool)
     wrapped = metric.wrapped if isinstance(metric, Metric) else nothing

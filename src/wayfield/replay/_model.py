@@ -77,7 +77,9 @@ _HELD = 6
 _AROUND, _LEAST = 400, 8
 """Rows around a state that decide on walls, and the least number on either side that might have
 crossed."""
-_DIRECTIONS, _LOCAL, _TRAIL = 24, 2.0, 3
+_DIRECTIONS, _LOCAL, _TRAIL, _SEEN = 24, 2.0, 3, 100
+"""Normals of planes; how far away rows may be, in steps; steps of a state's own episode, before and
+after, that no wall parts from it; and the number of rows around a state that shows walls well."""
 _LARGE = 5000
 """Number of points from which searches for their neighbours use all processors; walls are searched
 for in parts of as many states."""
@@ -355,8 +357,11 @@ def explained_locally(steps: Steps, seed: int) -> float:
     return 1.0 - (within / max(freedom, 1)) / max(total / len(near), 1e-300)
 
 
-def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
-    """Choose states and read off what every action does there; also return the moves."""
+def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, float]:
+    """Choose states and read off what every action does there.
+
+    Also return the moves, and the share of the states with few rows around.
+    """
     width, features = steps.features.shape[1], steps.features
     rng = np.random.default_rng(seed)
 
@@ -372,7 +377,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
     # walls: planes around each state that far fewer steps cross than might
     directions = _normals(width, rng)
     planes = np.full((len(drawn), len(directions), 2), np.inf, np.float32)
-    planes[:living] = _walls(steps, drawn[:living], directions)
+    planes[:living], rows_around = _walls(steps, drawn[:living], directions)
 
     # moves long enough to get from one state to another; if observations recur, a step is enough
     around, at = query(tree, features, 1)
@@ -469,7 +474,8 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves]:
         typical = source[np.arange(living), off.argmin(axis=1)]
         change = steps.rows[end[typical]] - steps.rows[typical]
         model.drift[:living, kind] = np.where(typical[:, None] >= 0, change, 0.0)
-    return _with_chance(model, steps, leaps, usable[leap[usable]], end, beside), moves
+    model = _with_chance(model, steps, leaps, usable[leap[usable]], end, beside)
+    return model, moves, float((rows_around < _SEEN).mean())
 
 
 def _pool(
@@ -701,14 +707,20 @@ def _exit_pool(launch: FloatArray, exit_: IntArray, halves: list[IntArray]) -> i
     return _EXITS[good[-1]]
 
 
-def _walls(steps: Steps, drawn: IntArray, directions: FloatArray) -> NDArray[np.float32]:
-    """Return the distances of walls from states, ahead and behind in every direction."""
+def _walls(
+    steps: Steps, drawn: IntArray, directions: FloatArray
+) -> tuple[NDArray[np.float32], IntArray]:
+    """Return the distances of walls from states, ahead and behind in every direction.
+
+    Also return the number of rows around each state, at most `_AROUND`, that these rest on.
+    """
     features, own = steps.features, steps.features[drawn]
     onward = np.flatnonzero(steps.onward)
     begin = features[onward]
     change = features[onward + 1] - begin
     change[np.linalg.norm(change, axis=1) > 2.0 * _FAR] = 0.0  # jumps cross no walls
-    meant = _meant(begin, change, steps.kind[onward])
+    following = np.append(np.diff(onward) == 1, False)  # steps that continue in the next one
+    meant = _meant(begin, change, steps.kind[onward], following)
     # where the episode of each state was just before and after
     trail = np.zeros((len(drawn), 2 * _TRAIL, own.shape[1]))
     for offset in range(1, _TRAIL + 1):
@@ -726,7 +738,8 @@ def _walls(steps: Steps, drawn: IntArray, directions: FloatArray) -> NDArray[np.
         planes = pool.map(
             lambda some: find_planes(own[some], trail[some], near[some], reach[some], *about), parts
         )
-        return np.concatenate(list(planes))
+        found = np.concatenate(list(planes))
+    return found, np.isfinite(away).sum(axis=1)
 
 
 def _normals(width: int, rng: np.random.Generator) -> FloatArray:
@@ -740,21 +753,35 @@ def _normals(width: int, rng: np.random.Generator) -> FloatArray:
     return np.vstack([np.eye(width), drawn / np.linalg.norm(drawn, axis=1, keepdims=True)])
 
 
-def _meant(features: FloatArray, change: FloatArray, kind: IntArray) -> FloatArray:
+def _meant(
+    features: FloatArray, change: FloatArray, kind: IntArray, following: BoolArray
+) -> FloatArray:
     """Return where the action of each step leads if nothing is in the way; empty if unknown.
 
-    It is linear in the features, plus a constant for each kind of action: a least-squares fit to
-    the steps of at least half the usual length. It is known if it explains most of their squares.
+    For each kind of action it is an affine function of the features, so that turning an angle, seen
+    as cosine and sine, is one: a least-squares fit to the steps of at least half the usual length.
+    It is known if it explains most of what noise of the observations leaves of their squares. Such
+    noise makes the errors of consecutive steps opposite. `following` are the steps that continue in
+    the next one.
     """
     size = np.linalg.norm(change, axis=1)
     free = np.flatnonzero(size >= 0.5 * np.quantile(size, 0.9))
-    centred, count = features - features.mean(axis=0), int(kind.max()) + 1
     drawn = free[:: max(1, free.size // 50_000)]
-    design = [np.eye(count)[kind[drawn]], centred[drawn], np.ones((drawn.size, 1))]
-    fit = np.linalg.lstsq(np.hstack(design), change[drawn], rcond=None)[0]
-    usual: FloatArray = (fit[:count] + fit[-1])[kind] + centred @ fit[count:-1]
-    left = float(((change - usual)[drawn] ** 2).sum())
-    whole = float((change[drawn] ** 2).sum())
+    design = np.hstack([features - features.mean(axis=0), np.ones((len(features), 1))])
+    usual = np.zeros_like(change)
+    for each in np.unique(kind):
+        some = drawn[kind[drawn] == each]
+        if some.size >= 2 * design.shape[1]:
+            fit = np.linalg.lstsq(design[some], change[some], rcond=None)[0]
+            mine = kind == each
+            usual[mine] = design[mine] @ fit
+    off = change - usual
+    off *= np.minimum(1.0, _FAR / np.maximum(np.linalg.norm(off, axis=1, keepdims=True), 1e-300))
+    pairs = drawn[following[drawn]]
+    opposite = -float((off[pairs] * off[pairs + 1]).sum()) / max(pairs.size, 1)
+    noise = 2.0 * drawn.size * max(opposite, 0.0)
+    left = float((off[drawn] ** 2).sum()) - noise
+    whole = float((change[drawn] ** 2).sum()) - noise
     return usual if left < 0.5 * whole else usual[:0]
 
 

@@ -50,7 +50,7 @@ _EXPLAINED = 0.1
 """Least share of the local variance of steps that actions must explain to be used."""
 _UNSEEN = 3.0
 """Observations farther than this many steps from all states are off the distribution."""
-_KIND = "wayfield planner 2"
+_KIND = "wayfield planner 3"
 
 
 class Planner:
@@ -156,10 +156,10 @@ class Planner:
             vectors, values = where_steps_led(features, going), np.zeros(0)
             kind = kinds_of(vectors, seed)[0]
             steps = replace(steps, kind=kind, vectors=vectors, acted=False)
-        model, moves = make_model(steps, states, seed)
+        model, moves, sparse = make_model(steps, states, seed)
         if values.size and moves.values is not None:
             values = moves.values.reshape(-1, *values.shape[1:])
-        test = run_test(model, steps, moves, metric.dropped, seed)
+        test = run_test(model, steps, moves, sparse, metric.dropped, seed)
         self._hold(metric, model, values, test, find_horizon(model, seed), plans)
 
     def _hold(
@@ -307,7 +307,7 @@ class Planner:
         rows, goals, single = self._asked(observation, goal)
         low, high, far = self._bounds(rows, goals)
         high = np.where(far > 0.0, 1.0, high)  # nothing is known, so nothing is ruled out
-        low, high = interval(0.25**far * low, high, self._test.blind, level)
+        low, high = interval(0.25**far * low, high, self._test, level)
         return (low[0], high[0]) if single else (low, high)
 
     def check(self) -> Check:
