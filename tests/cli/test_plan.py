@@ -840,6 +840,16 @@ def test_wrong_delimiter() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_files_given_in_each_others_place() -> None:
+    assert "Is this the file of labels?" in refused_edges("name,minutes\nBern,0\nGenève,126\n")
+    trips = "start,end,minutes\nBern,Genève,126\nGenève,Bern,120\n"
+    assert "wayfield mend reads trips" in refused_labels(trips)
+    # the user's word counts: read as labels, of which none is the goal's
+    named = refused_labels(trips, "--vertex", "start", "--value", "minutes")
+    assert "has no label in labels.csv" in named
+
+
+@pytest.mark.usefixtures("folder")
 def test_unknown_column() -> None:
     complaint = refused_edges(ROADS, "--length", "costs (m)")
     assert complaint.startswith("edges.csv has no column 'costs (m)' (it has 'src', 'dst'")

@@ -69,7 +69,7 @@ class Source:
         """
         import numpy as np
 
-        from ..files import read_labels, read_positions
+        from ..files import are_trips, read_labels, read_positions
 
         edges, style = self.read_edges(stages), self.reading.style
         names, table, places, field = edges.names, None, None, None
@@ -77,6 +77,12 @@ class Source:
         if self.labels is not None:
             progress = stages.begin(f"reading {self.labels.name}")
             columns = self.reading.label_columns
+            if are_trips(self.labels, names, columns, style):
+                raise InputError(
+                    f"{self.labels} has two columns of vertices, as trips have; labels have one. "
+                    "wayfield mend reads trips. If these are labels, name the columns: --vertex "
+                    "and --value"
+                )
             table = read_labels(self.labels, names, columns, style, error, progress)
             read["labels"] = self.labels, table
             if table.positions is not None and not np.isnan(table.positions).any():

@@ -306,7 +306,11 @@ def _edge_columns(
         rest = sorted(range(width), key=lambda i: bool(words) and words[i][:1] in _OF_EDGES)
         take(role, unnamed_last(rest, header))
         if role not in at:
-            raise InputError(f"{sheet.path} has no column left for the edge's {role}")
+            taken = ", ".join(f"{each} = {sheet.called(i)}" for each, i in at.items())
+            raise InputError(
+                f"{sheet.path} has no column for the edge's {role} ({taken}); edges have two "
+                "columns of vertices. Is this the file of labels? The edges come first"
+            )
     left = [i for i in range(width) if i not in at.values()]
     if header is None or len(left) == 1:
         take("length", filter(sheet.numeric, left))
