@@ -45,7 +45,6 @@ from ..kernels.stays import continues
 
 Ends = Literal["absorbing", "truncated"]
 
-_TERMINATED = ("terminals", "terminations", "dones")
 _TRUNCATED = ("timeouts", "truncations")
 _ENDS = ("terminals", "timeouts", "terminations", "truncations", "dones")
 _NAMES = ("observations", "next_observations", "actions", "valids", *_ENDS)

@@ -83,8 +83,6 @@ after, that no wall parts from it; and the number of rows around a state that sh
 _LARGE = 5000
 """Number of points from which searches for their neighbours use all processors; walls are searched
 for in parts of as many states."""
-_EXPLAINED = 0.1
-"""Least share of the local variance of steps that actions must explain."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -478,6 +476,142 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
     return model, moves, float((rows_around < _SEEN).mean())
 
 
+def _spread(
+    features: FloatArray, shuffled: IntArray, states: int, rng: np.random.Generator
+) -> IntArray:
+    """Return rows spread over the space: one in each cube, the cubes as small as need be.
+
+    Where the behaviour lingers, there are more rows than states needed.
+    """
+    if shuffled.size <= states:
+        return shuffled
+    mix = rng.integers(1, 2**62, features.shape[1]) | 1
+    points = features[shuffled]
+
+    def one_each(side: float) -> IntArray | None:
+        """Return the first row in each cube; None if there are too many cubes."""
+        first = shuffled[:0]
+        for some in (points[: 8 * states], points):  # mostly the first rows have too many already
+            keys = (np.floor(some / side).astype(np.int64) * mix).sum(axis=1)
+            first = np.unique(keys, return_index=True)[1]
+            if first.size > states:
+                return None
+        return np.asarray(shuffled[np.sort(first)])
+
+    side, found = _CUBE, one_each(_CUBE)
+    if found is None:
+        while found is None:
+            side *= 1.1
+            found = one_each(side)
+        return found
+    while found.size < min(_FEW, states) and side / 1.25 >= _LEAST_CUBE:
+        # smaller cubes as long as there are few states
+        side /= 1.25
+        finer = one_each(side)
+        if finer is None:
+            break
+        found = finer
+    return found
+
+
+def _normals(width: int, rng: np.random.Generator) -> FloatArray:
+    """Return normals of planes: all around in the plane, axes and random ones beyond."""
+    if width == 1:
+        return np.ones((1, 1))
+    if width == 2:
+        angle = np.arange(_DIRECTIONS) * np.pi / _DIRECTIONS
+        return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    drawn = rng.normal(size=(_DIRECTIONS, width))
+    return np.vstack([np.eye(width), drawn / np.linalg.norm(drawn, axis=1, keepdims=True)])
+
+
+def _walls(
+    steps: Steps, drawn: IntArray, directions: FloatArray
+) -> tuple[NDArray[np.float32], IntArray]:
+    """Return the distances of walls from states, ahead and behind in every direction.
+
+    Also return the number of rows around each state, at most `_AROUND`, that these rest on.
+    """
+    features, own = steps.features, steps.features[drawn]
+    onward = np.flatnonzero(steps.onward)
+    begin = features[onward]
+    change = features[onward + 1] - begin
+    change[np.linalg.norm(change, axis=1) > 2.0 * _FAR] = 0.0  # jumps cross no walls
+    following = np.append(np.diff(onward) == 1, False)  # steps that continue in the next one
+    meant = _meant(begin, change, steps.kind[onward], following)
+    # where the episode of each state was just before and after
+    trail = np.zeros((len(drawn), 2 * _TRAIL, own.shape[1]))
+    for offset in range(1, _TRAIL + 1):
+        for slot, other in ((offset - 1, drawn - offset), (_TRAIL + offset - 1, drawn + offset)):
+            other = np.clip(other, 0, len(features) - 1)
+            gap = features[other] - own
+            same = steps.episode[other] == steps.episode[drawn]
+            same &= np.linalg.norm(gap, axis=1) <= _FAR * offset
+            trail[:, slot] = np.where(same[:, None], gap, 0.0)
+    away, near = query(cKDTree(begin), own, min(_AROUND, onward.size), _LOCAL)
+    reach = np.minimum(away[:, -1], _LOCAL)
+    about = begin, change, meant, directions, _LEAST
+    parts = [slice(i, i + _LARGE) for i in range(0, len(own), _LARGE)]
+    with ThreadPoolExecutor(num_processors()) as pool:
+        planes = pool.map(
+            lambda some: find_planes(own[some], trail[some], near[some], reach[some], *about), parts
+        )
+        found = np.concatenate(list(planes))
+    return found, np.isfinite(away).sum(axis=1)
+
+
+def _meant(
+    features: FloatArray, change: FloatArray, kind: IntArray, following: BoolArray
+) -> FloatArray:
+    """Return where the action of each step leads if nothing is in the way; empty if unknown.
+
+    For each kind of action it is an affine function of the features, so that turning an angle, seen
+    as cosine and sine, is one: a least-squares fit to the steps of at least half the usual length.
+    It is known if it explains most of what noise of the observations leaves of their squares. Such
+    noise makes the errors of consecutive steps opposite. `following` are the steps that continue in
+    the next one.
+    """
+    size = np.linalg.norm(change, axis=1)
+    free = np.flatnonzero(size >= 0.5 * np.quantile(size, 0.9))
+    drawn = free[:: max(1, free.size // 50_000)]
+    design = np.hstack([features - features.mean(axis=0), np.ones((len(features), 1))])
+    usual = np.zeros_like(change)
+    for each in np.unique(kind):
+        some = drawn[kind[drawn] == each]
+        if some.size >= 2 * design.shape[1]:
+            fit = np.linalg.lstsq(design[some], change[some], rcond=None)[0]
+            mine = kind == each
+            usual[mine] = design[mine] @ fit
+    off = change - usual
+    off *= np.minimum(1.0, _FAR / np.maximum(np.linalg.norm(off, axis=1, keepdims=True), 1e-300))
+    pairs = drawn[following[drawn]]
+    opposite = -float((off[pairs] * off[pairs + 1]).sum()) / max(pairs.size, 1)
+    noise = 2.0 * drawn.size * max(opposite, 0.0)
+    left = float((off[drawn] ** 2).sum()) - noise
+    whole = float((change[drawn] ** 2).sum()) - noise
+    return usual if left < 0.5 * whole else usual[:0]
+
+
+def _carried(steps: Steps, usable: IntArray, moves: Moves, rng: np.random.Generator) -> FloatArray:
+    """Return for each feature how much of the offset of a near row carries over to its outcome."""
+    features, width, end = steps.features, steps.features.shape[1], moves.end
+    alive = usable[~steps.absorbing[end[usable]]]
+    over, under = np.zeros(width), np.full(width, 1e-12)
+    for kind in range(int(moves.kind.max()) + 1):
+        some = rng.permutation(alive[moves.kind[alive] == kind])[:20_000]
+        train, test = some[steps.half[some] == 0], some[steps.half[some] == 1][:1000]
+        if train.size < 2 * _ENOUGH or not test.size:
+            continue
+        away, near = query(cKDTree(features[train]), features[test], 2)
+        good = away[:, 1] <= _FAR
+        offset = (features[test] - features[train[near[:, 1]]])[good]
+        gap = (features[end[test]] - features[end[train[near[:, 1]]]])[good]
+        keep = np.linalg.norm(gap, axis=1) < 3.0 * _FAR
+        over += (offset * gap)[keep].sum(axis=0)
+        under += (offset**2)[keep].sum(axis=0)
+    return np.asarray(np.clip(over / under, 0.0, 1.0))
+
+
 def _pool(
     steps: Steps,
     known: list[list[IntArray]],
@@ -521,61 +655,6 @@ def _at_the_odds(
     worse, better = np.cumsum(usable & fatal, axis=1), np.cumsum(usable & ~fatal, axis=1)
     left = (count - np.minimum(wanted, worse[:, -1]))[:, None]
     return np.asarray(usable & np.where(fatal, worse <= wanted[:, None], better <= left))
-
-
-def _spread(
-    features: FloatArray, shuffled: IntArray, states: int, rng: np.random.Generator
-) -> IntArray:
-    """Return rows spread over the space: one in each cube, the cubes as small as need be.
-
-    Where the behaviour lingers, there are more rows than states needed.
-    """
-    if shuffled.size <= states:
-        return shuffled
-    mix = rng.integers(1, 2**62, features.shape[1]) | 1
-    points = features[shuffled]
-
-    def one_each(side: float) -> IntArray | None:
-        """Return the first row in each cube; None if there are too many cubes."""
-        first = shuffled[:0]
-        for some in (points[: 8 * states], points):  # mostly the first rows have too many already
-            keys = (np.floor(some / side).astype(np.int64) * mix).sum(axis=1)
-            first = np.unique(keys, return_index=True)[1]
-            if first.size > states:
-                return None
-        return np.asarray(shuffled[np.sort(first)])
-
-    side, found = _CUBE, one_each(_CUBE)
-    if found is None:
-        while found is None:
-            side *= 1.1
-            found = one_each(side)
-        return found
-    while found.size < min(_FEW, states) and side / 1.25 >= _LEAST_CUBE:
-        # smaller cubes as long as there are few states
-        side /= 1.25
-        finer = one_each(side)
-        if finer is None:
-            break
-        found = finer
-    return found
-
-
-def weights(away: FloatArray) -> FloatArray:
-    """Return weights for distances: those of states behind a wall are next to nothing."""
-    weight = 1.0 / (away + 0.1)
-    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
-
-
-def query(
-    tree: cKDTree, points: FloatArray, k: int, within: float = np.inf
-) -> tuple[FloatArray, IntArray]:
-    """Return distances and indices of the k nearest, both of shape (points, k)."""
-    threads = num_processors() if len(points) >= _LARGE else 1
-    away, near = tree.query(
-        points, np.arange(1, k + 1), distance_upper_bound=within, workers=threads
-    )
-    return np.asarray(away), np.asarray(near)
 
 
 def _snapped(
@@ -707,99 +786,18 @@ def _exit_pool(launch: FloatArray, exit_: IntArray, halves: list[IntArray]) -> i
     return _EXITS[good[-1]]
 
 
-def _walls(
-    steps: Steps, drawn: IntArray, directions: FloatArray
-) -> tuple[NDArray[np.float32], IntArray]:
-    """Return the distances of walls from states, ahead and behind in every direction.
-
-    Also return the number of rows around each state, at most `_AROUND`, that these rest on.
-    """
-    features, own = steps.features, steps.features[drawn]
-    onward = np.flatnonzero(steps.onward)
-    begin = features[onward]
-    change = features[onward + 1] - begin
-    change[np.linalg.norm(change, axis=1) > 2.0 * _FAR] = 0.0  # jumps cross no walls
-    following = np.append(np.diff(onward) == 1, False)  # steps that continue in the next one
-    meant = _meant(begin, change, steps.kind[onward], following)
-    # where the episode of each state was just before and after
-    trail = np.zeros((len(drawn), 2 * _TRAIL, own.shape[1]))
-    for offset in range(1, _TRAIL + 1):
-        for slot, other in ((offset - 1, drawn - offset), (_TRAIL + offset - 1, drawn + offset)):
-            other = np.clip(other, 0, len(features) - 1)
-            gap = features[other] - own
-            same = steps.episode[other] == steps.episode[drawn]
-            same &= np.linalg.norm(gap, axis=1) <= _FAR * offset
-            trail[:, slot] = np.where(same[:, None], gap, 0.0)
-    away, near = query(cKDTree(begin), own, min(_AROUND, onward.size), _LOCAL)
-    reach = np.minimum(away[:, -1], _LOCAL)
-    about = begin, change, meant, directions, _LEAST
-    parts = [slice(i, i + _LARGE) for i in range(0, len(own), _LARGE)]
-    with ThreadPoolExecutor(num_processors()) as pool:
-        planes = pool.map(
-            lambda some: find_planes(own[some], trail[some], near[some], reach[some], *about), parts
-        )
-        found = np.concatenate(list(planes))
-    return found, np.isfinite(away).sum(axis=1)
+def weights(away: FloatArray) -> FloatArray:
+    """Return weights for distances: those of states behind a wall are next to nothing."""
+    weight = 1.0 / (away + 0.1)
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
-def _normals(width: int, rng: np.random.Generator) -> FloatArray:
-    """Return normals of planes: all around in the plane, axes and random ones beyond."""
-    if width == 1:
-        return np.ones((1, 1))
-    if width == 2:
-        angle = np.arange(_DIRECTIONS) * np.pi / _DIRECTIONS
-        return np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    drawn = rng.normal(size=(_DIRECTIONS, width))
-    return np.vstack([np.eye(width), drawn / np.linalg.norm(drawn, axis=1, keepdims=True)])
-
-
-def _meant(
-    features: FloatArray, change: FloatArray, kind: IntArray, following: BoolArray
-) -> FloatArray:
-    """Return where the action of each step leads if nothing is in the way; empty if unknown.
-
-    For each kind of action it is an affine function of the features, so that turning an angle, seen
-    as cosine and sine, is one: a least-squares fit to the steps of at least half the usual length.
-    It is known if it explains most of what noise of the observations leaves of their squares. Such
-    noise makes the errors of consecutive steps opposite. `following` are the steps that continue in
-    the next one.
-    """
-    size = np.linalg.norm(change, axis=1)
-    free = np.flatnonzero(size >= 0.5 * np.quantile(size, 0.9))
-    drawn = free[:: max(1, free.size // 50_000)]
-    design = np.hstack([features - features.mean(axis=0), np.ones((len(features), 1))])
-    usual = np.zeros_like(change)
-    for each in np.unique(kind):
-        some = drawn[kind[drawn] == each]
-        if some.size >= 2 * design.shape[1]:
-            fit = np.linalg.lstsq(design[some], change[some], rcond=None)[0]
-            mine = kind == each
-            usual[mine] = design[mine] @ fit
-    off = change - usual
-    off *= np.minimum(1.0, _FAR / np.maximum(np.linalg.norm(off, axis=1, keepdims=True), 1e-300))
-    pairs = drawn[following[drawn]]
-    opposite = -float((off[pairs] * off[pairs + 1]).sum()) / max(pairs.size, 1)
-    noise = 2.0 * drawn.size * max(opposite, 0.0)
-    left = float((off[drawn] ** 2).sum()) - noise
-    whole = float((change[drawn] ** 2).sum()) - noise
-    return usual if left < 0.5 * whole else usual[:0]
-
-
-def _carried(steps: Steps, usable: IntArray, moves: Moves, rng: np.random.Generator) -> FloatArray:
-    """Return for each feature how much of the offset of a near row carries over to its outcome."""
-    features, width, end = steps.features, steps.features.shape[1], moves.end
-    alive = usable[~steps.absorbing[end[usable]]]
-    over, under = np.zeros(width), np.full(width, 1e-12)
-    for kind in range(int(moves.kind.max()) + 1):
-        some = rng.permutation(alive[moves.kind[alive] == kind])[:20_000]
-        train, test = some[steps.half[some] == 0], some[steps.half[some] == 1][:1000]
-        if train.size < 2 * _ENOUGH or not test.size:
-            continue
-        away, near = query(cKDTree(features[train]), features[test], 2)
-        good = away[:, 1] <= _FAR
-        offset = (features[test] - features[train[near[:, 1]]])[good]
-        gap = (features[end[test]] - features[end[train[near[:, 1]]]])[good]
-        keep = np.linalg.norm(gap, axis=1) < 3.0 * _FAR
-        over += (offset * gap)[keep].sum(axis=0)
-        under += (offset**2)[keep].sum(axis=0)
-    return np.asarray(np.clip(over / under, 0.0, 1.0))
+def query(
+    tree: cKDTree, points: FloatArray, k: int, within: float = np.inf
+) -> tuple[FloatArray, IntArray]:
+    """Return distances and indices of the k nearest, both of shape (points, k)."""
+    threads = num_processors() if len(points) >= _LARGE else 1
+    away, near = tree.query(
+        points, np.arange(1, k + 1), distance_upper_bound=within, workers=threads
+    )
+    return np.asarray(away), np.asarray(near)
