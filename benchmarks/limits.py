@@ -1,11 +1,11 @@
 """How far the exact AMLE is from what the machine allows: bytes, bandwidth, passes.
 
-Run with ``python -m benchmarks.limits [vertices]``, or with ``growth`` in place of the number for
-the growth of the times from 1e4 to 1e6 vertices. No solver can do with less than one pass over
-the graph: every arc and every label is read once, and every value is written once. At the measured
+Run with ``python -m benchmarks.limits [vertices]``. With ``growth`` in place of the number, it
+prints how times grow from 1e4 to 1e6 vertices. No solver can do with less than one pass over the
+graph: every arc and every label is read once, and every value is written once. At the measured
 bandwidth of the machine that takes a certain time, the *limit*. A plain sweep is one such pass.
-*Rounds* are those of the iteration, 0 where the divide and conquer answered. On a directed graph a
-sweep is one check of every vertex, over its arcs in and out.
+*Rounds* are those of the iteration; 0 means that divide and conquer solved it. On a directed graph
+a sweep is one check of every vertex, over its incoming and outgoing arcs.
 
 Times are CPU time, the least of several rounds.
 """
@@ -121,7 +121,7 @@ def problems(size: int) -> Iterator[tuple[str, str, wf.Graph, wf.Labels]]:
 
 
 def directed_problems(size: int) -> Iterator[tuple[str, str, wf.Graph, wf.Labels]]:
-    """A directed grid on which lengths and labels tie, and digraphs of two random arcs a vertex."""
+    """A directed grid with tied lengths and labels, and a digraph of two random arcs per vertex."""
     rng = np.random.default_rng(3)
     side = round(size**0.5)
     number = np.arange(side * side).reshape(side, side)

@@ -2,7 +2,7 @@
 
 Above, what the field alone shows: the error of its values that each move survives. Below, what
 comparison with the truth shows: where the half-gap test proves the move optimal, where it is
-optimal though nothing of the kind proves it, and where it is not. Every start of all three plans
+optimal although the test does not prove it, and where it is not. Every start of all three plans
 reaches the goal, as the reach theorem says.
 
 Run it with ``python examples/certified_region.py [FILE]``; it needs the extra ``plots``.

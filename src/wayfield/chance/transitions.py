@@ -198,9 +198,9 @@ class Transitions(KeepsReadOnly):
     def with_intervals(self, level: float = 0.95) -> Transitions:
         """Return the process with Clopper–Pearson intervals for its odds.
 
-        They assume that samples are independent, and that an action has no outcomes but those that
-        any action had at the state. They are wide: after ten samples, reach may lie almost anywhere
-        between 0 and 1. `ExpectedCost.doubt` gives much narrower bounds, but assumes more.
+        They assume that samples are independent, and that an action can only have outcomes that
+        some action had at the state. They are wide: after ten samples, reach may lie almost
+        anywhere between 0 and 1. `ExpectedCost.doubt` gives much narrower bounds, but assumes more.
 
         Parameters
         ----------
@@ -404,8 +404,8 @@ class Transitions(KeepsReadOnly):
     def shrunk(self, strength: float = 10.0) -> Transitions:
         """Return posterior odds: counts plus `strength` samples of pooled outcomes.
 
-        The pool of a choice are all choices of its state, whatever the action. A choice seen three
-        times is then judged by its pool, one seen a thousand times by itself. Every outcome of the
+        All choices of a state are pooled, whatever the action. A choice seen three times is then
+        judged mostly by its pool, one seen a thousand times by itself. Every outcome of the
         pool becomes possible, including dead ends: plan with `give_up`.
 
         Parameters

@@ -158,9 +158,9 @@ class WordColumn:
     def read(
         self, meaning: Callable[[str], Meaning | None], *missing: str | Option
     ) -> tuple[list[Meaning], NDArray[np.int32]]:
-        """Return the meaning of every word, and the number of each row's word.
+        """Return the meaning of every distinct word, and the index of each row's word.
 
-        The `InputError` names the first row with a word that has none.
+        Raise `InputError` at the first row with a word that has no meaning.
         """
         meanings, number = [], np.concatenate(self._pieces)
         for i, word in enumerate(self.words):

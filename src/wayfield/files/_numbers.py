@@ -225,7 +225,7 @@ def read_rows(
 ) -> tuple[dict[str, NDArray[np.int64]], dict[str, NumberColumn], list[str]]:
     """Read the columns of a table by role: vertices in `places`, -1 if unknown; else numbers.
 
-    The last result are notes on the table.
+    The third result holds notes on the table.
     """
     notation = Notation.of(style)
     numbers = {r: NumberColumn(sheet, i, notation) for r, i in at.items() if r not in places}

@@ -96,7 +96,7 @@ class Sheet(ABC):
         return "" if self.header is None else self.header[column]
 
     def lacks(self, role: str) -> InputError:
-        """Return the error of a table without a column for a role."""
+        """Return the error for a table that has no column for a role."""
         found = ", ".join(self.called(i) for i in range(self.width))
         return InputError(
             f"{self.path} has no column for the {role} ({self.width} found: {found}); is the "

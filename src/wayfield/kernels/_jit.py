@@ -11,16 +11,17 @@ Five things are different here:
   file that holds the kernel. It would run old code of the kernels that it calls.
 - A kernel that calls another with a constant, or with an entry of a 32-bit array, uses its 64-bit
   version. Numba would compile it again for that constant or width.
-- A kernel takes read-only arrays for writable ones. Numba would compile it again for them, in every
-  combination. So nothing but the plain run of the tests notices a kernel that writes to them.
+- A kernel treats read-only arrays like writable ones. Numba would compile it again for every
+  combination of the two. A kernel that writes to a read-only array is therefore noticed only by the
+  tests that run kernels as plain Python.
 
 A rule for kernels that Python calls: they return arrays, numbers and plain tuples of these, never a
 named tuple. To make a named tuple, Numba looks up its class and calls it, both in Python, without
 checking for errors. If Ctrl-C was pressed during the kernel, this raises there, and the process
 ends with a segmentation fault. Kernels that are called only by kernels may return named tuples.
 
-A rule for all kernels: an array is copied into a part of another by a loop, not by an assignment to
-a slice. For that Numba compiles the text of its error message, which takes four seconds.
+A rule for all kernels: copy an array into a part of another by a loop, not by assigning to a slice.
+For a slice, Numba also compiles the error message for wrong shapes, which takes four seconds.
 """
 
 from __future__ import annotations
@@ -93,11 +94,11 @@ class _Kernel(CPUDispatcher):
             raise
 
     def compile(self, sig: Any) -> Any:
-        """Return the version for some types of arguments: that for writable arrays."""
+        """Return the version for these types of arguments, with all arrays taken as writable."""
         given, returned = normalize_signature(sig)
         general = tuple(map(_writable, given))
         version = super().compile(general if returned is None else returned(*general))
-        if general != given:  # found at once in the next call
+        if general != given:  # so that the next call finds it at once
             self._insert([each._code for each in given], version, False)
         return version
 

@@ -2,8 +2,8 @@
 
 The heuristic is the cost to the goal as believed at first. It stays a lower bound while costs only
 rise and arcs only vanish. Each search raises it where it has searched: a vertex settled at cost g,
-when the goal is at C, is at least C - g away (Adaptive A*, Koenig & Likhachev 2005). So planning
-again after a missing arc expands little more than the detour.
+when the goal is at C, is at least C - g away (Adaptive A*, Koenig & Likhachev 2005). So a new
+plan after a missing arc expands little more than the detour.
 """
 
 from __future__ import annotations

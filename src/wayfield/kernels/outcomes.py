@@ -19,10 +19,10 @@ U is the unique fixed point of a contraction, and sweeps in place converge to it
 with weights that sum to γ^steps, γ near 1. Sweeps converge to it as well.
 
 **Walls.** Around a state, look at the nearest steps of the buffer along a direction. Each of them
-might have crossed the planes on its intended way or, if that is unknown, any plane no farther away
-than it goes. A plane is a wall if far fewer steps crossed it than might have, with enough of them
-on either side. Of the steps that do not mean to cross it, none counts: noise of the observations
-carries them to and fro.
+might have crossed the planes on its intended path. If that is unknown, it might have crossed any
+plane no farther away than the step is long. A plane is a wall if far fewer steps crossed it than
+might have, with enough of them on either side. Steps that were not meant to cross the plane do not
+count, because noisy observations carry them back and forth.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NONE = -1
 """No sample."""
 
 BEHIND = 1e3
-"""How much farther states behind a wall seem, in steps."""
+"""Steps that are added to the distance of states behind a wall."""
 _OFFSETS = 12
 """Planes that are tried on either side of a state."""
 
@@ -263,17 +263,17 @@ def find_planes(
                     for j in range(count):
                         intended[j] += intent[c, j] * directions[e, c]
             for j in range(count):
-                # offsets that the step might have crossed: on its intended way if that is known,
+                # offsets that the step might have crossed: on its intended path if that is known,
                 # otherwise to either side
                 up = max(intended[j], 0.0) if known else abs(move[j])
                 down = max(-intended[j], 0.0) if known else abs(move[j])
-                # and those that it crossed as it might have: noise crosses planes, too
+                # and those of them that it did cross; others are crossed by noise
                 slot[0, j] = _slot(start[j] - min(down, max(-move[j], 0.0)), unit)
                 slot[1, j] = _slot(start[j] + min(up, max(move[j], 0.0)), unit)
                 slot[2, j] = _slot(start[j] - down, unit)
                 slot[3, j] = _slot(start[j], unit)
                 slot[4, j] = _slot(start[j] + up, unit)
-            # numbers of steps with an offset between their ends, and on their way up or down
+            # count the steps whose ends lie on either side of an offset, going up or down
             borders[:] = 0.0
             for j in range(count):
                 for b in range(5):
@@ -285,8 +285,8 @@ def find_planes(
                 might_fall += borders[2, s] - borders[3, s]
                 might_rise += borders[3, s] - borders[4, s]
                 crossed[s], above[s], below[s] = fell + rose, might_fall, might_rise
-                # A wall stops those on either side. Otherwise it is a wall elsewhere that stops
-                # some, or a slope.
+                # A wall stops steps from either side. If steps from one side alone are stopped,
+                # the cause is a wall elsewhere, or a slope.
                 both[s] = not known or (fell <= 0.7 * might_fall and rose <= 0.7 * might_rise)
             most_ahead, most_behind, lean = 0.0, 0.0, 0.0
             for j in range(trail.shape[1]):
@@ -339,7 +339,7 @@ def parted(
     """Whether a wall next to a state parts it from a point, for (n, d) points, (n, k) states."""
     apart = np.zeros(candidates.shape, np.bool_)
     walled = np.ones(states.shape[0], np.bool_)
-    if candidates.size > states.shape[0]:  # worth finding out first: most have no wall around
+    if candidates.size > states.shape[0]:  # worth finding out first: most have none nearby
         for i in range(states.shape[0]):
             walled[i] = planes[i].min() < np.inf
     for q in range(candidates.shape[0]):
@@ -392,8 +392,9 @@ def find_nearest(
 ) -> tuple[FloatArray, IntArray]:
     """Return distances and indices of the k states nearest to each point, both (n, k).
 
-    States behind a wall seem `BEHIND` farther than they are. Of equally distant states the first
-    comes first. The search goes up and down along one coordinate, until that alone is too far.
+    States behind a wall count as `BEHIND` farther away than they are. Equally distant states are in
+    the order of their numbers. The search goes down and up along one coordinate. It stops where the
+    distance in that coordinate alone is too large.
     """
     axis, order, along, places = by
     size = places.shape[0]
@@ -426,7 +427,7 @@ def find_nearest(
                     if slot < k:
                         best[slot], which[slot] = squared, i
                 at += step
-        # sort again with the walls, which keeps the order of equals
+        # sort again, walls included; the sort is stable
         for j in range(k):
             i, distance = which[j], np.sqrt(best[j])
             if _behind(points, q, i, states, directions, planes):

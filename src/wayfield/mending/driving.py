@@ -14,11 +14,11 @@ worlds in which steps slip.
 paid costs are kept for the walks that follow. They overrule a mend: an arc that the mend made
 costly, but that was walked at its old cost, is cheap from then on.
 
-**Doubting a mend.** A real arc that a mend made costly is never walked, so it would stay costly for
-ever. Therefore, with memory, some walks follow the graph as given instead: every eighth of those
-for which it predicts a cheaper path. Such a walk returns to the mended plan once its predicted
-total has risen by a fifth of its advantage. If it was cheaper in the end than the mended plan, such
-walks become twice as frequent, else half as frequent.
+**Doubting a mend.** An arc that a mend wrongly made costly is never walked, so it stays costly.
+Therefore, with memory, some walks follow the graph as given instead: one in eight of those for
+which it predicts a cheaper path. Such a walk returns to the mended plan once its predicted
+total has risen by a fifth of the saving it hoped for. If the walk was cheaper than the mended plan
+predicted, such walks become twice as frequent, otherwise half as frequent.
 
 References
 ----------
@@ -46,13 +46,13 @@ from ..kernels.shortest import dijkstra
 from .fitting import Mended
 
 DOUBT_EVERY = 8
-"""The first of this many walks that might gain by doubting the mend does so."""
+"""At first, one in this many of the walks that might gain by doubting the mend does so."""
 
 DOUBT_RISK = 0.2
 """Share of the hoped-for saving that may be lost before a walk stops doubting."""
 
 SURELY = 1.0 - 1e-9
-"""Costs count as less than others below this share of them: the rest is rounding."""
+"""A cost is less than another if it is below this share of it; the rest may be rounding."""
 
 Step: TypeAlias = Callable[[int, int], tuple[int, float]]
 """A world: an attempt to go from x to y returns the vertex reached and the cost."""
@@ -264,7 +264,7 @@ class _Belief:
 
 
 class _Walker:
-    """One who walks, learns, and plans again only where an arc does not lead where it should.
+    """A walker that learns, and plans again only where an arc does not lead where it should.
 
     The true cost of an arc that was just taken does not change the plan: a shortest path from its
     head does not lead through it.
@@ -331,7 +331,7 @@ class _Walker:
     ) -> tuple[bool, bool, float, int, int]:
         """Walk from x; return whether it arrived or stopped, the cost, attempts and refuted arcs.
 
-        With a `limit`, doubt the mend until paid plus remaining cost exceeds it.
+        With a `limit`, doubt the mend until the cost paid plus the remaining cost exceeds it.
         """
         paid, steps, found = 0.0, 0, 0
         while way and steps < cap:

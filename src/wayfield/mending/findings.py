@@ -341,7 +341,7 @@ class _Tests:
     def _search(self, out: frozenset[int], order: tuple[str, ...]) -> tuple[Hypothesis, float]:
         """Add edges and places greedily, in phases of what may be added.
 
-        Returns the hypothesis at the end, and its log posterior up to a constant.
+        Return the hypothesis at the end, and its log posterior up to a constant.
         """
         at, total, phase = Hypothesis(out), 0.0, 0
         for _ in range(STEPS):

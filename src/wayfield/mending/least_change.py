@@ -10,7 +10,7 @@ on every arc, and the field φ(x) = min over z of Y(z) + d_{ℓ+δ}(x, z) shows 
 
     value  =  min over φ with φ = Y at the labels of  Σ w (φ(x) - φ(y) - ℓ)₊ .
 
-*Error.* With an error ε, φ may differ from Y by ε for nothing.
+*Error.* With an error ε, φ may differ from Y by up to ε at no price.
 
 **Dual.** A flow f with 0 ≤ f ≤ w that is conserved away from the labels and leaves label i with
 net amount b_i:
@@ -21,13 +21,13 @@ Every flow bounds every change from below, and at the optimum the two agree: the
 proof. It is a minimum-cost flow ([1]_ for one pair of labels; [2]_, inverse optimisation). An arc
 is lengthened only where it is saturated, f = w.
 
-**Method.** (1) Arcs that lie on no path between labels that is too short are acquitted, exactly
-(`contradictions`). (2) Exact labels are merged into one root of potential 0: an arc out of label x
-has length ℓ - Y(x), one into label y ℓ + Y(y). A label with an error stays a vertex with two arcs
-of its own, to the root at Y + ε and from it at -(Y - ε). (3) Network simplex
-(`kernels.network_simplex`) from the flow 0 and the tree of shortest paths to labels. Its potentials
-are the upper bound of `contradictions`, so only arcs out of labels have negative reduced cost at
-first.
+**Method.** (1) An arc is acquitted if it lies on no path between labels that is too short. This
+is exact (`contradictions`). (2) Exact labels are merged into one root of potential 0. An arc out of
+label x then has length ℓ - Y(x), and an arc into label y has length ℓ + Y(y). A label with an error
+stays a vertex with two arcs of its own, to the root at Y + ε and from it at -(Y - ε). (3) Network
+simplex (`kernels.network_simplex`) starts from the flow 0 and the tree of shortest paths to labels.
+Its potentials are the upper bound of `contradictions`, so at first only arcs out of labels have
+negative reduced cost.
 
 **Verification.** Value and bound are evaluated anew on the whole graph, from the result alone. The
 field comes from shortest paths, φ(x) = min over z of Y(z) + ε + d_{ℓ+δ}(x, z). This proves the
@@ -131,7 +131,7 @@ class LeastChange(MendMethod):
     Parameters
     ----------
     price : {"detour", "unit"}
-        Price per unit of lengthening: 1 over the arc's detour, or 1.
+        Price per unit of lengthening: 1 divided by the length of the arc's detour, or 1.
     only_odd : float or None
         Lengthen only arcs with a detour of at least this many times their own length; None: all.
         The value is always that of the change of all arcs.
@@ -301,7 +301,7 @@ def _least_change(problem: MendProblem, labels: _Labelled, price: FloatArray) ->
     looped = merged[tails] & merged[heads]
     loops, arcs = np.flatnonzero(kept & looped), np.flatnonzero(kept & ~looped)
 
-    # 3. the network: these arcs, then one from each label with an error to the root, then one back
+    # 3. the network: these arcs, then arcs from each label with an error to the root, then back
     soft = np.flatnonzero(live[labels.vertices])
     own, root = node[labels.vertices[soft]], np.zeros(soft.size, np.int64)
     network = Network(

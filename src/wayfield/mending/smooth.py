@@ -246,7 +246,7 @@ class _Rays:
     def renew(self, lengths: FloatArray) -> tuple[float, float, float]:
         """Add the shortest paths and, if costs are exact, paths that prove arcs too cheap.
 
-        Returns the mean and the largest error of the trips, and the mean excess of contradictions
+        Return the mean and the largest error of the trips, and the mean excess of contradictions
         between them.
         """
         problem = self._problem

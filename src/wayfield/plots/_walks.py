@@ -30,7 +30,7 @@ _TORSO = 0.25
 _COLOURS = 96
 """In the palette of a film."""
 _EVERY, _MOST, _HEIGHT = 4, 120, 300
-"""Steps of the environment between two frames, frames at most, and pixels of a maze's height."""
+"""Environment steps between two frames, largest number of frames, height of a maze in pixels."""
 
 
 def film(
@@ -43,8 +43,8 @@ def film(
 ) -> Path:
     """Film walks in the same maze side by side, each over its own field.
 
-    A walk that ends before the others stays where it ended. The film runs at twice the pace of
-    the simulation with the ant of OGBench, and for at most 120 frames.
+    A walk that ends before the others stays where it ended. With OGBench's ant, the film runs at
+    twice the speed of the simulation. It has at most 120 frames.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class Test:
     blind : float
         Share of the states, in a small buffer, where walls would go unnoticed.
     sparse : float
-        Share of the states with too few rows around to see all walls.
+        Share of the states with too few rows around them to show all walls.
     """
 
     predicted: FloatArray
@@ -176,7 +176,7 @@ def interval(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the interval that holds the probability of arrival with a probability of `level`.
 
-    It begins the lower, the more of the states might hide walls.
+    The more states might have unseen walls nearby, the lower it begins.
     """
     middle, slack = calibrated(low, high, test.blind), _SLACK * level / 0.9
     wide, least = level / 0.9, low * (1.0 - max(test.blind, test.sparse))
@@ -279,8 +279,8 @@ def make_check(
         "low level": risky > 0.5,
     }
     verdict = test.verdict
-    # without actions, chance looks like choice, and walls are hard to see; so are they where rows
-    # are few
+    # without actions, chance looks like choice, and walls are hard to find; with few rows, walls
+    # are hard to find as well
     doubtful = share > 0.2 or wide > 0.5 or leads < 0.3 or test.sparse > 0.5 or not has_actions
     if verdict == "trust" and doubtful:
         verdict = "careful"

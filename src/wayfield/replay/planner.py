@@ -463,8 +463,8 @@ class Planner:
 
     def _asked(self, observation: ArrayLike, goal: ArrayLike) -> tuple[Rows, Rows, bool]:
         """Return observations and goals as rows, and whether a single one was asked about."""
-        # The usual case, checked at once: checks take longer than finding the sub-goal. A goal with
-        # a plan was checked before.
+        # A short cut for the usual case, because full checks take longer than finding the sub-goal.
+        # A goal with a plan was checked before.
         width = (self._model.rows.shape[1],)
         if (
             type(observation) is type(goal) is np.ndarray

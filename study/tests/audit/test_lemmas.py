@@ -1,4 +1,4 @@
-"""Statements of the paper that follow from other functions, checked by their own words."""
+"""Statements of the paper without a function of their own, checked as the paper states them."""
 
 from __future__ import annotations
 

@@ -294,7 +294,7 @@ def test_an_experiment_that_lacks_something(
 def test_reproduce_and_report(
     command: Command, in_this_process: None, paper_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On the cells of the small run, of which one result is lost."""
+    """On the cells of the small run, with one result missing."""
     written: list[dict[str, list[Row]]] = []
     really_write = report.write_report
 

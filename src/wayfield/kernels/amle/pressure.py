@@ -300,7 +300,7 @@ def _spread_lengths(
         after[x] = OUT
         if i >= frame[1]:
             continue
-        # no fixed vertex on this side: its arcs need not be looked at
+        # no fixed vertex is next to it on this side: skip its arcs
         if near[x] == np.inf:
             key[x] = np.inf
             continue
@@ -335,7 +335,7 @@ def _spread_lengths(
     for bucket in range(count):
         while first[bucket] != END:
             x = first[bucket]
-            # `before` of the next one stays as it was: that of a first entry is never read
+            # `before` of the new first entry is left as it was: it is never read
             first[bucket] = after[x]
             after[x] = OUT
             if bounded and key[x] > SURE - other[x]:

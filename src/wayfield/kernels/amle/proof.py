@@ -57,7 +57,7 @@ class Sides(NamedTuple):
     down: Arcs
     """Out of a vertex: where it can go down."""
     ways: int
-    """2, or 1 if both are the same."""
+    """Number of sides: 2, or 1 if both are the same."""
 
 
 def sides_of(out: Arcs, into: Arcs) -> Sides:

@@ -1,6 +1,6 @@
 """What comparison with the truth shows: where a greedy planner may trust a field, and where not.
 
-One function per statement, one module per group of statements; the modules' heads have the
+One module per group of the paper's statements; the docstrings of the modules have the
 proofs. `decisions`: `half_gap`, `ordering`, `fidelity`. `separation`, the two fields the paper
 compares: `geometry`, `mechanism`. `outcomes`, how plans fail: `failures`, `strict_extrema`. Worked
 examples: `witnesses`, `lattice_search`. What a function returns is described in its module.

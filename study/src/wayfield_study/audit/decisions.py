@@ -84,8 +84,9 @@ pair to one decision of two neighbours, whose values err by ε upwards and downw
     P(inverted) ≤ min over t of (C t^α + m / t) = (1 + α) α^(-α/(1+α)) C^(1/(1+α)) m^(α/(1+α)).
 
 The paper's corollary on bad tails has m^α, from G_s(t) ≤ C₀ t^α at *every* decision, for the share
-G_s of pairs at most t apart. No C₀ will do where neighbours tie and there is no error, as on every
-maze. Here it holds on average only, and the exponent α / (1 + α) is the price.
+G_s of pairs at most t apart. No C₀ satisfies this where neighbours tie and there is no error, as
+on every maze. Here the bound on G is assumed on average only. The price is the smaller exponent
+α / (1 + α).
 
 Any bound on the errors serves as ε_s. That of `wayfield.certify(…).error_bound` needs no truth.
 """
@@ -206,7 +207,7 @@ class HalfGap(inputs.FrozenArrays):
         Parameters
         ----------
         starts : (k,) array of vertices, optional
-            Where walks begin, repeats counted; every vertex but the goal if not given.
+            Where walks begin, repeats counted. Default: every vertex except the goal.
         """
         start = inputs.starts_of(self.graph, starts, self.goal)
         known = start[self.decides[start] | (start == self.goal)]

@@ -334,7 +334,7 @@ class SeparatedStates(inputs.FrozenArrays):
     decides : (n,) bool array
         Which states are decisions.
     counted : dict of (n,) bool arrays
-        Where each of the counts of `Mechanism` holds, by its name.
+        For each count of `Mechanism`, by its name: the states that it counts.
     """
 
     plan: Plan

@@ -6,12 +6,12 @@ more often at the costly label 7.
 
 **Subdivision** (Corollary on strict harmonic rankings, Lemma on the AMLE): with every edge cut into
 k and labels multiplied by k, values at the old vertices grow by the factor k and slopes stay, so
-the margin between the first steps of two branches does not depend on k: refining the graph rescues
-neither a wrong ranking nor spoils a right one.
+the margin between the first steps of two branches does not depend on k: refining the graph neither
+rescues a wrong ranking nor spoils a right one.
 
-**Rationals.** All of these numbers are rationals of small denominators. Fields are solved within
-proved brackets much narrower than the distance of two such rationals, and the one that is meant is
-given. The tests compute the same in exact arithmetic.
+**Rationals.** All of these numbers are rationals with small denominators. Fields are solved within
+proved brackets that are much narrower than the distance between two such rationals, so rounding to
+the nearest one gives the exact value. The tests compute the same in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def seven_node_values() -> SevenNodeValues:
 
 
 def _rational(value: float) -> Fraction:
-    """Return the rational of a small denominator that a value stands for."""
+    """Return the rational with a small denominator that is nearest to a value."""
     return Fraction(value).limit_denominator(1000)
 
 
@@ -111,9 +111,9 @@ class Branch(NamedTuple):
     chosen: int
     """1, the detour, or 3, the direct path."""
     margin: Fraction
-    """Value of the detour's first step less that of the direct path; in favour of 1 if negative."""
+    """Value of the detour's first step minus that of the direct path's; negative: 1 is chosen."""
     computed: float
-    """The same as it was computed."""
+    """The same margin in floating point, as computed."""
 
 
 class SubdivisionRow(NamedTuple):

@@ -302,8 +302,8 @@ def tables(rows: Records) -> list[Table]:
         lines.append([look.title, *entries])
     heads = [f"{kind}{column}" for kind in kinds for column in ("", ", cost ratio")]
     note = (
-        "Share of all starts that can reach whose walk does, rounded down, and the mean ratio of "
-        "walked to least cost of those that did."
+        "Share of the starts with a path to the goal whose walk reaches it, rounded down, and the "
+        "mean ratio of walked to least cost over the walks that do."
     )
     return [Table("arms", "Success and cost ratio", ["arm", *heads], lines, note)]
 

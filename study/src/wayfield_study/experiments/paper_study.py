@@ -40,7 +40,7 @@ PANELS: tuple[tuple[Look, str | None], ...] = (
 COLOURS = (
     (109, 31, 69), (191, 75, 65), (233, 161, 91), (245, 227, 174), (152, 203, 211), (35, 118, 156)
 )  # fmt: skip
-"""Of shares from 0 to 1 in the phase diagram."""
+"""Colours of the phase diagram, for shares from 0 to 1."""
 
 
 def cover(study: Study, tables: Tables) -> Cover:

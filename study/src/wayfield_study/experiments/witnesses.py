@@ -3,8 +3,8 @@
 Rows are in long form: one figure each, ``table``, ``item``, ``quantity`` and its ``value``, with
 ``exact`` for what a number cannot hold: a rational, or a list of vertices.
 
-`OTHER_SEARCHES` repeats the search with other seeds: witnesses are rare, so that their number
-varies much from draw to draw.
+`OTHER_SEARCHES` repeats the search with other seeds. Witnesses are rare, so their number varies a
+lot from draw to draw.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ LATTICES = tuple(
 
 @dataclass(frozen=True)
 class SearchCell(Settings):
-    """Another search of the lattice; `way` is how subgraphs are drawn: "grown", by neighbours."""
+    """Another search of the lattice. `way` is "grown": subgraphs are grown by adding neighbours."""
 
     way: str
     seed: int
@@ -91,7 +91,7 @@ class SearchCell(Settings):
         return f"{self.way}-s{self.seed}-{self.candidates}"
 
     def draw(self) -> Search:
-        """Search."""
+        """Run the search."""
         return search((SIDE, SIDE), self.candidates, self.seed)
 
 
@@ -243,7 +243,7 @@ EXPERIMENT = make_experiment(
 
 
 def search_cells(profile: Profile) -> list[SearchCell]:
-    """Return ten seeds, or two and few candidates."""
+    """Return ten seeds; if quick, two seeds with few candidates."""
     few = profile.name == "quick"
     seeds, candidates = (OTHER_SEEDS[:2], 20) if few else (OTHER_SEEDS, CANDIDATES)
     return [SearchCell("grown", seed, candidates) for seed in seeds]
@@ -268,7 +268,8 @@ OTHER_SEARCHES = make_experiment(
     1,
     run_search,
     search_cells,
-    "The paper tries 588 “random connected induced subgraphs” and finds five witnesses.",
+    "The paper tries 588 “random connected induced subgraphs” and finds five witnesses. Here "
+    "are the numbers that other seeds find.",
     {"tables": by_seed},
     effort=lambda cell: 1200.0,
 )

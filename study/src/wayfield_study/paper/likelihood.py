@@ -131,7 +131,7 @@ class Ranking(Generic[R]):
         return float(scores[self.readings.index(reading)])
 
     def levels(self) -> Iterator[tuple[str, str, float]]:
-        """Yield factors and their levels, with what the best reading of each lacks to the best."""
+        """Yield factor, level, and the log-likelihood of its best reading less that of the best."""
         if not is_dataclass(self.readings[0]):
             return
         totals = self.totals.tolist()

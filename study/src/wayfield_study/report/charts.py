@@ -429,7 +429,7 @@ def _axes(scale: Scale, ticks: Ticks, names: Names, deep: float, width: float = 
         parts.append(tag("path", class_="rule", d=f"M{_LEFT} {y:.1f}H{width - _RIGHT:.1f}"))
         parts.append(_text(_LEFT - 7, y + 4, f"{tick:.4g}", "end"))
     bottom = HEIGHT - _BOTTOM
-    if scale.low > 0:  # the axis does not begin at 0, and shows that it does not
+    if scale.low > 0:  # the axis does not begin at 0: mark that
         parts.append(tag("path", class_="cut", d=f"M{_LEFT} {bottom - 14}v3l-5 2l10 3l-5 2v4"))
     for x, text in ticks:
         if not deep:

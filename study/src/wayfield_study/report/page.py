@@ -219,7 +219,7 @@ def write_report(
     Raises
     ------
     InputError
-        If files of others are in the way.
+        If files that wayfield did not write are in the way.
     """
     rows = as_records(tables)
     cover = study.cover(study, rows) if study.cover is not None else Cover(study.title)
