@@ -304,7 +304,7 @@ def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
     with warnings.catch_warnings():  # of empty clusters, which are dropped below
         warnings.simplefilter("ignore", UserWarning)
         centres, _ = kmeans2(vectors[drawn] / scale, count, minit="++", seed=seed)
-    kind = nearest(vectors / scale, centres)
+    kind = nearest(vectors / scale, centres).astype(np.int64)
     total = np.bincount(kind, minlength=count)
     kept = np.flatnonzero(total)
     means = np.stack([np.bincount(kind, column, count) for column in vectors.T], axis=1)
