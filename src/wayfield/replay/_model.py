@@ -78,8 +78,9 @@ _AROUND, _LEAST = 400, 8
 """Rows around a state that decide on walls, and the least number on either side that might have
 crossed."""
 _DIRECTIONS, _LOCAL, _TRAIL, _SEEN = 24, 2.0, 3, 100
-"""Normals of planes; how far away rows may be, in steps; steps of a state's own episode, before and
-after, that no wall parts from it; and the number of rows around a state that shows walls well."""
+"""Number of normals of planes; how far away rows may be, in steps; number of steps of a state's own
+episode, before and after, that no wall parts from it; and number of rows around a state from which
+walls show well."""
 _LARGE = 5000
 """Number of points from which searches for their neighbours use all processors; walls are searched
 for in parts of as many states."""
@@ -304,7 +305,7 @@ def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
     with warnings.catch_warnings():  # of empty clusters, which are dropped below
         warnings.simplefilter("ignore", UserWarning)
         centres, _ = kmeans2(vectors[drawn] / scale, count, minit="++", seed=seed)
-    kind = nearest(vectors / scale, centres)
+    kind = nearest(vectors / scale, centres).astype(np.int64)
     total = np.bincount(kind, minlength=count)
     kept = np.flatnonzero(total)
     means = np.stack([np.bincount(kind, column, count) for column in vectors.T], axis=1)
@@ -358,7 +359,7 @@ def explained_locally(steps: Steps, seed: int) -> float:
 def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, float]:
     """Choose states and read off what every action does there.
 
-    Also return the moves, and the share of the states with few rows around.
+    Also return the moves, and the share of the states with few rows around them.
     """
     width, features = steps.features.shape[1], steps.features
     rng = np.random.default_rng(seed)
@@ -530,7 +531,7 @@ def _walls(
 ) -> tuple[NDArray[np.float32], IntArray]:
     """Return the distances of walls from states, ahead and behind in every direction.
 
-    Also return the number of rows around each state, at most `_AROUND`, that these rest on.
+    Also return the number of rows around each state that these rest on, at most `_AROUND`.
     """
     features, own = steps.features, steps.features[drawn]
     onward = np.flatnonzero(steps.onward)
@@ -565,11 +566,11 @@ def _meant(
 ) -> FloatArray:
     """Return where the action of each step leads if nothing is in the way; empty if unknown.
 
-    For each kind of action it is an affine function of the features, so that turning an angle, seen
-    as cosine and sine, is one: a least-squares fit to the steps of at least half the usual length.
-    It is known if it explains most of what noise of the observations leaves of their squares. Such
-    noise makes the errors of consecutive steps opposite. `following` are the steps that continue in
-    the next one.
+    For each kind of action it is an affine function of the features, fitted by least squares to the
+    steps of at least half the usual length. Turning an angle that is observed as cosine and sine is
+    such a function. It counts as known if it explains most of the steps' squared length, apart from
+    the noise of the observations. Such noise makes the errors of consecutive steps opposite, and
+    its size is estimated from that. `following` marks the steps that the next one continues.
     """
     size = np.linalg.norm(change, axis=1)
     free = np.flatnonzero(size >= 0.5 * np.quantile(size, 0.9))

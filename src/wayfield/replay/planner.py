@@ -320,7 +320,7 @@ class Planner:
         >>> there = np.linspace(0.0, 40.0, 81)[:, np.newaxis]
         >>> up = {"observations": there, "actions": np.ones(80, int)}
         >>> down = {"observations": there[::-1], "actions": np.zeros(80, int)}
-        >>> wf.Planner([up, down] * 10).check().verdict
+        >>> wf.Planner([up, down] * 20).check().verdict
         'trust'
         """
         return self._checked
