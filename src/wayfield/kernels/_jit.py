@@ -58,6 +58,7 @@ def njit(*, cache: bool, allocates: bool = True, **options: Any) -> Callable[[F]
     """
     if not allocates:
         options["_nrt"] = False
+    options["no_cfunc_wrapper"] = True  # nothing calls a kernel through one
 
     def compiled(function: F) -> F:
         kernel: Any = numba.njit(**options)(function)
