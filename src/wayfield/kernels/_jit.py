@@ -99,7 +99,8 @@ class _Kernel(CPUDispatcher):
         general = tuple(map(_writable, given))
         version = super().compile(general if returned is None else returned(*general))
         if general != given:  # found at once in the next call
-            self._insert([each._code for each in given], version, False)
+            register: Any = self._insert  # type: ignore[attr-defined]
+            register([each._code for each in given], version, False)
         return version
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -117,9 +118,10 @@ def _writable(kind: Any) -> Any:
     """Return the type of an argument with all arrays in it writable."""
     if isinstance(kind, types.Array):
         return kind.copy(readonly=False)
-    if isinstance(kind, types.BaseTuple):
+    parts = getattr(kind, "types", None) if isinstance(kind, types.BaseTuple) else None
+    if parts is not None:
         named = getattr(kind, "instance_class", None)
-        return types.BaseTuple.from_types([_writable(each) for each in kind], named)
+        return types.BaseTuple.from_types([_writable(each) for each in parts], named)
     return kind
 
 
