@@ -131,10 +131,10 @@ def directed_problems(size: int) -> Iterator[tuple[str, str, wf.Graph, wf.Labels
     graph = wf.Graph.from_edges(tails, heads, whole, directed=True)
     at = np.union1d(rng.choice(number.size, number.size // 50, replace=False), [0])
     yield "directed grid", "tied", graph, wf.Labels(at, rng.integers(0, 3, at.size).astype(float))
-    ends = rng.integers(0, size, (2, 2 * size))
+    tails, heads = rng.integers(0, size, (2, 2 * size))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wf.InputWarning)  # loops and parallel arcs
-        graph = wf.Graph.from_edges(*ends, 0.1 + rng.random(2 * size), size, directed=True)
+        graph = wf.Graph.from_edges(tails, heads, 0.1 + rng.random(2 * size), size, directed=True)
     at = rng.choice(size, size // 50, replace=False)
     yield "sparse digraph", "random", graph, wf.Labels(at, rng.random(at.size))
 
@@ -186,9 +186,9 @@ def print_growth(small: int, large: int) -> None:
         chain(problems(large), directed_problems(large)),
         strict=True,
     )
-    for (name, kind, *first), (_, _, *second) in pairs:
-        sizes = np.array([first[0].num_vertices, second[0].num_vertices])
-        times = np.array([measure(*first), measure(*second, times=2)])
+    for (name, kind, graph, labels), (_, _, larger, more) in pairs:
+        sizes = np.array([graph.num_vertices, larger.num_vertices])
+        times = np.array([measure(graph, labels), measure(larger, more, times=2)])
         growth = np.log(sizes[1] / sizes[0])
         sweep, solve = np.log(times[1] / times[0]) / growth
         each = times[:, 1] / sizes * 1e6

@@ -59,6 +59,7 @@ def njit(*, cache: bool, allocates: bool = True, **options: Any) -> Callable[[F]
     """
     if not allocates:
         options["_nrt"] = False
+    options["no_cfunc_wrapper"] = True  # nothing calls a kernel through one
 
     def compiled(function: F) -> F:
         kernel: Any = numba.njit(**options)(function)
@@ -99,7 +100,8 @@ class _Kernel(CPUDispatcher):
         general = tuple(map(_writable, given))
         version = super().compile(general if returned is None else returned(*general))
         if general != given:  # so that the next call finds it at once
-            self._insert([each._code for each in given], version, False)
+            register: Any = self._insert  # type: ignore[attr-defined]
+            register([each._code for each in given], version, False)
         return version
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -117,9 +119,10 @@ def _writable(kind: Any) -> Any:
     """Return the type of an argument with all arrays in it writable."""
     if isinstance(kind, types.Array):
         return kind.copy(readonly=False)
-    if isinstance(kind, types.BaseTuple):
+    parts = getattr(kind, "types", None) if isinstance(kind, types.BaseTuple) else None
+    if parts is not None:
         named = getattr(kind, "instance_class", None)
-        return types.BaseTuple.from_types([_writable(each) for each in kind], named)
+        return types.BaseTuple.from_types([_writable(each) for each in parts], named)
     return kind
 
 

@@ -46,11 +46,13 @@ from collections.abc import Callable
 import numpy as np
 
 from .._jit import njit
-from .._types import BoolArray, FloatArray
+from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs, expands
+from ..heap import Heap
 from .iterate import iterate
 from .pressure import (
     BATCHES,
+    BUCKETS,
     FIXED,
     FIXES,
     FRAMES,
@@ -60,13 +62,13 @@ from .pressure import (
     PUSHES,
     SAMPLE,
     TAGS,
+    UNFIXED,
     VISITS,
     Frame,
     Record,
+    Scratch,
     Workspace,
-    make_workspace,
     propagate,
-    tell_neighbours,
 )
 from .retrace import Fixing
 
@@ -119,13 +121,64 @@ def fix(
         found = iterate(out, labelled, labels, pause)
         if found is not None:
             return found
-    work = make_workspace(out, into, labelled, labels, leave_flat)
+    work = _make_workspace(out, into, labelled, labels, leave_flat)
     finished = divide(work, pause)
     fixed, values = work.record.tag == FIXED, work.record.value
     values[~fixed] = np.nan  # in place: a field of ten million vertices is large
     order, slopes = work.order[: work.counts[FIXES]], work.slopes[: work.counts[BATCHES]]
     counts = work.counts[[FRAMES, VISITS, PUSHES]].tolist()
     return Fixing(values, fixed, order, work.batch, slopes, finished, 0, None, *counts)
+
+
+def _make_workspace(
+    out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
+) -> Workspace:
+    """Allocate the working arrays, with nothing fixed but the labels.
+
+    Labels and lengths may be rationals, in arrays of objects: then nothing is rounded.
+    """
+    unit = bool((out.lengths == 1.0).all())
+    n, kind = labelled.size, labels.dtype
+    # for Numba, arrays of one row have another layout, and kernels would be compiled again
+    rows = max(n, 2)
+    # both sides of a vertex lie side by side, and its winners in one line of the cache
+    winners = np.empty((rows, 2, 2), kind).transpose(1, 0, 2)
+    record = Record(
+        key=np.full((rows, 2), -np.inf, kind).T,
+        source=winners[:, :, 0],
+        distance=winners[:, :, 1],
+        near=np.full((rows, 2), np.inf, kind).T,
+        tag=np.where(labelled, np.int32(FIXED), np.int32(0)),
+        value=np.where(labelled, labels, 0.0),
+    )
+    scratch = Scratch(
+        Heap(np.zeros(n + 1, kind), np.empty(n + 1, np.int32)),
+        np.empty(n + 1, np.int32),
+        np.empty((2, min(n, BUCKETS) + 1), np.int32),
+    )
+    members = np.flatnonzero(~labelled).astype(np.int32)
+    work = Workspace(
+        record,
+        scratch,
+        out,
+        into,
+        members,
+        bounds=np.empty((members.size + 1, 3), np.int64),
+        order=np.empty(members.size, np.int32),
+        batch=np.where(labelled, np.int32(-1), np.int32(UNFIXED)),
+        slopes=np.empty(members.size, kind),
+        counts=np.zeros(1 + HEIGHT, np.int64),
+        spans=np.empty((2 * members.size + 1024, 4), np.int64),
+        floors=np.zeros(2 * members.size + 1024, kind),
+        sample=np.empty(SAMPLE, kind),
+        tol=0.0 if kind.hasobject else (4.0 if unit else 32.0) * 2.0**-52,
+        unit=unit,
+        shortest=float(out.lengths.min(initial=np.inf)),
+        flat=not leave_flat,
+    )
+    work.counts[TAGS] = 1  # all members have tag 0
+    _tell_neighbours(work, np.flatnonzero(labelled).astype(np.int32))
+    return work
 
 
 def divide(work: Workspace, pause: Callable[[], object]) -> bool:
@@ -524,6 +577,19 @@ def _fix_vertex(work: Workspace, x: int, value: float) -> None:
 @njit(cache=True, nogil=True, allocates=False)
 def _end_batch(work: Workspace, slope: float, first: int) -> None:
     """Close the current batch: the vertices fixed since `first` lie on walks of this slope."""
-    tell_neighbours(work, work.order[first : work.counts[FIXES]])
+    _tell_neighbours(work, work.order[first : work.counts[FIXES]])
     work.slopes[work.counts[BATCHES]] = slope
     work.counts[BATCHES] += 1
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _tell_neighbours(work: Workspace, fixed: IntArray) -> None:
+    """Keep `Record.near` up to date where vertices have been fixed."""
+    near, tag, value = work.record.near, work.record.tag, work.record.value
+    for x in fixed:
+        for side in (HI, LO):
+            indptr, indices, _ = work.into if side == HI else work.out
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                if tag[y] != FIXED:
+                    near[side, y] = min(near[side, y], (1 - 2 * side) * value[x])
