@@ -147,7 +147,7 @@ def test_a_plane_that_nobody_crosses_is_found_on_the_right_side(wall: bool) -> N
     trail = np.array([[[-0.5, 0.0], [-0.5, 0.1]]])
     for known in (meant, meant[:0]):
         planes = find_planes(
-            np.zeros((1, 2)), trail, near, reach, rows, steps, known, directions, 8
+            np.zeros((1, 2)), trail, near, reach, rows, steps, known, True, directions, 8
         )
         if wall:
             assert 0.0 < planes[0, 0, 0] < 0.45  # not behind it
@@ -170,9 +170,10 @@ def test_noise_of_steps_along_a_wall_does_not_hide_it(both: bool) -> None:
     near = np.argsort(np.linalg.norm(rows, axis=1))[None, :2000]
     reach = np.linalg.norm(rows[near[0, -1]])[None]
     args = np.zeros((1, 2)), np.zeros((1, 0, 2)), near, reach, rows, steps
-    planes = find_planes(*args, meant, np.eye(2), 8)
-    assert (0.2 < planes[0, 0, 0] < 0.7) == both
-    assert not np.isfinite(find_planes(*args, meant[:0], np.eye(2), 8)).any()
+    planes = find_planes(*args, meant, True, np.eye(2), 8)
+    # of the steps of length 1 that mean to cross a plane, the wall at 0.6 stops half from 0.1 on
+    assert (0.1 < planes[0, 0, 0] < 0.7) == both
+    assert not np.isfinite(find_planes(*args, meant[:0], True, np.eye(2), 8)).any()
 
 
 @pytest.mark.parametrize("width", [1, 2, 5])

@@ -205,6 +205,7 @@ def find_planes(
     rows: FloatArray,
     steps: FloatArray,
     meant: FloatArray,
+    acted: bool,
     directions: FloatArray,
     least: int,
 ) -> NDArray[np.float32]:
@@ -222,6 +223,9 @@ def find_planes(
     rows, steps, meant : (rows, d) float arrays
         Where steps begin, where they lead, and where their action usually leads: both relative.
         `meant` is empty if that is unknown.
+    acted : bool
+        Whether actions were recorded. If not, `meant` was read off the steps themselves, and says
+        nothing about what they aimed at.
     directions : (e, d) float array
         Normals of planes.
     least : int
@@ -267,9 +271,12 @@ def find_planes(
                 # otherwise to either side
                 up = max(intended[j], 0.0) if known else abs(move[j])
                 down = max(-intended[j], 0.0) if known else abs(move[j])
-                # and those of them that it did cross; others are crossed by noise
-                slot[0, j] = _slot(start[j] - min(down, max(-move[j], 0.0)), unit)
-                slot[1, j] = _slot(start[j] + min(up, max(move[j], 0.0)), unit)
+                # and those of them that it did cross; actions show which are crossed by noise
+                fall, rise = max(-move[j], 0.0), max(move[j], 0.0)
+                if acted:
+                    fall, rise = min(down, fall), min(up, rise)
+                slot[0, j] = _slot(start[j] - fall, unit)
+                slot[1, j] = _slot(start[j] + rise, unit)
                 slot[2, j] = _slot(start[j] - down, unit)
                 slot[3, j] = _slot(start[j], unit)
                 slot[4, j] = _slot(start[j] + up, unit)
@@ -287,7 +294,8 @@ def find_planes(
                 crossed[s], above[s], below[s] = fell + rose, might_fall, might_rise
                 # A wall stops steps from either side. If steps from one side alone are stopped,
                 # the cause is a wall elsewhere, or a slope.
-                both[s] = not known or (fell <= 0.7 * might_fall and rose <= 0.7 * might_rise)
+                stopped = fell <= 0.7 * might_fall and rose <= 0.7 * might_rise
+                both[s] = stopped or not (known and acted)
             most_ahead, most_behind, lean = 0.0, 0.0, 0.0
             for j in range(trail.shape[1]):
                 offset = 0.0

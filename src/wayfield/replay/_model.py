@@ -551,7 +551,7 @@ def _walls(
             trail[:, slot] = np.where(same[:, None], gap, 0.0)
     away, near = query(cKDTree(begin), own, min(_AROUND, onward.size), _LOCAL)
     reach = np.minimum(away[:, -1], _LOCAL)
-    about = begin, change, meant, directions, _LEAST
+    about = begin, change, meant, steps.acted, directions, _LEAST
     parts = [slice(i, i + _LARGE) for i in range(0, len(own), _LARGE)]
     with ThreadPoolExecutor(num_processors()) as pool:
         planes = pool.map(
