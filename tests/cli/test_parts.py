@@ -309,7 +309,7 @@ def test_what_was_written_stands_above_the_advice(capsys: pytest.CaptureFixture[
     *_, wrote, removed, advice = capsys.readouterr().out.splitlines()
     assert wrote == "wrote     a.csv; no picture: too large"
     assert removed == "removed   b.csv, of an earlier run"
-    assert advice.endswith("--start NAME shows its route")
+    assert advice.endswith("--start VERTEX shows its route")
 
 
 def test_progress_shows_the_stage() -> None:

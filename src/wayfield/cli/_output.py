@@ -38,7 +38,7 @@ AS_OPTIONS = {
     "cost": "--method amle-cost",
     "lift": "--lift",
     "drop": "--drop-false-sinks",
-    "route": "--start NAME",
+    "route": "--start VERTEX",
     "compare": "`wayfield compare`",
     "mend": "`wayfield mend`",
     "limit": "a larger --time-limit",
