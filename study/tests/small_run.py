@@ -2,7 +2,7 @@
 
 Results are kept in a folder that all test processes of a session share: each computes what is not
 there yet, the second process from the end. A result is written at once or not at all, and its bytes
-are the same whoever computes it, so nobody waits for anybody.
+are the same in every process, so none waits for another.
 """
 
 from __future__ import annotations
