@@ -15,13 +15,13 @@ from wayfield_study.engine import Condition, Store, Task
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import STUDIES, MazeCell
 from wayfield_study.experiments.readings import ReadingCell
-from wayfield_study.experiments.witnesses import SEVEN_NODES, GraphCell, SearchCell
+from wayfield_study.experiments.witnesses import SEVEN_NODES, GraphCell
 
 TINY = MazeCell("medium", 2, 0.08, 54, goals=2)
 """A tiny cell of the same kind as the paper's grid."""
 CELLS: dict[str, list[Any]] = {
     "design": [ReadingCell(**vars(TINY))],
-    "other_searches": [SearchCell("grown", 101, candidates=10)],
+    "other_searches": [GraphCell("lattice-4x4", 101, candidates=10)],
     "witnesses": [SEVEN_NODES, GraphCell("lattice-3x3", 20260510, candidates=40)],
     "small_graphs": [SEVEN_NODES, *(GraphCell(f"witness-{number}") for number in range(1, 6))],
 }

@@ -29,10 +29,6 @@ class ToyCell:
     goals: int = 2
 
     @property
-    def key(self) -> str:
-        return f"{self.maze}-s{self.seed}"
-
-    @property
     def columns(self) -> Row:
         return asdict(self)
 
@@ -105,10 +101,6 @@ class Dice:
     """A cell that is no maze."""
 
     sides: int
-
-    @property
-    def key(self) -> str:
-        return f"d{self.sides}"
 
     @property
     def columns(self) -> Row:

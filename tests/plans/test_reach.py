@@ -60,6 +60,6 @@ def test_on_the_papers_cells() -> None:
             field = wf.extend(world.graph, labels, wf.AMLE(bracket=False))
             plan = wf.plan(world.graph, field.values, int(goal))
             starts += plan.reached.size
-            assert plan.reached.all(), cell.key
+            assert plan.reached.all(), cell
             assert np.array_equal(plan.cost[labels.vertices], truth[labels.vertices])
     assert starts == 645_120

@@ -250,14 +250,14 @@ def test_as_many_workers_as_processors(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_cell_of_ones_own_kind(tmp_path: Path, workers: int) -> None:
-    """Whatever has a key, columns and a draw is a cell; the engine asks for nothing else."""
+    """Whatever has columns and a draw is a cell; the engine asks for nothing else."""
     tasks = [Task(CAST, Dice(sides)) for sides in (4, 6)]
     store = Store(tmp_path)
     outcome = run(tasks, store, workers)
     assert list(outcome.tables.values()) == [
         [{"sides": sides, "cast": cast} for cast in range(1, sides + 1)] for sides in (4, 6)
     ]
-    assert store.path(tasks[0]).name.startswith("d4-")
+    assert store.path(tasks[0]).name.startswith("sides4-")
     assert run(tasks, store, workers).reused == 2
 
 

@@ -30,10 +30,6 @@ class Ring:
     size: int
 
     @property
-    def key(self):
-        return f"ring-{self.size}"
-
-    @property
     def columns(self):
         return {"size": self.size}
 

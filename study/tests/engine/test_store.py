@@ -38,7 +38,9 @@ def test_reads_back_what_was_written(tmp_path: Path) -> None:
     store.write(TASK, ROWS)
     assert store.look(TASK) == Entry(Condition.DONE, ROWS)
     (name,) = files(store)
-    assert re.fullmatch(r"toy/umaze-r02-lf0\.100-s54-g2-[0-9a-f]{12}\.parquet", name)
+    assert re.fullmatch(
+        r"toy/umaze-refinement2-label_fraction0\.1-seed54-goals2-[0-9a-f]{12}\.parquet", name
+    )
     assert [path.name for path in (tmp_path / "new" / "toy").iterdir()] == [name[4:]]
 
 
@@ -92,7 +94,7 @@ def test_a_name_is_safe_in_a_file_system(tmp_path: Path) -> None:
     task = Task(toy(), MazeCell("../my maze\n", 2, 0.1, 54))
     path = Store(tmp_path).path(task)
     assert path.parent == tmp_path / "toy"
-    assert path.name.startswith(".._my_maze_-r02")
+    assert path.name.startswith(".._my_maze_-refinement2")
 
 
 def test_settings_seeds_and_versions_are_inside(kept: Store) -> None:

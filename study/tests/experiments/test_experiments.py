@@ -83,9 +83,6 @@ def test_every_start_ends_somewhere(name: str) -> None:
         assert sum(row[f"{end}_all"] for end in ends) == row["starts_all"]
         assert row["starts_all"] == TINY.goals * (row["vertices"] - 1)
         assert row["dead_ends"] == row["dead_ends_all"] == 0
-        assert (row["perfect_goals"] == TINY.goals) == (row["reached_all"] == row["starts_all"])
-        assert (row["cycles"] == 0) == (row["reached_all"] == row["starts_all"])
-        assert row["cost"] >= row["least_cost"]
         assert row["cost_all"] >= row["least_cost_all"]
 
 
@@ -94,11 +91,6 @@ def test_every_sampled_start_ends_somewhere(name: str) -> None:
     for row in rows_of(name):
         ends = sum(row[end] for end in ("reached", "boundary", "interior", "dead_ends"))
         assert ends == row["pairs"] == 512
-
-
-@pytest.mark.parametrize("name", OUTCOMES)
-def test_no_field_has_a_proven_strict_minimum(name: str) -> None:
-    assert not any(row.get("proven_minima", 0) for row in rows_of(name))
 
 
 # ---------------------------------------------------------------- rollouts
@@ -170,8 +162,14 @@ def test_decisions_on_rollouts_are_the_steps_of_the_walks() -> None:
         pick("rollout", arm="amle"),
     )
     assert row["reached"] == row["pairs"]
-    assert scope["decisions"] == row["cost"]
-    assert scope["regret_sum"] == pytest.approx(row["cost"] - row["least_cost"])
+    trial = Trial(TINY)
+    drawn, cost, least = trial.drawn, 0.0, 0.0
+    for k, field in enumerate(trial.fields(wf.AMLE())):
+        route = wf.plan(drawn.graph, field, int(drawn.goals[k]), "q", "index")
+        cost += route.cost[drawn.starts[k]].sum()
+        least += drawn.truths[k][drawn.starts[k]].sum()
+    assert scope["decisions"] == cost
+    assert scope["regret_sum"] == pytest.approx(cost - least)
 
 
 def test_mechanism_counts_nest() -> None:
@@ -344,7 +342,7 @@ def test_random_lengths_are_symmetric_and_drawn_once() -> None:
 
 def test_experiments_have_names_of_their_own() -> None:
     names = [experiment.name for experiment in EXPERIMENTS]
-    assert len(set(names)) == len(names) == 32
+    assert len(set(names)) == len(names) == 31
     assert len({experiment.title for experiment in EXPERIMENTS}) == len(names)
     for study in STUDIES.values():
         assert set(study.experiments) <= set(EXPERIMENTS)
@@ -363,7 +361,7 @@ def test_every_experiment_has_a_section() -> None:
         assert isinstance(section, Section)
         assert section.title
         assert section.about
-        shown = (section.charts, section.drawings, section.tables, section.galleries)
+        shown = (section.charts, section.drawings, section.tables)
         assert section.compared or any(make is not None for make in shown), section.title
 
 

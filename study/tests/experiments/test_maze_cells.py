@@ -17,7 +17,7 @@ def configuration(cell: MazeCell) -> tuple[str, int, float]:
 
 def test_the_paper_has_120_cells_of_24_configurations() -> None:
     cells = grid()
-    assert len(set(cells)) == len({cell.key for cell in cells}) == 120
+    assert len(set(cells)) == 120
     assert len({configuration(cell) for cell in cells}) == 24
     assert len({configuration(cell) for cell in cells[:24]}) == 24  # seed by seed
 

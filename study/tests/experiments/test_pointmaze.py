@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from study_work import files
 
-import wayfield as wf
 from pages import outline
 from shell import wayfield
 from wayfield_study.engine import Records, Row, Store, by_experiment, run
@@ -20,7 +19,6 @@ from wayfield_study.experiments.pointmaze._common import (
     NO_GRAPH,
     OURS,
     PointCell,
-    read_grid,
     say_steps,
     say_success,
 )
@@ -70,21 +68,13 @@ def test_our_planner_arrives_with_a_tenth_of_the_data(tables: dict[str, Records]
     assert tables["point_success"].where(arm=OURS).ratio("reached", "pairs") >= 0.9
 
 
-def test_the_map_has_both_plans(tables: dict[str, Records]) -> None:
-    rows = tables["point_map"]
-    assert rows.values("arm") == ["dijkstra", OURS]
-    for row in rows:
-        assert len(row["x"]) == len(row["y"]) == sum(row["lengths"])
-
-
 def test_the_profiles() -> None:
     standard = [task.cell for task in STUDY.tasks() if task.experiment is success.EXPERIMENT]
     assert len(standard) == len(DATASETS) * len(GRAPHS) * 3
     assert {cell.episodes for cell in standard} == {100}
     less = [task.cell for task in STUDY.tasks() if task.experiment is success.LESS_DATA]
     assert {cell.share for cell in less} == set(success.SHARES)
-    keys = [task.cell.key for task in STUDY.tasks()]
-    assert len(set(keys)) == len({task.key for task in STUDY.tasks()}) - 1  # the map's is another's
+    assert len({task.key for task in STUDY.tasks()}) == len(STUDY.tasks())
     evaluation = STUDY.profile("official")
     assert not [
         e for e in STUDY.experiments if e is not official.EXPERIMENT and e.cells(evaluation)
@@ -135,30 +125,6 @@ def test_success_is_said_with_its_interval() -> None:
     assert say_success(Records.of([made(50)])) == "50 (40–60)"
     assert say_success(Records(())) == "–"
     assert (say_steps(Records.of([made(50)])), say_steps(Records.of([made(0)]))) == ("7", "–")
-
-
-# ------------------------------------------------------------------- grids
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"datasets": ["moon-stitch"]}, r"grid.datasets\[0\] must be one of"),
-        ({"graphs": ["xy-7"]}, r"grid.graphs\[0\] must be one of"),
-        ({"shares": [0.0]}, r"grid.shares\[0\]"),
-        ({"seeds": [-1]}, r"grid.seeds\[0\]"),
-        ({"goals": 3}, "unknown key grid.goals"),
-    ],
-)
-def test_a_grid_that_cannot_be_read(given: Row, message: str, tmp_path: Path) -> None:
-    with pytest.raises(wf.InputError, match=message):
-        read_grid(given, tmp_path)
-
-
-def test_a_grid_of_ones_own(tmp_path: Path) -> None:
-    cells = read_grid({"graphs": ["time", "xy-5"], "shares": [1, 0.1], "seeds": [3]}, tmp_path)
-    assert len(cells) == len({cell.key for cell in cells}) == 12
-    assert {cell.landmarks for cell in cells} == {1000, 500}
 
 
 # ------------------------------------------------------------------- store and report

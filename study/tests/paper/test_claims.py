@@ -282,7 +282,7 @@ def outcome(arm: str, success: float) -> Row:
     reached = round(1000 * success)
     counts: Row = {"arm": arm, "pairs": 1000, "reached": reached, "boundary": 1000 - reached}
     counts |= {"starts_all": 1000, "reached_all": reached, "cost_all": 1.0, "least_cost_all": 1.0}
-    return counts | {"interior": 0, "minima": 0, "sinks": 0, "width": 1e-16, "residual": 0.0}
+    return counts | {"interior": 0, "sinks": 0, "width": 1e-16, "residual": 0.0}
 
 
 def rollout_rows() -> list[Row]:

@@ -154,7 +154,7 @@ def test_the_design_has_every_combination_once() -> None:
     assert len(set(READINGS)) == len(READINGS)
     assert {ADOPTED, FORMER} <= set(READINGS)
     cells = design_cells(PAPER.profile())
-    assert len({cell.key for cell in cells}) == len(cells) == 2 * 24 * len(DESIGN_SEEDS)
+    assert len(set(cells)) == len(cells) == 2 * 24 * len(DESIGN_SEEDS)
     assert not set(DESIGN_SEEDS) & set(OTHER_SEEDS)
     assert not set(DESIGN_SEEDS) & set(SEEDS)
 
@@ -412,9 +412,8 @@ def test_candidates_for_medium_stand_for_the_papers_cells() -> None:
 
 def test_other_searches_are_evidence() -> None:
     rows = [
-        {"way": way, "seed": seed, "candidates": 588, "swept": count, "exact": 0}
-        for way, counts in (("grown", (4, 8)), ("thinned", (1, 3)))
-        for seed, count in enumerate(counts)
+        {"graph": "lattice-4x4", "seed": seed, "candidates": 588, "swept": count, "exact": 0}
+        for seed, count in enumerate((4, 8))
     ]
     found = evidence(PAPER.experiments, as_records({"other_searches": rows}))
     expected = found.expected["search/witnesses/value"]
@@ -422,7 +421,7 @@ def test_other_searches_are_evidence() -> None:
 
 
 def test_a_search_is_settled_by_its_cell() -> None:
-    cell = witnesses.SearchCell("grown", 3, candidates=30)
+    cell = witnesses.GraphCell("lattice-4x4", 3, candidates=30)
     (row,) = witnesses.run_search(cell)
     assert witnesses.run_search(cell) == [row]
     assert 0 <= row["exact"] <= 30

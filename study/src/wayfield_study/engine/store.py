@@ -207,7 +207,7 @@ class Store:
 def _name(task: Task) -> str:
     about = {"experiment": task.experiment.name, "settings": task.cell.columns}
     address = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:12]
-    return f"{re.sub(r'[^A-Za-z0-9._-]+', '_', task.cell.key)}-{address}"
+    return f"{re.sub(r'[^A-Za-z0-9._-]+', '_', task.cell_name)}-{address}"
 
 
 def _header(task: Task) -> dict[str, Any]:

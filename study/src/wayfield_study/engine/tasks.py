@@ -37,11 +37,6 @@ class Cell(Protocol):
     """
 
     @property
-    def key(self) -> str:
-        """Short name, for files and messages."""
-        ...
-
-    @property
     def columns(self) -> Row:
         """All its settings, which begin every row and identify the cell."""
         ...
@@ -115,9 +110,15 @@ class Task:
     cell: Cell
 
     @property
+    def cell_name(self) -> str:
+        """Settings of the cell in one word: texts as they are, numbers after their names."""
+        settings = self.cell.columns.items()
+        return "-".join(value if isinstance(value, str) else f"{k}{value}" for k, value in settings)
+
+    @property
     def key(self) -> str:
         """Name of the task, for messages."""
-        return f"{self.experiment.name} {self.cell.key}"
+        return f"{self.experiment.name} {self.cell_name}"
 
     @property
     def effort(self) -> float:

@@ -114,7 +114,6 @@ STUDIES = {
                 Profile("standard", "14 worlds of about 1,600 states, eight seeds"),
                 Profile("quick", "two seeds of small worlds, no findings: about a minute"),
             ),
-            wrong_graphs.cover,
         ),
         Study(
             "pointmaze",
@@ -125,7 +124,6 @@ STUDIES = {
                 Profile("quick", "a part of it, under a minute"),
                 Profile("official", "OGBench's own evaluation in MuJoCo; needs the extra sim"),
             ),
-            pointmaze.cover,
         ),
         Study(
             "buffers",
@@ -145,7 +143,6 @@ STUDIES = {
                 Profile("standard", "the paper's grid, giant mazes and the ant's own buffer"),
                 Profile("quick", "a few small cells, a minute"),
             ),
-            antmaze.cover,
         ),
     )
 }

@@ -79,14 +79,6 @@ class MazeCell:
             raise wf.InputError(f"{self.maze!r} does not name its text: see own_maze")
 
     @property
-    def key(self) -> str:
-        """Name of the cell, for files and messages."""
-        return (
-            f"{self.maze}-r{self.refinement:02d}-lf{self.label_fraction:.3f}"
-            f"-s{self.seed}-g{self.goals}"
-        )
-
-    @property
     def columns(self) -> Row:
         """The settings; the name of a user's own maze holds a digest of it."""
         return {name: value for name, value in asdict(self).items() if name != "text"}

@@ -10,8 +10,7 @@ which has no sampling error in the starts.
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple, TypeAlias
 
@@ -23,7 +22,7 @@ from wayfield.kernels._types import FloatArray
 from wayfield.kernels.midrange import jacobi
 from wayfield.plans import RuleName, TieName
 
-from ..audit import End, failures, mechanism, ordering, pool, strict_extrema
+from ..audit import End, mechanism, ordering, pool, strict_extrema, walk_ends
 from ..engine.proofs import COLUMN, proof_digest
 from ..engine.tasks import Row
 from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS, PAPER_TOLERANCE
@@ -40,7 +39,6 @@ ENDS = {
 SCOPES = {"all": "all_", "eval_rollouts": "eval_"}
 """Scopes of the ordering audit, and how their columns begin where an arm has one row."""
 Fields: TypeAlias = Iterable[Extension | FloatArray]
-COSTS = ("cost", "least_cost", "cost_all", "least_cost_all")
 
 
 @dataclass(frozen=True)
@@ -123,17 +121,13 @@ class Trial:
         without, at a state without a move.
     ``starts_all`` = ``reached_all`` + …
         The same of every start of every goal.
-    ``cycles``, ``perfect_goals``
-        Limit cycles, and goals reached from everywhere.
-    ``cost``, ``least_cost``, ``cost_all``, ``least_cost_all``
-        Sums over those that reach: lengths walked, and the least there is.
-    ``minima``, ``proven_minima``, ``minimum_depth``
-        Strict interior minima of the fields, those a bracket proves, and the deepest.
+    ``cost_all``, ``least_cost_all``
+        Sums over all starts that reach: lengths walked, and the least there is.
     ``sinks``
         Strict minima of the first goal's field at any vertex but the goal, labels included.
-    ``residual``, ``residual_max``, ``width``
-        Residuals of the fields, each the largest over vertices: their mean over goals and the
-        largest; and the widest bracket relative to the range of the labels, inf if none.
+    ``residual``, ``width``
+        Residual of a field, the largest over vertices: its mean over goals; and the widest bracket
+        relative to the range of the labels, inf if none.
     ``proof``
         Digest of the proof of the first goal's field; empty if its method has no bracket.
     """
@@ -181,56 +175,47 @@ class Trial:
         """Count how an arm's walks end, and measure how good its fields are."""
         fields = self.fields(arm.method)
         widths = [field.width / span for field, span in zip(fields, self.spans, strict=True)]
-        quality = residuals([field.residual for field in fields]) | {"width": max(widths)}
+        residual = float(np.mean([field.residual for field in fields]))
         outcomes = self.outcomes(fields, arm.rule, arm.ties, arm.tie_tolerance)
+        quality: Row = {"residual": residual, "width": max(widths)}
         return {"arm": arm.name} | outcomes | quality | {COLUMN: self.digest(arm.method)}
 
     def oracle_row(self) -> Row:
         """Return the same row for walks on the true cost-to-go."""
-        quality = residuals([0.0]) | {"width": 0.0}
-        return {"arm": ORACLE.name} | self.outcomes(self.drawn.truths) | quality | {COLUMN: ""}
+        quality: Row = {"residual": 0.0, "width": 0.0, COLUMN: ""}
+        return {"arm": ORACLE.name} | self.outcomes(self.drawn.truths) | quality
 
     def outcomes(
         self, fields: Fields, rule: RuleName = "q", ties: TieName = "index", within: float = 0.0
     ) -> Row:
         """Plan on one field for every goal, by the paper's rule if no other is given, and count."""
-        drawn = self.drawn
-        graph = drawn.graph
-        audits, solved = [], list(fields)
-        for field, labels, goal in zip(solved, drawn.labels, drawn.goals.tolist(), strict=True):
-            values = field.values if isinstance(field, Extension) else field
+        drawn, graph = self.drawn, self.drawn.graph
+        known = [field.values if isinstance(field, Extension) else field for field in fields]
+        sampled, everyone = np.zeros((2, len(End)), dtype=np.int64)
+        cost, least = 0.0, 0.0
+        for values, labels, goal, truth, starts in zip(
+            known, drawn.labels, drawn.goals.tolist(), drawn.truths, drawn.starts, strict=True
+        ):
             route = wf.plan(graph, values, goal, rule, ties, within)
-            audits.append(failures(graph, field, labels, goal, route))
-
-        # how the walks end, from the sampled starts and from all
-        ends = np.concatenate(
-            [audit.end[starts] for audit, starts in zip(audits, drawn.starts, strict=True)]
-        )
-        everyone: Counter[End] = sum((Counter(audit.counts) for audit in audits), Counter())
-
-        # what those that reach cost, and the least they could; the goal itself costs nothing
-        costs = dict.fromkeys(COSTS, 0.0)
-        for audit, truth, starts in zip(audits, drawn.truths, drawn.starts, strict=True):
-            reached = audit.plan.reached
-            for some, which in ((starts[reached[starts]], ""), (np.flatnonzero(reached), "_all")):
-                costs[f"cost{which}"] += float(audit.plan.cost[some].sum())
-                costs[f"least_cost{which}"] += float(truth[some].sum())
+            # how the walks end, from the sampled starts and from all but the goal
+            ends = walk_ends(route, labels)
+            sampled += np.bincount(ends[starts], minlength=len(End))
+            everyone += np.bincount(np.delete(ends, goal), minlength=len(End))
+            # what those that reach cost, and the least they could; the goal itself costs nothing
+            cost += float(route.cost[route.reached].sum())
+            least += float(truth[route.reached].sum())
 
         # with the goal as the only label, all other vertices are interior
-        sinks, _ = strict_extrema(graph, wf.Labels([int(drawn.goals[0])], [0.0]), solved[0])
+        sinks, _ = strict_extrema(graph, wf.Labels([int(drawn.goals[0])], [0.0]), known[0])
         return {
             "vertices": graph.num_vertices,
             "labels": max(len(labels) for labels in drawn.labels),
-            "pairs": ends.size,
-            **{name: int((ends == end).sum()) for name, end in ENDS.items()},
-            "starts_all": everyone.total(),
+            "pairs": sampled.sum(),
+            **{name: sampled[end] for name, end in ENDS.items()},
+            "starts_all": everyone.sum(),
             **{f"{name}_all": everyone[end] for name, end in ENDS.items()},
-            "cycles": sum(audit.touching.size for audit in audits),
-            "perfect_goals": sum(bool(audit.plan.reached.all()) for audit in audits),
-            **costs,
-            "minima": sum(len(audit.minima) for audit in audits),
-            "proven_minima": sum(int(audit.minima.proven.sum()) for audit in audits),
-            "minimum_depth": max(audit.minima.deepest for audit in audits),
+            "cost_all": cost,
+            "least_cost_all": least,
             "sinks": len(sinks),
         }
 
@@ -259,8 +244,3 @@ class Trial:
             )
         )
         return asdict(pool(audits))
-
-
-def residuals(found: Sequence[float]) -> Row:
-    """Return the mean and the largest of the residuals of all goals' fields."""
-    return {"residual": float(np.mean(found)), "residual_max": float(max(found))}

@@ -21,33 +21,28 @@ learn everything from a buffer are for another task.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import wayfield as wf
-from wayfield._arrays import as_whole
 from wayfield._optional import missing
 from wayfield._text import number_of
 from wayfield._threads import one_thread
 from wayfield.sim import Coordinates, Ending, Maze, foresee, make, ogbench_coordinates, walk, wander
 from wayfield.sim.walking import Style
 
-from ..engine import NO_ROWS, Profile, Records, Row, Study, Tables
-from ..engine.config import one_of, read_lists, real, whole
+from ..engine import Profile, Records, Row
 from ..paper.grid import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
-from ..report import Chart, Cover, Finding, Look, Table, Tile, against
+from ..report import Chart, Finding, Look, Table, against
 from ._shared import Settings, make_experiment, percent, share_of
 from ._trial import EXACT, HARMONIC, Arm, power_arm
 
-WALKED = ("arena", "medium", "large", "giant")
-"""Maps that OGBench's ant walks on; teleports are left to chance planning."""
 SWEEPS = Arm(
     "sweeps", "AMLE, 300 sweeps", "sweeps", "square", method=wf.MidrangeSweeps(300, "harmonic")
 )
@@ -95,14 +90,6 @@ class AntCell(Settings):
     seed: int
     goals: int = GOALS
     starts: int = STARTS
-
-    @property
-    def key(self) -> str:
-        """Name of the cell, for files and messages."""
-        return (
-            f"{self.maze}-r{self.refinement:02d}-lf{self.label_fraction:.3f}"
-            f"-s{self.seed}-{self.goals}x{self.starts}"
-        )
 
     def draw(self) -> Draw:
         """Build the graph and draw labels, goals, starts and the seeds of the episodes.
@@ -219,20 +206,6 @@ def effort(cell: AntCell) -> float:
     return wf.load_layout(cell.maze).num_free * cell.goals * cell.starts * (1 + cell.refinement / 8)
 
 
-def read_grid(given: Mapping[str, Any], folder: Path) -> list[AntCell]:
-    """Read the ``[grid]`` of a study of one's own: every combination of its settings."""
-    lists = {
-        "seeds": (SEEDS, whole(0, 2**63 - 1)),
-        "mazes": (MAZES, one_of(WALKED)),
-        "refinements": (REFINEMENTS, whole(1, 64)),
-        "label_fractions": (LABEL_FRACTIONS, real(1e-6, 1.0)),
-    }
-    combinations = product(*read_lists(given, lists, others=("goals", "starts")))
-    goals = as_whole(given.get("goals", GOALS), "grid.goals", 1, 64)
-    starts = as_whole(given.get("starts", STARTS), "grid.starts", 1, 512)
-    return [AntCell(maze, r, lf, seed, goals, starts) for seed, maze, r, lf in combinations]
-
-
 # -------------------------------------------------------------------- what is shown
 
 
@@ -332,17 +305,6 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-def cover(study: Study, tables: Tables) -> Cover:
-    """Return what comes before the sections."""
-    rows, tiles = tables.get(EXPERIMENT.name, NO_ROWS), []
-    for look in LOOKS:
-        if len(some := rows.where(arm=look.name)):
-            note = f"arrive, {some.total('episodes'):,} episodes"
-            tiles.append(Tile(look.title, f"{some.ratio('arrived', 'episodes'):.3f}", note))
-    note = "OGBench's ant follows plans on the maze's graph, a sub-goal one cell ahead."
-    return Cover(study.title, note=note, tiles=tiles)
-
-
 EXPERIMENT = make_experiment(
     "antmaze",
     "The paper's plans, walked by an ant",
@@ -353,7 +315,6 @@ EXPERIMENT = make_experiment(
     "MuJoCo. The plan on the true distances is the control.",
     {"charts": charts, "tables": tables, "findings": findings, "notes": NOTES},
     effort=effort,
-    read_grid=read_grid,
     **SIMULATED,
 )
 
@@ -393,11 +354,6 @@ class BufferCell(Settings):
     buffer: int
     seed: int
     each: int = EPISODES
-
-    @property
-    def key(self) -> str:
-        """Name of the cell, for files and messages."""
-        return f"{self.maze}-{self.style}-n{self.buffer}-s{self.seed}-{self.each}"
 
     def draw(self) -> tuple[Maze, dict[str, Any]]:
         """Open the maze and record the wandering ant."""

@@ -96,14 +96,10 @@ class DecisionCell(Settings):
     seed: int
 
     @property
-    def key(self) -> str:
-        """Name of the cell."""
-        return f"{self.world.replace(' ', '-')}-lf{self.label_fraction:g}-s{self.seed}"
-
-    @property
     def rng(self) -> np.random.Generator:
         """A fresh generator, the cell's own."""
-        return np.random.default_rng([*self.key.encode(), 32])
+        name = f"{self.world.replace(' ', '-')}-lf{self.label_fraction:g}-s{self.seed}"
+        return np.random.default_rng([*name.encode(), 32])
 
     def draw(self) -> Case:
         """Make the world."""

@@ -166,11 +166,6 @@ class WorldCell(Settings):
     label_fraction: float
     seed: int
 
-    @property
-    def key(self) -> str:
-        """Name of the cell."""
-        return f"{self.world}-n{self.size}-lf{self.label_fraction:g}-s{self.seed}"
-
     def draw(self) -> tuple[World, wf.Labels]:
         """Make the world and draw its labels."""
         world = make_world(self.world, self.size, self.seed)

@@ -131,11 +131,6 @@ class ReadingCell(MazeCell):
     lattice: str = ADOPTED.lattice
 
     @property
-    def key(self) -> str:
-        """Name of the cell."""
-        return f"{super().key}-{self.lattice}"
-
-    @property
     def graph(self) -> wf.Graph:
         """The maze on its lattice."""
         if self.lattice == "open":
@@ -403,7 +398,7 @@ def evidence(experiments: Iterable[Experiment[Any]], tables: Tables) -> Evidence
     expected, exact = _of_own_seeds(every, tables)
     expected |= _of_other_seeds(every, tables.get("other_draws", NO_ROWS))
     searched = tables.get("other_searches", NO_ROWS)
-    if len(counts := searched.where(way="grown").column("swept")) > 1:
+    if len(counts := searched.column("swept")) > 1:
         expected[_WITNESSES] = expect([counts.tolist()], counts.size)
     return Evidence(expected, exact)
 

@@ -57,11 +57,6 @@ class GraphCell(Settings):
     seed: int = 0
     candidates: int = 0
 
-    @property
-    def key(self) -> str:
-        """Name of the cell."""
-        return self.graph
-
     def draw(self) -> SevenNode | Search:
         """Build the seven nodes, or search the lattice."""
         if self == SEVEN_NODES:
@@ -75,24 +70,6 @@ LATTICES = tuple(
     GraphCell(f"lattice-{rows}x{columns}", SEED, CANDIDATES)
     for rows, columns in ((SIDE, SIDE), (5, 4), (5, 5))
 )
-
-
-@dataclass(frozen=True)
-class SearchCell(Settings):
-    """Another search of the lattice. `way` is "grown": subgraphs are grown by adding neighbours."""
-
-    way: str
-    seed: int
-    candidates: int = CANDIDATES
-
-    @property
-    def key(self) -> str:
-        """Name of the cell."""
-        return f"{self.way}-s{self.seed}-{self.candidates}"
-
-    def draw(self) -> Search:
-        """Run the search."""
-        return search((SIDE, SIDE), self.candidates, self.seed)
 
 
 # -------------------------------------------------------------------- rows
@@ -175,7 +152,7 @@ def measures(tables: Tables) -> dict[str, Measure]:
                 margin = abs(_value(some, k, f"{field}_margin"))
                 found[f"subdivision/k{k}/{field}"] = Measure(_value(some, k, f"{field}_branch"))
                 found[f"subdivision/k{k}/{field}_margin"] = Measure(margin)
-    if len(some := rows.where(table="search", graph=LATTICES[0].key)):
+    if len(some := rows.where(table="search", graph=LATTICES[0].graph)):
         swept, exact = (_value(some, "all", f"witnesses_{way}") for way in ("swept", "exact"))
         found["search/candidates/value"] = Measure(_value(some, "all", "tested"))
         found["search/witnesses/value"] = Measure(swept, exact)
@@ -242,17 +219,18 @@ EXPERIMENT = make_experiment(
 )
 
 
-def search_cells(profile: Profile) -> list[SearchCell]:
+def search_cells(profile: Profile) -> list[GraphCell]:
     """Return ten seeds; if quick, two seeds with few candidates."""
     few = profile.name == "quick"
     seeds, candidates = (OTHER_SEEDS[:2], 20) if few else (OTHER_SEEDS, CANDIDATES)
-    return [SearchCell("grown", seed, candidates) for seed in seeds]
+    return [GraphCell(LATTICES[0].graph, seed, candidates) for seed in seeds]
 
 
-def run_search(cell: SearchCell) -> list[Row]:
+def run_search(cell: GraphCell) -> list[Row]:
     """Count the witnesses of another search, the paper's way and with exact fields."""
-    counts = cell.draw().counts
-    return [{way: counts[way] for way in ("swept", "exact")}]
+    found = cell.draw()
+    assert isinstance(found, Search)
+    return [{way: found.counts[way] for way in ("swept", "exact")}]
 
 
 def by_seed(rows: Records) -> list[Table]:

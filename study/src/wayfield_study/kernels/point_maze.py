@@ -93,7 +93,6 @@ def walk(
     ends: FloatArray,
     noise: FloatArray,
     luck: FloatArray,
-    trail: FloatArray,
 ) -> int:
     """Walk to the goal, and return in how many steps; -1 if time is up before.
 
@@ -111,11 +110,8 @@ def walk(
         The start and the goal.
     noise, luck : (t, 2) and (t,) float arrays
         Added to the actions, and the teleports' dice in [0, 1); t is the time limit.
-    trail : (t + 1, 2) float array
-        Receives where the ball is seen at first and after every step.
     """
     x, y, goal = ends[0, 0], ends[0, 1], ends[1]
-    trail[0] = ends[0]
     for t in range(noise.shape[0]):
         dx, dy = goal[0] - x, goal[1] - y
         if dx * dx + dy * dy >= near * near:
@@ -129,7 +125,6 @@ def walk(
         dx = STEP * min(max(dx / size + noise[t, 0], -1.0), 1.0)
         dy = STEP * min(max(dy / size + noise[t, 1], -1.0), 1.0)
         x, y = push_out(maze.walls, x + dx, y + dy)
-        trail[t + 1, 0], trail[t + 1, 1] = x, y
         if arrived(x, y, goal):
             return t + 1
         x, y = sent(maze, x, y, luck[t])

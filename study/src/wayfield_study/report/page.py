@@ -23,7 +23,6 @@ from wayfield.files import Outbox
 from ..engine.records import NO_ROWS, Records, Tables, as_records
 from ..engine.tasks import Experiment, Row, Study
 from .charts import Chart
-from .pictures import Gallery
 from .tables import Table, as_csv
 
 _PACKAGES = ("wayfield", "numpy", "scipy", "numba", "matplotlib")
@@ -75,7 +74,7 @@ class Section:
         Anchor, heading, and a paragraph on what was done.
     compared : mapping of str to tuple of str
         Published tables to set ours beside, and the columns to show; all if none are named.
-    charts, drawings, tables, galleries : functions of Records
+    charts, drawings, tables : functions of Records
         What to draw, and which tables of our own to show.
     findings : function of Records
         What the numbers say, for the top of the page.
@@ -90,7 +89,6 @@ class Section:
     charts: Callable[[Records], Iterable[Chart]] | None = None
     drawings: Callable[[Records], Iterable[Chart]] | None = None
     tables: Callable[[Records], Iterable[Table]] | None = None
-    galleries: Callable[[Records], Iterable[Gallery]] | None = None
     findings: Callable[[Records], Iterable[Finding]] | None = None
     notes: tuple[str, ...] = ()
 
@@ -283,7 +281,7 @@ def _show(
     shown: dict[str, list[Any]] = {"compared": []}
     if cover.compare is not None:
         shown["compared"] = [cover.compare(*entry) for entry in section.compared.items()]
-    for part in ("charts", "drawings", "tables", "galleries", "findings"):
+    for part in ("charts", "drawings", "tables", "findings"):
         make: Callable[[Records], Iterable[Any]] | None = getattr(section, part)
         shown[part] = [] if make is None or missing else list(make(rows))
     if not missing and not any(shown.values()):

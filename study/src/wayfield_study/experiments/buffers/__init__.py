@@ -56,12 +56,6 @@ class BufferCell(Settings):
     seed: int
     walks: int = WALKS
 
-    @property
-    def key(self) -> str:
-        """Name of the cell."""
-        words = f"{self.set}-{self.world}".replace(",", "").replace(" ", "-")
-        return f"{words}-s{self.seed}-w{self.walks}"
-
     def draw(self) -> tuple[World, dict[str, Any]]:
         """Make the world and its buffer."""
         world = SETS[self.set][self.world]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,7 +13,6 @@ import wayfield as wf
 from wayfield.kernels._types import FloatArray
 
 from ...engine import Records, Row
-from ...engine.config import one_of, read_lists, real, whole
 from ...engine.statistics import wilson_interval
 from ...kernels.point_maze import RASTER
 from ...report import Chart, Look, Table, against
@@ -155,12 +153,6 @@ class PointCell(Settings):
     landmarks: int = 1000
     episodes: int = EPISODES
 
-    @property
-    def key(self) -> str:
-        """Name of the cell."""
-        size = f"-d{self.share:g}-m{self.landmarks}-e{self.episodes}"
-        return f"{self.dataset}-{self.graph}{size}-s{self.seed}"
-
     def draw(self) -> Scene:
         """Collect the data and choose the landmarks."""
         return make_scene(self.dataset, self.share, self.landmarks, self.seed)
@@ -189,24 +181,12 @@ def point_grid(
     ]
 
 
-def read_grid(given: Mapping[str, Any], folder: Path) -> list[PointCell]:
-    """Read the ``[grid]`` of a study of one's own: every combination of its settings."""
-    lists = {
-        "datasets": (DATASETS, one_of(DATASETS)),
-        "graphs": (GRAPHS, one_of(GRAPHS)),
-        "shares": ((1.0,), real(1e-3, 1.0)),
-        "seeds": (SEEDS, whole(0, 2**31)),
-    }
-    datasets, graphs, shares, seeds = read_lists(given, lists)
-    return [cell for share in shares for cell in point_grid(datasets, graphs, seeds, share)]
-
-
 # -------------------------------------------------------------------- what is shown
 
 
 NOTES = (
     "Success in % of episodes, with Wilson's 95 % interval in brackets where it is not 100 or 0. "
-    "All have the same landmarks, low level, starts, goals, noise and luck; but `Planner` gets the "
+    "All have the same landmarks, low level, starts, goals, noise and luck; but Planner gets the "
     "buffer alone, with its actions, and chooses its own states.",
 )
 

@@ -28,9 +28,6 @@ from wayfield.kernels._types import BoolArray, FloatArray
 from ...kernels.point_maze import OFFSET, RASTER, UNIT, Blocks, Cells, Dice, collect, walk
 
 TASKS: dict[str, tuple[tuple[tuple[int, int], tuple[int, int]], ...]] = {
-    "medium": (
-        ((1, 1), (6, 6)), ((6, 1), (1, 6)), ((5, 3), (4, 2)), ((6, 5), (6, 1)), ((2, 6), (1, 1)),
-    ),
     "giant": (
         ((1, 1), (10, 14)), ((1, 14), (10, 1)), ((8, 14), (1, 1)), ((8, 3), (5, 12)),
         ((5, 9), (3, 8)),
@@ -122,7 +119,7 @@ class Buffer(NamedTuple):
 
 @cache
 def load_point_maze(name: str) -> PointMaze:
-    """Return one of OGBench's mazes: medium, giant or teleport.
+    """Return one of OGBench's mazes: giant or teleport.
 
     Examples
     --------
@@ -316,22 +313,16 @@ class Episodes:
     luck: FloatArray
 
     def walk(self, scene: Scene, targets: FloatArray) -> NDArray[np.int64]:
-        """Return the (e,) steps to the goal, heading for targets; -1 where time ran out."""
-        return np.array([self.trace(scene, targets, k)[0] for k in range(len(self.ends))])
-
-    def trace(self, scene: Scene, targets: FloatArray, episode: int) -> tuple[int, FloatArray]:
-        """Return the steps of one episode, -1 if time was up before, and where they led.
+        """Return the (e,) steps to the goal, heading for targets; -1 where time ran out.
 
         `targets` are those of the landmarks, (n, 2), or of the squares, (rows, columns, 2).
         """
         raster = scene.raster
         if targets.ndim > 2:  # every square is a landmark of its own
             raster = np.arange(raster.size, dtype=np.int32).reshape(raster.shape)
-        luck = self.ends[episode], self.noise[episode], self.luck[episode]
-        trail = np.empty((LIMIT + 1, 2))
-        world = scene.maze.blocks, raster, scene.corner
-        steps = walk(*world, targets.reshape(-1, 2), NEAR, *luck, trail)
-        return steps, trail[: 1 + (LIMIT if steps < 0 else steps)]
+        world = scene.maze.blocks, raster, scene.corner, targets.reshape(-1, 2), NEAR
+        episodes = zip(self.ends, self.noise, self.luck, strict=True)
+        return np.array([walk(*world, *episode) for episode in episodes])
 
 
 def draw_episodes(maze: PointMaze, task: int, count: int, seed: int) -> Episodes:

@@ -18,7 +18,7 @@ from wayfield.kernels._types import FloatArray
 
 from ...engine import Profile, Records, Row
 from ...kernels.point_maze import STEP
-from ...report import Finding, Table
+from ...report import Table
 from .._shared import make_experiment
 from . import _common as common
 from ._common import OURS, PointCell
@@ -89,14 +89,6 @@ def tables(rows: Records) -> Iterator[Table]:
     yield common.success_table(rows, "official", "OGBench's evaluation: success in %", "dataset")
 
 
-def findings(rows: Records) -> Iterator[Finding]:
-    """Report how Planner fares where others measure."""
-    for dataset, some in rows.by("dataset").items():
-        arms = common.arms_of(some)
-        text = "; ".join(f"{arm.title} {common.say_success(mine)}" for arm, mine in arms)
-        yield Finding("new", f"{dataset} by OGBench's own evaluation", f"{text}.")
-
-
 EXPERIMENT = make_experiment(
     "point_official",
     "OGBench's own evaluation",
@@ -106,6 +98,6 @@ EXPERIMENT = make_experiment(
     "The planners in OGBench's environments: env.reset(options=dict(task_id=k)), "
     'info["success"], twenty episodes for each of five tasks. wayfield study pointmaze '
     "--official runs it; it needs the extra sim.",
-    {"tables": tables, "findings": findings},
+    {"tables": tables},
     lacks=lambda: missing("ogbench", "sim"),
 )

@@ -15,12 +15,10 @@ from ...report import Chart, Finding, Series, Table, scatter
 from .._shared import make_experiment, percent
 from . import _common as common
 from ._common import (
-    ORACLE,
     OURS,
     PointCell,
     arms_of,
     point_grid,
-    say_steps,
     say_success,
     share,
     success_table,
@@ -29,8 +27,6 @@ from ._planners import GRAPHS
 
 NEIGHBOURS = tuple(graph for graph in GRAPHS if graph.startswith("xy-"))
 K_CURVE = (common.REFERENCE, "ttgs", "cut_off", "amle", OURS)
-CLOSE = 0.05
-"""Predictions of arrival within this of the measured share count as good."""
 
 
 def cells(profile: Profile) -> list[PointCell]:
@@ -88,13 +84,6 @@ def findings(rows: Records) -> Iterator[Finding]:
     if spread:
         text += f" Points between the best and the worst number of neighbours: {'; '.join(spread)}."
     yield Finding("new", "Which planner arrives, whatever the graph?", text, scope)
-    for dataset, some in rows.where(graph=GRAPHS[0]).by("dataset").items():
-        figures = "; ".join(
-            f"{arm.title} {say_success(mine)} in {say_steps(mine)} steps"
-            for arm, mine in arms_of(some)
-        )
-        question = f"{dataset}: the graph of what was seen"
-        yield Finding("new", question, f"Success in %: {figures}.", scope)
     ours = rows.where(arm=OURS, graph=GRAPHS[0]).by("dataset", "seed").values()
     off = [some.mean("predicted") - share(some) for some in ours]
     mean = sum(map(abs, off)) / len(off)
@@ -115,7 +104,7 @@ EXPERIMENT = make_experiment(
     "become landmarks, and every planner gets a graph on these: the observed changes of "
     "landmark (time), nearest neighbours on (x, y), on noisy features, and on a "
     "commute-time embedding. The routes are walked in PointMaze's physics, a hundred "
-    "episodes over OGBench's five tasks for every seed. `Planner` also predicts how often it "
+    "episodes over OGBench's five tasks for every seed. Planner also predicts how often it "
     "arrives, before anything is walked.",
     {
         "charts": charts,
@@ -127,7 +116,6 @@ EXPERIMENT = make_experiment(
             "policies; noisy and lap stand for learned features.",
         ),
     },
-    read_grid=common.read_grid,
 )
 
 
@@ -161,25 +149,6 @@ def share_tables(rows: Records) -> Iterator[Table]:
         yield success_table(some, f"shares-{dataset}-{100 * part:g}", title)
 
 
-def share_findings(rows: Records) -> Iterator[Finding]:
-    """Report who is best with less data, and how far Planner is behind."""
-    if len(rows.values("seed")) < common.FEWEST_SEEDS:
-        return
-    for (part, dataset), some in rows.by("share", "dataset").items():
-        texts = []
-        for graph, one in some.by("graph").items():
-            arms = common.arms_of(one)
-            rivals = [each for each in arms if each[0].name not in (OURS, ORACLE)]
-            best, theirs = max(rivals, key=lambda each: common.share(each[1]))
-            parts = [f"{graph}: {best.title} {say_success(theirs)} is the best rival"]
-            for arm, mine in arms:
-                if arm.name == OURS:
-                    parts.append(f"{arm.title} {say_success(mine)}")
-            texts.append(", ".join(parts) + ".")
-        yield Finding("new", f"{dataset} with {percent(part)} of the data", " ".join(texts))
-
-
-SHARES_SHOWN = {"charts": share_charts, "tables": share_tables, "findings": share_findings}
 LESS_DATA = make_experiment(
     "point_shares",
     "Less data",
@@ -188,6 +157,5 @@ LESS_DATA = make_experiment(
     share_cells,
     "The same with a tenth of the steps and 500 landmarks, and with 3 and 1 % and 300. "
     "Observed arcs no longer cover the maze.",
-    SHARES_SHOWN | {"notes": common.NOTES},
-    read_grid=common.read_grid,
+    {"charts": share_charts, "tables": share_tables, "notes": common.NOTES},
 )

@@ -106,12 +106,6 @@ class WrongCell(Settings):
     seed: int
     size: float = 1.0
 
-    @property
-    def key(self) -> str:
-        """Name of the cell."""
-        size = "" if self.size == 1.0 else f"-x{self.size:g}"
-        return f"{self.world}{size}-lf{self.label_fraction:g}-s{self.seed}"
-
     def draw(self) -> Case:
         """Make the world; draw exact labels, the goal's first, and starts."""
         world = make_wrong_world(self.world, self.seed, self.size)
