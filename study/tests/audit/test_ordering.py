@@ -89,22 +89,21 @@ def test_scopes_are_what_walking_and_counting_gives(case, numbers) -> None:
         assert scope.excluded == (len(states) - len(known) if states is met else 0)
 
 
-def test_rates_are_shares_of_the_counts_and_pool_by_decision() -> None:
+def test_counts_pool_by_decision() -> None:
     path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
     first = ordering(path, [0.0, 3.0, 2.0, 1.5, 4.0], wf.cost_to_go(path, 0), 0, starts=[2, 1, 1])
     scope = first.eval_rollouts  # 2, 3; 1; 1
     assert scope.decisions == scope.ranked == 4
-    assert scope.tau_lt_05_rate == 0.25
-    assert scope.best_agree_rate == 0.75
-    assert scope.positive_gap_rate == 0.25
-    assert scope.mean_beta_true_gap == 0.5
-    assert scope.tau_mean == 0.5
+    assert scope.low_tau == 1
+    assert scope.agreed == 3
+    assert scope.regret_sum == 2.0
+    assert scope.tau_sum == 2.0
     truth = wf.cost_to_go(path, 4)
     second = ordering(path, truth, truth, 4, starts=[2])
     both = pool([scope, second.eval_rollouts])
     assert both == scope + second.eval_rollouts
     assert both.decisions == 6
-    assert both.tau_mean == pytest.approx(4 / 6)
+    assert both.tau_sum / both.ranked == pytest.approx(4 / 6)
 
 
 def test_tau_is_undefined_where_a_ranking_ties_everything() -> None:
@@ -117,7 +116,7 @@ def test_tau_is_undefined_where_a_ranking_ties_everything() -> None:
     assert (audit.all.decisions, audit.all.ranked) == (3, 2)
     flat = ordering(square, np.zeros(4), truth, 0)
     assert np.isnan(flat.tau).all()
-    assert np.isnan(flat.all.tau_mean)
+    assert flat.all.ranked == 0
     assert flat.all.decisions == 3
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -77,7 +76,7 @@ def test_rows_add_up_and_are_the_same_again(tmp_path: Path) -> None:
 
 @needs_sim
 @not_ours
-def test_the_ants_own_buffer_leads_it_to_the_goal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ants_own_buffer_leads_it_to_the_goal() -> None:
     cell = BufferCell("medium", "navigate", 8_000, 0, each=1)
     rows = Records.of(as_table(cell, antmaze.run_buffer(cell)))
     assert rows.values("arm") == ["planner", "distance"]
@@ -86,10 +85,6 @@ def test_the_ants_own_buffer_leads_it_to_the_goal(monkeypatch: pytest.MonkeyPatc
     assert rows.where(arm="distance").total("arrived") >= 4
     (table,) = antmaze.buffer_tables(rows)
     assert len(table.rows) == 2
-    assert not list(antmaze.buffer_findings(rows))  # five episodes are too few
-    monkeypatch.setattr(antmaze, "FEWEST_EPISODES", 5)
-    (finding,) = antmaze.buffer_findings(rows)
-    assert re.search(r": medium \(navigate\) \d+%\.", finding.text)
     cells = antmaze.buffer_cells(STUDY.profile("standard"))
     assert {each.maze for each in cells} == {"medium", "large", "giant", "teleport"}
     assert len(set(cells)) == len(cells)
@@ -118,7 +113,7 @@ def test_the_report_says_what_was_predicted_and_walked(
     monkeypatch.setattr(antmaze, "FEWEST_EPISODES", 10)
     write_report(STUDY, {"antmaze": rows}, tmp_path, Provenance("wayfield study antmaze"))
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "Does the graph's verdict predict what becomes of the ant?" in page.replace("&#39;", "'")
+    assert "Does it hold for the ant?" in page
     assert "0.700 [0.397, 0.892]" in page
     assert "Predicted against walked" in outline(page).words
 

@@ -297,15 +297,6 @@ def test_the_likelihood_is_students() -> None:
     assert ranking.of("off", "medium") == pytest.approx(ranking.of("off") / 2)
 
 
-def test_levels_say_what_the_best_of_each_lacks() -> None:
-    printed = {name: FIGURES[name].value for name in NAMES}
-    values = {FORMER: {name: value - 0.1 for name, value in printed.items()}, ADOPTED: printed}
-    ranking = rank(values, {n: Expected(0.5, 0.02) for n in NAMES}, {})
-    levels = {(factor, level): loss for factor, level, loss in ranking.levels()}
-    assert levels["tolerance", "0.01"] == levels["lattice", "open"] == 0.0
-    assert levels["tolerance", "0.0"] == ranking.of(FORMER) - ranking.of(ADOPTED) < 0.0
-
-
 def test_what_is_left_out_has_no_say_in_the_choice() -> None:
     """One reading fits medium and one large: each is chosen by the group it fits."""
     printed = {name: FIGURES[name].value for name in NAMES}

@@ -37,7 +37,7 @@ from wayfield_study.engine import (
 )
 from wayfield_study.experiments import STUDIES, paper_study, rollout
 from wayfield_study.paper.claims import Claim, make_claims
-from wayfield_study.paper.figures import FIGURES, TABLES, value
+from wayfield_study.paper.figures import FIGURES, TABLES
 from wayfield_study.paper.grid import GRID, SEEDS
 from wayfield_study.paper.likelihood import rank
 from wayfield_study.paper.rules import KINDS, Evidence, Expected, judge
@@ -413,24 +413,8 @@ def test_findings_follow_the_numbers() -> None:
     assert found(450, 940, 1000, 1000)[:2] == ["artefact", "new"]
     assert found(450, 940, 990, 999)[:2] == ["differs", "differs"]
     assert found(450, 1000, 1000, 1000)[0] == "differs"  # nothing fails: no artefact
-    assert found(950, 940, 1000, 1000)[2] == "differs"  # no lift
-    assert found(450, 940, 1000, 1000)[2] == "differs"  # the same lift at every resolution
-    assert found(450, 940, 1000, 1000)[3] == "differs"  # row by row
-
-
-def test_row_by_row_against_the_papers_own() -> None:
-    rows = [
-        row | {"reached": round(1000 * value(f"grid-{maze}/r{r}/lf{lf:.2f}/{method}"))}
-        for maze, r, lf in GRID
-        for seed in SEEDS
-        for row, method in ((arm("harmonic", 0), "harmonic"), (arm("sweeps", 0), "amle"))
-        for row in [row | {"maze": maze, "refinement": r, "label_fraction": lf, "seed": seed}]
-    ]
-    exact = everywhere([arm("amle", 1000), arm("amle_exit", 1000)])
-    found = findings(as_records({"rollout": rows + exact}))
-    assert [each.mark for each in found[:4]] == ["artefact", "new", "reproduced", "reproduced"]
-    assert "is 0.000 for harmonic and 0.000 for the stopped AMLE" in found[3].text
-    assert {each.scope for each in found} == {"On the paper's 120 cells."}
+    scopes = {each.scope for each in findings(whole_grid(rollouts(450, 940, 1000, 1000)))}
+    assert scopes == {"On the paper's 120 cells."}
 
 
 @pytest.mark.parametrize("more", [{}, {"maze": "large@1f0c2a"}])
@@ -439,7 +423,7 @@ def test_nothing_is_said_about_the_paper_on_other_cells(more: dict[str, str]) ->
     tables = rollouts(450, 940, 1000, 1000)
     found = findings(whole_grid(tables, **more) if more else tables)
     assert {each.mark for each in found} == {"partial", "new"}
-    assert len(found) == 4  # none row by row
+    assert len(found) == 3
     cells = "60 cells (large@1f0c2a; r" if more else "1 cell (large; r = 8; lf = 0.02; 1"
     assert all(each.scope.startswith(f"On {cells}") for each in found)
     assert all("no verdict on the paper" in each.scope for each in found)
@@ -451,15 +435,17 @@ def test_cells_beside_the_papers_have_no_say() -> None:
     assert findings(as_records({"rollout": rows + odd})) == findings(as_records({"rollout": rows}))
 
 
-def test_the_lead_compares_with_the_same_rows_of_the_paper() -> None:
+def test_the_cover_compares_with_the_same_rows_of_the_paper() -> None:
     tables = rollouts(450, 940, 999, 1000)
     said = paper_study.cover(PAPER, tables)
     assert said.lead.startswith(f"The paper prints {len(FIGURES)} figures, ")
-    assert "45.0% of the starts on harmonic values (the paper on these cells: 45.8%)" in said.lead
-    assert "fails from 1 of 1,000 starts" in said.lead
+    assert [(tile.value, tile.note) for tile in said.tiles[::2]] == [
+        ("0.450", "paper 0.458"),
+        ("0.999", "1 of 1,000 pairs fail"),
+    ]
     assert "<small>0.458</small>" in said.before[0].html
     own = paper_study.cover(PAPER, whole_grid(tables, maze="large@1f0c2a"))
-    assert "(the paper on" not in own.lead
+    assert own.tiles[0].note == "33,000 of 60,000 pairs fail"
     assert "<small>" not in own.before[0].html
     nothing = paper_study.cover(PAPER, {})
     assert nothing.lead.count(".") == 2

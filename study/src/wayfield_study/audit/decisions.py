@@ -325,31 +325,6 @@ class Scope(inputs.Tally):
     paired_tau_sum: float
     excluded: int
 
-    @property
-    def tau_lt_05_rate(self) -> float:
-        """Share of the ranked decisions with τ-b below 0.5."""
-        return inputs.share(self.low_tau, self.ranked)
-
-    @property
-    def best_agree_rate(self) -> float:
-        """Share of the decisions whose move is truly optimal."""
-        return inputs.share(self.agreed, self.decisions)
-
-    @property
-    def mean_beta_true_gap(self) -> float:
-        """Mean true gap of the chosen action."""
-        return inputs.share(self.regret_sum, self.decisions)
-
-    @property
-    def positive_gap_rate(self) -> float:
-        """Share of the decisions whose move is not optimal."""
-        return inputs.share(self.decisions - self.agreed, self.decisions)
-
-    @property
-    def tau_mean(self) -> float:
-        """Mean τ-b of the ranked decisions."""
-        return inputs.share(self.tau_sum, self.ranked)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ordering(inputs.FrozenArrays):
@@ -445,9 +420,11 @@ class Ordering(inputs.FrozenArrays):
 
     def __repr__(self) -> str:
         scope = self.eval_rollouts
+        tau, low = (inputs.share(part, scope.ranked) for part in (scope.tau_sum, scope.low_tau))
+        right = inputs.share(scope.agreed, scope.decisions)
         return (
-            f"Ordering({scope.decisions:,} decisions on rollouts: mean τ {scope.tau_mean:.3f}, "
-            f"{scope.tau_lt_05_rate:.1%} below 0.5, {scope.best_agree_rate:.1%} choose the best)"
+            f"Ordering({scope.decisions:,} decisions on rollouts: mean τ {tau:.3f}, "
+            f"{low:.1%} below 0.5, {right:.1%} choose the best)"
         )
 
 

@@ -162,18 +162,6 @@ class Failures(FrozenArrays):
         return {end: int(found[end]) for end in End}
 
     @property
-    def failure_rate(self) -> float:
-        """φ: share of the starts other than the goal that do not reach it; 0 if there are none."""
-        others = self.end.size - 1
-        return int((self.end != End.REACHED).sum()) / others if others else 0.0
-
-    @property
-    def boundary_share(self) -> float:
-        """Share of the failures that end in boundary-touching cycles; NaN without failures."""
-        failing = int((self.end != End.REACHED).sum())
-        return self.counts[End.BOUNDARY] / failing if failing else float("nan")
-
-    @property
     def interior_cycles_level(self) -> bool:
         """Whether every interior cycle is a plateau cycle, as the remark says of exact fields."""
         return bool(self.level[~self.touching].all())

@@ -46,7 +46,6 @@ conclusion is seen, which for argmin-Q plans is always.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -264,18 +263,6 @@ class Mechanism(inputs.Tally):
     separated: int
     separated_seen: int
     excluded: int
-
-    @property
-    def rates(self) -> Mapping[str, float]:
-        """Shares, by name: of all decisions, of the untied ones, and of the inversions."""
-        classes = (*_CLASSES, *(f"scope_{name}" for name in _CLASSES))
-        primary = ("inversions_primary", "inversions_scope_primary")
-        outcomes = (*primary, "corrected", "certified")
-        return (
-            {name: inputs.share(getattr(self, name), self.decisions) for name in classes}
-            | {"inversions": inputs.share(self.inversions, self.untied)}
-            | {name: inputs.share(getattr(self, name), self.inversions) for name in outcomes}
-        )
 
 
 def mechanism(

@@ -94,7 +94,6 @@ STUDIES = {
             (
                 Profile("standard", "worlds of 5,000 states, five seeds"),
                 Profile("quick", "small worlds, seconds"),
-                Profile("large", "as standard, and worlds of up to 100,000 states"),
             ),
         ),
         Study(

@@ -273,7 +273,7 @@ def tables(rows: Records) -> Iterator[Table]:
 
 
 def findings(rows: Records) -> Iterator[Finding]:
-    """Report who arrives, and whether the graph's verdict predicts it at every resolution."""
+    """Report who arrives."""
     cells = len(rows.distinct("maze", "refinement", "label_fraction", "seed"))
     scope = f"{number_of(rows.total('episodes'), 'episodes')} of {number_of(cells, 'cells')}."
     control = rows.where(arm=CONTROL.name)
@@ -287,20 +287,6 @@ def findings(rows: Records) -> Iterator[Finding]:
         f"{shares[EXACT.name]:.1%}, after 300 sweeps {shares[SWEEPS.name]:.1%}, by p = 8 "
         f"{shares['p8']:.1%}, by harmonic plans {shares[HARMONIC.name]:.1%}. Of the control's "
         f"{number_of(control.total('episodes'), 'ants')} {control.total('fell'):,} fell.",
-        scope,
-    )
-    verdicts = [
-        f"at r = {r} the graph's verdict is right in {some.ratio('graph_right', 'episodes'):.1%} "
-        f"of the episodes and the forecast in {some.ratio('foreseen_right', 'episodes'):.1%}, "
-        f"where expecting every ant to arrive is right in {some.ratio('arrived', 'episodes'):.1%}"
-        for r, some in sorted(rows.where(arm=HARMONIC.name).by("refinement").items())
-    ]
-    yield Finding(
-        "new",
-        "Does the graph's verdict predict what becomes of the ant?",
-        f"Of the harmonic plans, which alone fail often: {'; '.join(verdicts)}. The graph's walker "
-        "never leaves a loop, which is two vertices whatever the resolution; the ant leaves many "
-        "of the small ones.",
         scope,
     )
 
@@ -423,23 +409,6 @@ def buffer_tables(rows: Records) -> list[Table]:
     return [Table("buffer", "From the ant's own buffer", heads, lines, note)]
 
 
-def buffer_findings(rows: Records) -> Iterator[Finding]:
-    """Report how far the ant's own buffer leads."""
-    if rows.where(arm=PLANNER.name).total("episodes") < FEWEST_EPISODES:
-        return
-    shares = [
-        f"{maze} ({style}) {some.ratio('arrived', 'episodes'):.0%}"
-        for (maze, style), some in rows.where(arm=PLANNER.name).by("maze", "style").items()
-    ]
-    yield Finding(
-        "new",
-        "Does it work without a map?",
-        "Episodes in which the ant arrives, planned with its own wanderings alone: "
-        f"{', '.join(shares)}. The controller was trained apart and x, y are observed, so this is "
-        "no figure to set beside agents that learn all of it from a buffer.",
-    )
-
-
 BUFFER = make_experiment(
     "antmaze_buffer",
     "From the ant's own buffer",
@@ -448,7 +417,7 @@ BUFFER = make_experiment(
     buffer_cells,
     "The ant wanders about the maze with noisy steps; a planner is made of where it was, "
     "and the ant then walks OGBench's five tasks by it.",
-    {"tables": buffer_tables, "findings": buffer_findings},
+    {"tables": buffer_tables},
     effort=lambda cell: cell.buffer / 100 + 40 * cell.each * 5,
     **SIMULATED,
 )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
@@ -34,7 +34,6 @@ from ._trial import Arm
 FRACTIONS = (0.001, 0.003, 0.01, 0.03, 0.1)
 SEEDS = (54, 55, 56, 57, 58)
 SIZE = 5_000
-LARGE_SIZES = (20_000, 100_000)
 OPEN = 0.75
 """Share of a maze's cells that are free."""
 ONE_WAY = 0.3
@@ -50,30 +49,12 @@ SPREAD = 0.5
 # -------------------------------------------------------------------- worlds
 
 
-@dataclass(frozen=True)
-class World:
-    """A directed graph and where to go on it.
+class World(NamedTuple):
+    """A directed graph and where to go on it."""
 
-    Attributes
-    ----------
-    kind : str
-        Which family it is of, a key of `WORLDS`.
-    graph : Graph
-        Directed.
-    goal : int
-        In the largest strong component, so that most states can reach it.
-    """
-
-    kind: str
     graph: wf.Graph
     goal: int
-
-    @property
-    def reciprocity(self) -> float:
-        """Share of the arcs whose reverse is an arc too."""
-        graph = self.graph
-        both = 2 * graph.num_arcs - 2 * graph.symmetrised().num_edges
-        return both / graph.num_arcs
+    """In the largest strong component, so that most states can reach it."""
 
 
 def make_world(kind: str, size: int, seed: int) -> World:
@@ -89,7 +70,7 @@ def make_world(kind: str, size: int, seed: int) -> World:
     graph = WORLDS[kind](size, rng)
     component = graph.strong_components
     largest = int(np.argmax(np.bincount(component)))
-    return World(kind, graph, int(rng.choice(np.flatnonzero(component == largest))))
+    return World(graph, int(rng.choice(np.flatnonzero(component == largest))))
 
 
 def one_way_maze(size: int, rng: np.random.Generator) -> wf.Graph:
@@ -173,12 +154,10 @@ class WorldCell(Settings):
 
 
 def cells(profile: Profile) -> list[WorldCell]:
-    """Return every kind of world; ``large`` adds one of each kind up to 100,000 states."""
+    """Return every kind of world."""
     if profile.name == "quick":
         return [WorldCell(kind, 600, f, SEEDS[0]) for kind in WORLDS for f in (0.01, 0.1)]
-    small = [WorldCell(k, SIZE, f, s) for s, k, f in product(SEEDS, WORLDS, FRACTIONS)]
-    big = product(LARGE_SIZES, WORLDS, FRACTIONS) if profile.name == "large" else ()
-    return small + [WorldCell(k, n, f, SEEDS[0]) for n, k, f in big]
+    return [WorldCell(k, SIZE, f, s) for s, k, f in product(SEEDS, WORLDS, FRACTIONS)]
 
 
 def read_grid(given: Mapping[str, Any], folder: Path) -> list[WorldCell]:
@@ -236,8 +215,7 @@ def run(cell: WorldCell) -> list[Row]:
     ``cost_ratio`` is the mean of walked over least cost, over the starts that reached; NaN if
     none did.
     """
-    world, labels = cell.draw()
-    graph, goal = world.graph, world.goal
+    (graph, goal), labels = cell.draw()
     truth = wf.cost_to_go(graph, goal)
     able = np.isfinite(truth)
     able[goal] = False
@@ -256,7 +234,6 @@ def run(cell: WorldCell) -> list[Row]:
     about: Row = {
         "vertices": graph.num_vertices,
         "arcs": graph.num_arcs,
-        "reciprocity": round(world.reciprocity, 4),
         "labels": len(labels),
     }
     return [about | row(name, ratio) for name, ratio in ratios.items()]

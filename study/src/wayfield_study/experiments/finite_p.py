@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import pairwise
-from math import inf, isfinite
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -266,20 +266,6 @@ def monotone(rows: Records) -> Iterator[Finding]:
     )
 
 
-def certified(rows: Records) -> Iterator[Finding]:
-    """Report success and brackets along the family."""
-    finite = Records.of(row for row in rows if 2 < float(row["p"]) < inf)
-    powers = [int(p) for p in finite.values("p")]
-    width = float(finite.column("width").max())
-    phrase = ", ".join(f"{success(rows, f'p{p}'):.3f} at p = {p}" for p in powers)
-    yield Finding(
-        "new" if isfinite(width) else "differs",
-        "Certified p-Laplacian fields exist for every p.",
-        f"Every field for p = {', '.join(map(str, powers))} has a proved bracket, at most "
-        f"{power(width)} of the label range wide. Success: {phrase}.",
-    )
-
-
 SECTION = Section(
     "finite-p",
     "From p = 2 to ∞",
@@ -294,7 +280,7 @@ SECTION = Section(
     },
     charts=charts,
     tables=tables,
-    findings=on_papers_cells([family_end, monotone, certified]),
+    findings=on_papers_cells([family_end, monotone]),
     notes=(
         "The paper's ordering along the family is the mean of the two scopes of the "
         "ordering audit; so is ours. In that table and in the counts of monotone cells, "

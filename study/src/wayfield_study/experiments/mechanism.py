@@ -8,12 +8,10 @@ paper's budget and one for the exact AMLE, pooled over the cell's goals.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ..engine import Measure, Records, Row, Tables
 from ..paper.figures import Figure
 from ..paper.measures import figures_of, measure_slices
-from ..report import Section, Table
+from ..report import Section
 from ._mazes import MazeCell, maze_experiment
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial
 from .ordering import cells
@@ -64,30 +62,6 @@ def _counts_and_rates(figures: list[Figure], rows: Records) -> dict[str, Measure
     return found
 
 
-def tables(rows: Records) -> list[Table]:
-    """Compare geometry classes at the state alone with those over its scope, by resolution."""
-    swept = rows.where(arm="sweeps")
-    groups = {f"r = {r}": some for r, some in sorted(swept.by("refinement").items())}
-    parts = {
-        "both": ("scope_both", "both", "decisions"),
-        "AMLE only": ("scope_primary", "primary", "decisions"),
-        "neither": ("scope_neither", "neither", "decisions"),
-        "inversions in AMLE only": ("inversions_scope_primary", "inversions_primary", "inversions"),
-    }
-
-    def percent(part: str, whole: str) -> Callable[[Records], str]:
-        return lambda some: f"{some.ratio(part, whole):.1%}"
-
-    columns = {
-        f"{what}, {where}": percent(part, whole)
-        for what, (scope, state, whole) in parts.items()
-        for where, part in (("scope", scope), ("state", state))
-    }
-    note = "Scope: the state and its neighbours. The goal is no decision."
-    title = "Geometry classes over the scope and at the state"
-    return [Table.of("classes", title, "cells", groups | {"all": swept}, columns, note)]
-
-
 SECTION = Section(
     "mechanism",
     "Mechanism audit",
@@ -95,7 +69,6 @@ SECTION = Section(
     "state and all of its neighbours, where harmonic ranks a worse neighbour first, and "
     "whether the AMLE puts it right.",
     compared={"mechanism": ("rate", "count"), "mechanism-main": (), "mechanism-by-r": ()},
-    tables=tables,
 )
 EXPERIMENT = maze_experiment(
     "mechanism", "Mechanism audit", 3, run, cells, 1.0, SECTION, measures=measures

@@ -27,7 +27,7 @@ from ..paper.verdicts import Verdicts
 from ..report import Block, Cover, Look, Tile
 from ..report.page import render
 from . import medium_maps, readings, solver_readings
-from ._shared import failing, printed_success, success
+from ._shared import printed_success
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, SWEEPS
 from .readings import evidence
 
@@ -58,8 +58,7 @@ def cover(study: Study, tables: Tables) -> Cover:
     verdicts = Verdicts(study.experiments, tables, known, rankings)
     picture = [_picture(rows)] if len(rows) else []
     if verdicts.empty and study.name != "paper":
-        lead = " ".join(_headline(rows))
-        return Cover(study.title, lead=lead, tiles=_tiles(rows), before=picture)
+        return Cover(study.title, tiles=_tiles(rows), before=picture)
     goals, starts = _sampling(rows)
     settings = render(
         "wayfield_study.paper",
@@ -79,7 +78,7 @@ def cover(study: Study, tables: Tables) -> Cover:
         "greedy planner",
         note=f"The figures of {AUTHOR}, “{TITLE}”, computed again on the public maze maps, with "
         "the solver doubt removed.",
-        lead=" ".join([verdicts.tally, *_headline(rows)]),
+        lead=verdicts.tally,
         tiles=_tiles(rows),
         before=[*picture, verdicts.glance],
         after=verdicts.details,
@@ -89,26 +88,6 @@ def cover(study: Study, tables: Tables) -> Cover:
         compare=verdicts.table,
         files=verdicts.files,
     )
-
-
-def _headline(rows: Records) -> list[str]:
-    """Sum the rollouts up in two sentences; in none if there are none."""
-    if not len(rows):
-        return []
-    harmonic, sweeps = (success(rows, arm) for arm in ("harmonic", "sweeps"))
-    theirs = [printed_success(rows, method) for method in ("harmonic", "amle")]
-    phrase = [
-        "" if share is None else f" (the paper on these cells: {share:.1%})" for share in theirs
-    ]
-    index, exits = failing(rows, "amle"), rows.where(arm="amle_exit")
-    lost, starts = failing(rows, "amle_exit", "_all"), exits.total("starts_all")
-    pairs = rows.where(arm="amle").total("pairs")
-    return [
-        f"A greedy planner reaches the goal from {harmonic:.1%} of the starts on harmonic values"
-        f"{phrase[0]} and from {sweeps:.1%} on the stopped AMLE{phrase[1]}.",
-        f"Solved exactly, the AMLE fails from {index:,} of {pairs:,} starts under the paper's tie "
-        f"rule, and from {lost:,} of all {starts:,} with ties broken towards an exit.",
-    ]
 
 
 def _tiles(rows: Records) -> list[Tile]:

@@ -13,7 +13,6 @@ from itertools import product
 import numpy as np
 
 import wayfield as wf
-from wayfield._text import number_of
 from wayfield.kernels._types import FloatArray
 
 from ..engine import Measure, Records, Row, Tables, mean_of, sd_of
@@ -29,7 +28,6 @@ from ..paper.grid import (
     REFINEMENTS,
 )
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
-from ..paper.rules import LEVEL
 from ..report import Chart, Finding, Section, Table, against, power
 from ._mazes import MazeCell, maze_experiment
 from ._shared import COUNTED, failing, printed_series, shares, success
@@ -261,55 +259,6 @@ def reach(rows: Records) -> Iterator[Finding]:
     )
 
 
-def lifts(rows: Records) -> Iterator[Finding]:
-    """Report where AMLE lifts success over harmonic, and by how much."""
-    configurations = rows.by("maze", "refinement", "label_fraction").values()
-    lifts = [success(each, "sweeps") - success(each, "harmonic") for each in configurations]
-    by_r = {
-        r: 100 * (success(each, "amle") - success(each, "harmonic"))
-        for r, each in sorted(rows.by("refinement").items())
-    }
-    positive = sum(lift > 0 for lift in lifts)
-    grows = bool((np.diff(list(by_r.values())) > 0).all())
-    phrase = ", ".join(f"{lift:+.1f} points at r = {r}" for r, lift in by_r.items())
-    yield Finding(
-        "reproduced" if positive == len(lifts) and grows else "differs",
-        "The paper: AMLE lifts success over harmonic everywhere, the more the finer the graph.",
-        f"Stopped as in the paper, the lift is positive in {positive} of {len(lifts)} "
-        f"configurations. Solved exactly it is {phrase}"
-        + (", growing with r." if grows and len(by_r) > 1 else "."),
-    )
-
-
-def row_by_row(rows: Records) -> Iterator[Finding]:
-    """Compare the paper's large tables with ours."""
-    groups = rows.by("maze", "refinement", "label_fraction")
-    apart = {
-        arm: np.array(
-            [
-                success(some, arm) - value(f"grid-{maze}/r{r}/lf{lf:.2f}/{method}")
-                for (maze, r, lf), some in groups.items()
-            ]
-        )
-        for arm, method in (("harmonic", "harmonic"), ("sweeps", "amle"))
-    }
-    # the difference of two studies, and its standard error over configurations
-    off = {
-        arm: some.mean() / (some.std(ddof=1) / np.sqrt(some.size)) for arm, some in apart.items()
-    }
-    higher = [f"{int((some > 0).sum())} ({some.mean():+.3f})" for some in apart.values()]
-    absolute = [f"{np.abs(some).mean():.3f}" for some in apart.values()]
-    yield Finding(
-        "reproduced" if max(map(abs, off.values())) <= LEVEL else "differs",
-        "The paper's two large tables, row by row.",
-        f"Over {number_of(len(groups), 'configurations')} the mean absolute difference to the "
-        f"paper is {absolute[0]} for harmonic and {absolute[1]} for the stopped AMLE. "
-        f"The differences have a sign: ours is higher in {higher[0]} of them for harmonic "
-        f"and in {higher[1]} for AMLE, {abs(off['harmonic']):.1f} and {abs(off['sweeps']):.1f} "
-        "standard errors.".replace("-", "−"),
-    )
-
-
 def brackets(rows: Records) -> Iterator[Finding]:
     """Report the widest proved bracket."""
     amle, harmonic = (
@@ -346,7 +295,7 @@ SECTIONS = (
         },
         charts=charts,
         tables=tables,
-        findings=on_papers_cells([artefact, reach, lifts, row_by_row, brackets], [row_by_row]),
+        findings=on_papers_cells([artefact, reach, brackets]),
         notes=(
             "The run bootstrap resamples whole cells; Wilson's interval takes all rollouts as "
             "independent, which pairs that share labels and goals are not.",

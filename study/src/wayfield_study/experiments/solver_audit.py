@@ -176,11 +176,7 @@ class Energy:
 
     def gap(self, values: FloatArray) -> float:
         """Return the relative duality gap, for a flow whose sources are removed first."""
-        tails, heads, lengths = self.edges
-        # the matrix that takes a field to its slopes
-        signs = np.repeat([1.0, -1.0], tails.size) / np.tile(lengths, 2)
-        places = (np.tile(np.arange(tails.size), 2), np.concatenate([heads, tails]))
-        slope: Any = sparse.csr_array((signs, places), shape=(tails.size, self.start.size))
+        lengths, slope = self.edges.lengths, self.differences(self.edges.lengths)
         slopes = slope @ values
         steepest = float(np.abs(slopes).max(initial=0.0))
         if steepest == 0.0:
@@ -202,6 +198,13 @@ class Energy:
         norm = float(lengths @ size**self.p) ** (1.0 / self.p)
         ratio = min(best / steepest / norm, 1.0)
         return float(-np.expm1(self.p * np.log(ratio))) if ratio > 0.0 else 1.0
+
+    def differences(self, divisors: FloatArray) -> Any:
+        """Return the matrix that takes a field to its difference along each edge, divided."""
+        tails, heads, _ = self.edges
+        signs = np.repeat([1.0, -1.0], tails.size) / np.tile(divisors, 2)
+        places = (np.tile(np.arange(tails.size), 2), np.concatenate([heads, tails]))
+        return sparse.csr_array((signs, places), shape=(tails.size, self.start.size))
 
     def _lower_bound(self, slope: Any, flow: FloatArray) -> float:
         """Return a lower bound on the energy norm from ℓ times a flow, sources subtracted."""
@@ -251,10 +254,8 @@ def newton_cg(energy: Energy, cap: int = 20) -> Audit:
 
 def reweighted(energy: Energy, cap: int = 50) -> Audit:
     """Run reweighted least squares until the step is below the tolerance, or the cap."""
-    tails, heads, lengths = energy.edges
-    signs = np.repeat([1.0, -1.0], tails.size)
-    places = (np.tile(np.arange(tails.size), 2), np.concatenate([heads, tails]))
-    rise: Any = sparse.csr_array((signs, places), shape=(tails.size, energy.start.size))
+    lengths = energy.edges.lengths
+    rise = energy.differences(np.ones_like(lengths))
     inner = rise[:, energy.free].tocsc()
     values, size, step = energy.start.copy(), inf, 0
     while step < cap and size > TOLERANCE:

@@ -9,7 +9,6 @@ lot from draw to draw.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +21,7 @@ from ..audit.witnesses import DECISION, SevenNode, seven_node, seven_node_values
 from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables
 from ..paper.figures import TABLES
 from ..paper.measures import NOT_RUN, figures_of
-from ..report import Finding, Table
+from ..report import Table
 from ._shared import Settings, make_experiment
 
 SUBDIVISIONS = (1, 2, 4, 8, 16)
@@ -164,7 +163,7 @@ def _value(rows: Records, item: object, quantity: str) -> float:
     return float(row["value"])
 
 
-# -------------------------------------------------------------------- what is shown and said
+# -------------------------------------------------------------------- what is shown
 
 
 def tables(rows: Records) -> list[Table]:
@@ -182,24 +181,6 @@ def tables(rows: Records) -> list[Table]:
     return [Table("search-ways", title, heads, lines)]
 
 
-def findings(rows: Records) -> Iterator[Finding]:
-    """Report what becomes of our own witnesses once the AMLE is solved."""
-    totals = rows.where(table="search", item="all").by("quantity")
-    if "tested" not in totals:
-        return
-    tested, swept, exact, exits = (
-        int(totals[name].column("value").sum())
-        for name in ("tested", *(f"witnesses_{way}" for way in WAYS))
-    )
-    yield Finding(
-        "new",
-        "How often does harmonic beat the AMLE on random small graphs?",
-        f"Of {tested:,} random lattice graphs, on {swept} after sweeps with an update tolerance of "
-        f"10⁻⁸, on {exact} with the exact AMLE and lowest-index ties, and on {exits} with exit ties"
-        + (": what loses is the tie rule, not the field." if not exits else "."),
-    )
-
-
 def cells(profile: Profile) -> list[GraphCell]:
     """Return the seven nodes and the lattices, only the smallest if quick."""
     return [SEVEN_NODES, *(LATTICES[:1] if profile.name == "quick" else LATTICES)]
@@ -213,7 +194,7 @@ EXPERIMENT = make_experiment(
     cells,
     "The seven-node graph on which harmonic turns the wrong way, in rationals, its "
     "subdivisions, and a search for graphs on which the AMLE does worse.",
-    {"compared": dict.fromkeys(PAPERS, ()), "tables": tables, "findings": findings},
+    {"compared": dict.fromkeys(PAPERS, ()), "tables": tables},
     effort=lambda cell: 3500.0,  # the searches take long
     measures=measures,
 )

@@ -5,17 +5,17 @@ The paper's tables are laid out for the page (`view`), and written as CSV.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from ..engine.statistics import Measure
-from ..report.tables import plain
+from ..report import Table
+from ..report.tables import as_csv as write_csv
 from .figures import (
     FIGURES,
     READINGS,
@@ -94,10 +94,9 @@ class Claim:
         return f"{number(mean, self.figure)} ± {number(apart, self.figure)}"
 
     @property
-    def z_text(self) -> str:
-        """How many standard deviations the paper's figure lies from the mean."""
-        z = None if self.expected is None else self.expected.z(self.figure)
-        return "" if z is None else f"{z:+.1f}".replace("-", "−")
+    def z(self) -> float | None:
+        """Standard deviations from the mean to the paper's figure; None if no draw changes it."""
+        return None if self.expected is None else self.expected.z(self.figure)
 
     def record(self) -> dict[str, Any]:
         """Return the claim as plain data.
@@ -120,7 +119,7 @@ class Claim:
             "mean": None if chance is None else chance.mean,
             "sd": None if chance is None else chance.sd,
             "draws": None if chance is None else chance.draws,
-            "z": None if chance is None else chance.z(self.figure),
+            "z": self.z,
             "exact_sd": None if self.solved is None else self.solved.sd,
             "mark": self.verdict.mark,
             "verdict": self.verdict.text,
@@ -176,8 +175,6 @@ class View:
     ----------
     table : PaperTable
         The paper's.
-    keys : list of str
-        Headings of the row's keys.
     groups : list of (str, bool)
         Headings of the columns shown, and whether any of their figures has an exact one.
     rows : list of (list of str, list of (Claim or None))
@@ -187,7 +184,6 @@ class View:
     """
 
     table: PaperTable
-    keys: list[str]
     groups: list[tuple[str, bool]]
     rows: list[tuple[list[str], list[Claim | None]]]
     claims: list[Claim]
@@ -218,9 +214,7 @@ def view(table: PaperTable, claims: Mapping[str, Claim], columns: Sequence[str] 
     columns_of_claims = zip(*(row for _, row in rows), strict=True)
     exact = [any(c is not None and c.exact is not None for c in some) for some in columns_of_claims]
     groups = [(shown_name(each), some) for each, some in zip(shown, exact, strict=True)]
-    return View(
-        table, table.key_names, groups, rows, [claims[figure.id] for figure in table.figures]
-    )
+    return View(table, groups, rows, [claims[figure.id] for figure in table.figures])
 
 
 def as_csv(table: PaperTable, claims: Mapping[str, Claim]) -> str:
@@ -239,16 +233,11 @@ def as_csv(table: PaperTable, claims: Mapping[str, Claim]) -> str:
     >>> print(as_csv(TABLES["by-r"], claims).splitlines()[1])
     4,harmonic,0.850,,,,not measured: not among the experiments that were run
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    head = [*table.key_names, "figure", "paper", "ours", "ours_exact", "difference", "verdict"]
-    writer.writerow(head)
-    for row in table.rows:
-        for column in table.columns:
-            claim = claims.get(table.id(row, column))
-            if claim is not None:
-                numbers = (claim.measure.value, claim.exact, claim.difference)
-                phrase = ["" if value is None else repr(value) for value in numbers]
-                record = [*row, column, claim.figure.printed, *phrase, plain(claim.verdict.text)]
-                writer.writerow(record)
-    return text.getvalue()
+    heads = [*table.key_names, "figure", "paper", "ours", "ours_exact", "difference", "verdict"]
+    lines = []
+    for row, column in product(table.rows, table.columns):
+        if claim := claims.get(table.id(row, column)):
+            numbers = (claim.measure.value, claim.exact, claim.difference)
+            ours = ["" if value is None else repr(value) for value in numbers]
+            lines.append([*row, column, claim.figure.printed, *ours, claim.verdict.text])
+    return write_csv(Table(table.name, table.title, heads, lines))

@@ -22,8 +22,8 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -129,17 +129,6 @@ class Ranking(Generic[R]):
         """Return the log-likelihood of one reading, over all figures or those of a group."""
         scores = self.totals if group is None else self.scores[group]
         return float(scores[self.readings.index(reading)])
-
-    def levels(self) -> Iterator[tuple[str, str, float]]:
-        """Yield factor, level, and the log-likelihood of its best reading less that of the best."""
-        if not is_dataclass(self.readings[0]):
-            return
-        totals = self.totals.tolist()
-        for factor in (each.name for each in fields(self.readings[0])):
-            first: dict[str, float] = {}
-            for reading, total in zip(self.readings, totals, strict=True):
-                first.setdefault(str(getattr(reading, factor)), total - totals[0])
-            yield from ((factor, level, first[level]) for level in sorted(first))
 
     def folds(self) -> list[Fold[R]]:
         """Leave every group out in turn, and judge the best reading of the others on it."""

@@ -21,8 +21,6 @@ from .likelihood import Ranking, standardised
 from .measures import measures
 from .rules import KINDS, WORDS, Evidence, Verdict
 
-_DRAWS_SHOWN = ("main", "by-lf-means", "lift", "by-r", "failures", "mechanism-main", "baselines")
-"""Tables whose figures are shown with their mean over many draws; claims.json has all."""
 HEADLINE = tuple(
     name
     for method in ("harmonic", "amle")
@@ -97,19 +95,8 @@ class Verdicts:
 
     @cached_property
     def details(self) -> tuple[Block, ...]:
-        """What does not match, every figure, and the rules; other draws and readings if any."""
+        """What does not match, every figure, and the rules; readings if any."""
         blocks = []
-
-        # our draw beside many
-        drawn = [
-            claim
-            for claim in self.claims
-            if claim.expected is not None and claim.figure.table in _DRAWS_SHOWN
-        ]
-        if drawn:
-            html = _render("draws.html.j2", claims=drawn)
-            blocks.append(Block("draws", "Our own draw, and others", html))
-
         # which readings fit best, and how the choice does on tables it was not made on
         for number, (title, ranking) in enumerate(self.rankings.items()):
             headline = self.headline(ranking)

@@ -44,7 +44,6 @@ LOOKS = (
     Look("oracle", "oracle", "oracle"),
 )
 OURS = ("subgoals", "actions")
-VERDICTS = ("trust", "careful", "do not use")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ Some have dynamics that do not occur in `tuned`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -167,6 +167,17 @@ _OBLIQUE = np.array(
 _FLAT = np.array([[1.0, 0.4], [0.1, 0.8]])
 _U = np.array([[2.0, 1.0, 2.8, 6.0], [2.8, 1.0, 6.0, 1.8], [4.4, 3.2, 7.0, 4.0]])
 
+_TWO_LINKS = Arm(
+    tasks=(
+        Task((-0.4, 0.5), (-2.4, 0.5)),
+        Task((2.7, -1.5), (-2.7, 1.5)),
+        Task((1.5, 2.8), (1.5, -1.4)),
+    ),
+    blocked=(((-1.4, 0.3), (0.4, 1.9)), ((1.5, -2.6), (1.0, 0.35))),
+    circles=False,
+    stride=0.18,
+)
+
 WORLDS: dict[str, World] = {
     "frozen lake": Ice(
         tasks=(
@@ -287,27 +298,8 @@ WORLDS: dict[str, World] = {
         distractors=(2.0, 6.0, 10.0, 3.0),
         stride=0.3,
     ),
-    "two links, wrapped": Arm(
-        tasks=(
-            Task((-0.4, 0.5), (-2.4, 0.5)),
-            Task((2.7, -1.5), (-2.7, 1.5)),
-            Task((1.5, 2.8), (1.5, -1.4)),
-        ),
-        blocked=(((-1.4, 0.3), (0.4, 1.9)), ((1.5, -2.6), (1.0, 0.35))),
-        circles=False,
-        stride=0.18,
-    ),
-    "two links, circles": Arm(
-        tasks=(
-            Task((-0.4, 0.5), (-2.4, 0.5)),
-            Task((2.7, -1.5), (-2.7, 1.5)),
-            Task((1.5, 2.8), (1.5, -1.4)),
-        ),
-        blocked=(((-1.4, 0.3), (0.4, 1.9)), ((1.5, -2.6), (1.0, 0.35))),
-        circles=True,
-        sensor=0.04,
-        stride=0.18,
-    ),
+    "two links, wrapped": _TWO_LINKS,
+    "two links, circles": replace(_TWO_LINKS, circles=True, sensor=0.04),
     "three links": Arm(
         tasks=(
             Task((0.9, 0.0, 0.0), (2.6, 0.0, 0.0)),

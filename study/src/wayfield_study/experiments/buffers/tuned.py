@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ._worlds import Arm, Hill, Ice, KeyDoor, Ledge, Mass, Plane, Task, World
 
 _TILT = 0.6
 _TURNED = np.array([[np.cos(_TILT), -np.sin(_TILT)], [np.sin(_TILT), np.cos(_TILT)]])
-_TWO_ROOMS = np.array([[-1.0, 2.2, 4.2, 2.9]])
 _KEY_WALLS = np.array([[5.0, 0.0, 5.0, 1.5], [5.0, 2.5, 5.0, 4.0]])
 
 
@@ -28,39 +29,29 @@ def _key(scale: float) -> KeyDoor:
     )
 
 
+_UP, _ACROSS, _DOWN = (
+    Task((0.5, 1.0), (0.5, 4.2)),
+    Task((2.5, 1.8), (1.5, 3.6)),
+    Task((1.0, 4.6), (2.5, 0.5)),
+)
+_TWO_ROOMS = Plane(
+    tasks=(_UP, _ACROSS, _DOWN), size=(5.5, 5.0), blocks=np.array([[-1.0, 2.2, 4.2, 2.9]])
+)
+_TWO_LINKS = Arm(
+    tasks=(
+        Task((0.0, 0.0), (2.2, 0.0)),
+        Task((2.8, 1.0), (-2.8, 1.0)),
+        Task((0.4, 2.2), (1.8, -2.2)),
+    ),
+    blocked=(((1.1, 0.0), (0.4, 2.2)),),
+    circles=False,
+)
+
 WORLDS: dict[str, World] = {
-    "two rooms": Plane(
-        tasks=(
-            Task((0.5, 1.0), (0.5, 4.2)),
-            Task((2.5, 1.8), (1.5, 3.6)),
-            Task((1.0, 4.6), (2.5, 0.5)),
-        ),
-        size=(5.5, 5.0),
-        blocks=_TWO_ROOMS,
-    ),
-    "two rooms, few rows": Plane(
-        tasks=(
-            Task((0.5, 1.0), (0.5, 4.2)),
-            Task((2.5, 1.8), (1.5, 3.6)),
-            Task((1.0, 4.6), (2.5, 0.5)),
-        ),
-        size=(5.5, 5.0),
-        blocks=_TWO_ROOMS,
-        rows=2_500,
-        length=50,
-    ),
-    "two rooms, no actions": Plane(
-        tasks=(Task((0.5, 1.0), (0.5, 4.2)), Task((1.0, 4.6), (2.5, 0.5))),
-        size=(5.5, 5.0),
-        blocks=_TWO_ROOMS,
-        has_actions=False,
-    ),
-    "distractors": Plane(
-        tasks=(Task((0.5, 1.0), (0.5, 4.2)), Task((2.5, 1.8), (1.5, 3.6))),
-        size=(5.5, 5.0),
-        blocks=_TWO_ROOMS,
-        distractors=(4.0, 4.0, 4.0, 4.0),
-    ),
+    "two rooms": _TWO_ROOMS,
+    "two rooms, few rows": replace(_TWO_ROOMS, rows=2_500, length=50),
+    "two rooms, no actions": replace(_TWO_ROOMS, tasks=(_UP, _DOWN), has_actions=False),
+    "distractors": replace(_TWO_ROOMS, tasks=(_UP, _ACROSS), distractors=(4.0, 4.0, 4.0, 4.0)),
     "spiral": Plane(
         tasks=(
             Task((0.5, 0.5), (2.7, 2.7)),
@@ -129,22 +120,6 @@ WORLDS: dict[str, World] = {
             Task((-0.5, 0.0), (-1.1, 0.0)),
         ),
     ),
-    "arm, wrapped": Arm(
-        tasks=(
-            Task((0.0, 0.0), (2.2, 0.0)),
-            Task((2.8, 1.0), (-2.8, 1.0)),
-            Task((0.4, 2.2), (1.8, -2.2)),
-        ),
-        blocked=(((1.1, 0.0), (0.4, 2.2)),),
-        circles=False,
-    ),
-    "arm, circles": Arm(
-        tasks=(
-            Task((0.0, 0.0), (2.2, 0.0)),
-            Task((2.8, 1.0), (-2.8, 1.0)),
-        ),
-        blocked=(((1.1, 0.0), (0.4, 2.2)),),
-        circles=True,
-        sensor=0.03,
-    ),
+    "arm, wrapped": _TWO_LINKS,
+    "arm, circles": replace(_TWO_LINKS, tasks=_TWO_LINKS.tasks[:2], circles=True, sensor=0.03),
 }

@@ -308,25 +308,21 @@ FEWEST_SEEDS = 4
 PAIRED_BY = ("world", "size", "label_fraction", "seed", "source", "episodes")
 
 
-def paired(
-    rows: Records, arm: str = OURS, other: str = REFERENCE, column: str = "spl"
-) -> FloatArray:
-    """Return by how much an arm exceeds another on the same cells: the mean of every seed."""
-    pairs = Records.of(cell_by_cell(rows, arm, other, column))
+def paired(rows: Records, arm: str = OURS) -> FloatArray:
+    """Return by how much the SPL of an arm exceeds the reference's: the mean of every seed."""
+    pairs = Records.of(cell_by_cell(rows, arm))
     groups = pairs.by("seed")
     return np.array([groups[seed].mean("difference") for seed in pairs.values("seed")])
 
 
-def cell_by_cell(
-    rows: Records, arm: str = OURS, other: str = REFERENCE, column: str = "spl"
-) -> list[Row]:
-    """Return by how much an arm exceeds another in every cell that has both."""
+def cell_by_cell(rows: Records, arm: str = OURS) -> list[Row]:
+    """Return by how much the SPL of an arm exceeds the reference's in every cell that has both."""
     ours, theirs = (
         {tuple(row[key] for key in PAIRED_BY if key in row): row for row in rows.where(arm=name)}
-        for name in (arm, other)
+        for name in (arm, REFERENCE)
     )
     return [
-        {"seed": row["seed"], "difference": row[column] - theirs[key][column]}
+        {"seed": row["seed"], "difference": row["spl"] - theirs[key]["spl"]}
         for key, row in ours.items()
         if key in theirs
     ]
@@ -355,9 +351,9 @@ def mean_spl(rows: Records) -> tuple[float, float, float]:
     return interval([some.mean("spl") for some in rows.by("seed").values()])
 
 
-def say_gain(rows: Records, arm: str = OURS, other: str = REFERENCE, column: str = "spl") -> str:
+def say_gain(rows: Records, arm: str = OURS) -> str:
     """Write a mean paired difference, and its interval if there are seeds enough."""
-    differences = paired(rows, arm, other, column)
+    differences = paired(rows, arm)
     if not differences.size:
         return "–"
     mean, half = t_interval(differences)
