@@ -346,11 +346,6 @@ def interval(values: Sequence[float] | FloatArray) -> tuple[float, float, float]
     return mean, mean - half, mean + half
 
 
-def mean_spl(rows: Records) -> tuple[float, float, float]:
-    """Return the mean SPL over seeds and the ends of its interval."""
-    return interval([some.mean("spl") for some in rows.by("seed").values()])
-
-
 def say_gain(rows: Records, arm: str = OURS) -> str:
     """Write a mean paired difference, and its interval if there are seeds enough."""
     differences = paired(rows, arm)

@@ -69,8 +69,6 @@ class WrongWorld:
 
     Attributes
     ----------
-    kind : str
-        One of `WRONG_WORLDS`.
     graph : Graph
         The graph as given; undirected, with observed positions.
     goal : int
@@ -85,7 +83,6 @@ class WrongWorld:
         Where one comes out who is put at a state: elsewhere within a teleport.
     """
 
-    kind: str
     graph: wf.Graph
     goal: int
     lands: NDArray[np.int64]
@@ -94,11 +91,11 @@ class WrongWorld:
     sent: NDArray[np.int64]
 
     @classmethod
-    def as_believed(cls, kind: str, graph: wf.Graph, goal: int) -> WrongWorld:
+    def as_believed(cls, graph: wf.Graph, goal: int) -> WrongWorld:
         """Return the world in which the graph is right."""
         n = graph.num_vertices
         heads = graph.indices.astype(np.int64)
-        return cls(kind, graph, goal, heads, graph.lengths, np.zeros(n), np.arange(n))
+        return cls(graph, goal, heads, graph.lengths, np.zeros(n), np.arange(n))
 
     def without(self, missing: BoolArray) -> WrongWorld:
         """Return the world without some arcs: trying one ends where it began."""
@@ -190,16 +187,16 @@ def make_wrong_world(kind: str, seed: int, size: float = 1.0) -> WrongWorld:
     family = kind.rstrip("0123456789.")
     share = float(kind[len(family) :] or 0.5) / 100
     if family == "alias":
-        return thin_walls(kind, share, size, rng)
+        return thin_walls(share, size, rng)
     if family == "road":
-        return roads(kind, size, rng)
+        return roads(size, rng)
     layout, side = MAZES[seed % len(MAZES)]
     side = round(side * size**0.5)
     graph = wf.grid_graph(layout, side)
     false = np.zeros(graph.num_arcs, dtype=bool)
     if family in ("short", "combo"):
         graph, false = with_shortcuts(graph, share, rng)
-    world = WrongWorld.as_believed(kind, graph, int(rng.integers(graph.num_vertices)))
+    world = WrongWorld.as_believed(graph, int(rng.integers(graph.num_vertices)))
     world = world.without(false)
     for defect in DEFECTS.get(family, ()):
         world = defect(world, side, rng)
@@ -343,7 +340,7 @@ def _in_discs(
 # -------------------------------------------------------------------- thin walls and roads
 
 
-def thin_walls(kind: str, share: float, size: float, rng: Rng) -> WrongWorld:
+def thin_walls(share: float, size: float, rng: Rng) -> WrongWorld:
     """Join nearest neighbours of noisy observations in a maze of thin walls.
 
     Of the edges that lead through a wall, `share` are in the graph.
@@ -368,7 +365,7 @@ def thin_walls(kind: str, share: float, size: float, rng: Rng) -> WrongWorld:
     number, n = np.cumsum(inside) - 1, int(inside.sum())
     a, b = number[a[kept]], number[b[kept]]
     graph = wf.Graph.from_edges(a, b, lengths[kept], n, positions=seen[inside])
-    world = WrongWorld.as_believed(kind, graph, int(rng.integers(n)))
+    world = WrongWorld.as_believed(graph, int(rng.integers(n)))
     arcs, a, b = (
         graph.tails.astype(np.int64) * n + graph.indices,
         a[through[kept]],
@@ -377,7 +374,7 @@ def thin_walls(kind: str, share: float, size: float, rng: Rng) -> WrongWorld:
     return world.without(np.isin(arcs, np.concatenate([a * n + b, b * n + a])))
 
 
-def roads(kind: str, size: float, rng: Rng) -> WrongWorld:
+def roads(size: float, rng: Rng) -> WrongWorld:
     """Make roads of three speeds, with congestion in places and incidents on single arcs."""
     n = round(STATES * size)
     places = rng.uniform(0, 1, (n, 2))
@@ -393,7 +390,7 @@ def roads(kind: str, size: float, rng: Rng) -> WrongWorld:
     graph = wf.Graph.from_edges(
         number[a[kept]], number[b[kept]], lengths, len(places), positions=places
     )
-    world = WrongWorld.as_believed(kind, graph, int(rng.integers(len(places))))
+    world = WrongWorld.as_believed(graph, int(rng.integers(len(places))))
     # congestion: a smooth lognormal field of factors, at least 1
     heat = np.zeros(len(places))
     for _ in range(40):

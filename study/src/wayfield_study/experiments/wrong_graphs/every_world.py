@@ -6,7 +6,6 @@ columns.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from wayfield._text import number_of
@@ -44,24 +43,11 @@ def charts(rows: Records) -> Iterator[Chart]:
 
 
 def tables(rows: Records) -> Iterator[Table]:
-    """Tabulate SPL by world and arm, how the walks differ, and what mend selected."""
+    """Tabulate SPL by world and arm."""
     for fraction, some in sorted(rows.by("label_fraction").items(), reverse=True):
         title = f"SPL with {percent(fraction)} labels"
         note = "The mean depends on the choice of worlds."
         yield common.by_world(some, f"spl-{100 * fraction:g}", title, note)
-    lines = []
-    for (fraction, world), some in rows.by("label_fraction", "world").items():
-        arms = some.where(arm=common.REFERENCE), some.where(arm=common.OURS)
-        entries = [f"{arm.mean(c):.2f}" for c in ("cost_ratio", "bumps") for arm in arms]
-        chosen = Counter(row["chosen"] or "mended" for row in arms[1])
-        counts = ", ".join(f"{name} {count}" for name, count in chosen.most_common())
-        lines.append([percent(fraction), world, *entries, counts])
-    heads = ["labels", "world", "cost ratio, Dijkstra", "mend", "bumps, Dijkstra", "mend", "chosen"]
-    note = (
-        "Cost paid over least cost, and arcs refuted per start, means over starts and seeds; and "
-        "how often mend selected which candidate."
-    )
-    yield Table("walks", "Cost, bumps and choices", heads, lines, note)
 
 
 def findings(rows: Records) -> Iterator[Finding]:

@@ -15,21 +15,20 @@ import wayfield as wf
 from wayfield.mending import Mended
 
 from ...engine import Records, Row
-from ...report import Chart, Finding, Look, Table, against
+from ...report import Finding, Table
 from .._shared import make_experiment
 from . import _common as common
-from ._worlds import WRONG_WORLDS
 
 EPISODES = 200
 TANGIBLE = 0.005
 """A difference in SPL that is worth naming, over 150 episodes."""
 PARTS = {"1–10": slice(0, 10), "11–50": slice(10, 50), "51–200": slice(50, 200)}
 WORLDS = ("short1", "short5", "alias10", "walls", "patch", "combo")
-LOOKS = (
-    Look(common.REFERENCE, "Dijkstra, replanning", "sweeps", "square"),
-    Look("mend_1", "mend, 1 % labels", "line-b"),
-    Look("mend_5", "mend, 5 % labels", "exit", "diamond"),
-)
+TITLES = {
+    common.REFERENCE: "Dijkstra, replanning",
+    "mend_1": "mend, 1 % labels",
+    "mend_5": "mend, 5 % labels",
+}
 
 
 def run(cell: common.WrongCell) -> list[Row]:
@@ -56,23 +55,15 @@ def run(cell: common.WrongCell) -> list[Row]:
     return rows
 
 
-def charts(rows: Records) -> Iterator[Chart]:
-    """Draw SPL as episodes go by, world by world."""
-    for world, some in rows.by("world").items():
-        title = f"SPL with memory: {WRONG_WORLDS[world]}"
-        names = ("episodes", "SPL")
-        yield against(some, "episodes", LOOKS, title, figures=common.mean_spl, names=names)
-
-
 def tables(rows: Records) -> list[Table]:
     """Tabulate SPL by world, arm and part."""
     parts, groups = rows.values("episodes"), rows.by("world", "arm", "episodes")
-    columns = list(product(LOOKS, parts))
+    columns = list(product(TITLES, parts))
     lines = [
-        [world, *(f"{groups[world, look.name, part].mean('spl'):.3f}" for look, part in columns)]
+        [world, *(f"{groups[world, arm, part].mean('spl'):.3f}" for arm, part in columns)]
         for world in rows.values("world")
     ]
-    heads = ["world", *(f"{look.title}, {part}" for look, part in columns)]
+    heads = ["world", *(f"{TITLES[arm]}, {part}" for arm, part in columns)]
     return [Table("spl", "SPL of episodes, with memory", heads, lines)]
 
 
@@ -106,6 +97,6 @@ EXPERIMENT = make_experiment(
     f"{EPISODES} walks to the same goal, each with all that was learnt before, on the "
     "graph as it is and on graphs mended before the first walk. What a walker bumps into "
     "it learns without any label; slow patches it does not bump into.",
-    {"charts": charts, "tables": tables, "findings": findings, "notes": common.NOTES},
+    {"tables": tables, "findings": findings, "notes": common.NOTES},
     **common.GRID,
 )
