@@ -452,16 +452,8 @@ def _write_report(
 
     if not found.tables:
         raise WayfieldError(f"there are no results in {results} yet: wayfield study {study.name}")
-    provenance = Provenance(
-        command=shlex.join(["wayfield", *sys.argv[1:]]),
-        workers=workers,
-        seconds=found.seconds,
-        ran=len(found.tables) - found.reused,
-        reused=found.reused,
-        failed={task.key: text for task, text in found.failed.items()},
-        stale=list(found.accepted.values()),
-        computing=Store(results).computing(found.tables),
-    )
+    command, spent = shlex.join(["wayfield", *sys.argv[1:]]), Store(results).computing(found.tables)
+    provenance = Provenance(command, found, workers, spent)
     with notes().status("writing the report …"):
         write_report(study, by_experiment(found.tables), page.parent, provenance, force)
 

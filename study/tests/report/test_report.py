@@ -27,6 +27,7 @@ from wayfield_study.engine import (
     Measure,
     Records,
     Row,
+    Run,
     Store,
     Study,
     Tables,
@@ -41,7 +42,7 @@ from wayfield_study.paper.figures import FIGURES, TABLES
 from wayfield_study.paper.grid import GRID, SEEDS
 from wayfield_study.paper.likelihood import rank
 from wayfield_study.paper.rules import KINDS, Evidence, Expected, judge
-from wayfield_study.paper.verdicts import Verdicts, inconsistencies, mismatches
+from wayfield_study.paper.verdicts import Verdicts, inconsistencies, systematic
 from wayfield_study.report import (
     SHAPES,
     Finding,
@@ -55,7 +56,7 @@ from wayfield_study.report.charts import Scale, Series, line_chart
 
 mpl.use("Agg")
 
-PROVENANCE = Provenance("wayfield reproduce", 2, 75.0, computing={"rollout": 12.3})
+PROVENANCE = Provenance("wayfield reproduce", Run({}, seconds=75.0), 2, {"rollout": 12.3})
 CHARTS = (
     "Success against resolution",
     "Success against labels",
@@ -125,16 +126,17 @@ def test_same_rows_same_page(tables: dict[str, list[Row]], page: str, tmp_path: 
 
 
 def test_failed_tasks_are_shown_and_escaped(tmp_path: Path) -> None:
-    failed = {"rollout medium-r04": "Traceback\nValueError: <b>bad</b>"}
-    path = write_report(PAPER, {}, tmp_path, Provenance("wayfield reproduce", 2, 1.0, 119, failed))
+    failed = {TASKS[0]: "Traceback\nValueError: <b>bad</b>"}
+    outcome = Run({task: [] for task in TASKS[1:]}, failed, reused=len(TASKS) - 1)
+    path = write_report(PAPER, {}, tmp_path, Provenance("wayfield reproduce", outcome, 2))
     page = path.read_text(encoding="utf-8")
     assert "ValueError: &lt;b&gt;bad&lt;/b&gt;" in page
-    assert "119 taken from an earlier run, 1 failed" in page
+    assert f"0 run, {len(TASKS) - 1} taken from an earlier run, 1 failed" in page
 
 
 def test_a_report_alone_takes_no_time(tmp_path: Path) -> None:
     words = outline(
-        write_report(PAPER, {}, tmp_path, Provenance("wayfield report", 0, 0.0)).read_text()
+        write_report(PAPER, {}, tmp_path, Provenance("wayfield report")).read_text()
     ).words
     assert "none for this report: its results were there" in words
     assert "workers" not in words.partition("its results were there")[0]
@@ -493,29 +495,12 @@ def test_differences_in_one_direction_are_told(higher: int, told: bool) -> None:
         name = f"grid-{maze}/r{r}/lf{lf:.2f}/harmonic"
         ours[name] = Measure(FIGURES[name].value + (0.01 if number < higher else -0.01))
     ours["main/harmonic/low"] = Measure(0.591)
-    first = mismatches(make_claims(ours))[0]
-    assert first.title.startswith("Harmonic is systematically") == told
-    if told:
-        assert f"higher in {higher} and lower in {24 - higher}" in first.text
-        assert "0.591 to 0.623 excludes it" in first.text
-
-
-def test_mismatches_go_by_table() -> None:
-    ours = {name: Measure(figure.value) for name, figure in FIGURES.items()}
-    assert mismatches(make_claims(ours))[0].title == "Everything is reproduced"
-    ours |= {
-        "failures/harmonic/strict_minima": Measure(3.0),
-        "baselines-by-r/r4/nearest": Measure(0.05),
-        "main/harmonic/success": Measure(0.9),  # follows from others
-        "setup/medium/r4/rows/value": Measure(32.0),
-    }
-    found = mismatches(make_claims(ours))
-    assert [item.title for item in found] == [
-        "Size of the experiment and of its graphs: 1 of 14.",
-        "Failures by the kind of loop, per cent: 1 of 4.",
-        "Reference baselines by resolution: 1 of 9.",
-    ]
-    assert "116 in the paper, 3 here" in found[1].figures
+    found = systematic({claim.figure.id: claim for claim in make_claims(ours)})
+    assert len(found) == told
+    for title, text in found:
+        assert title.startswith("Harmonic is systematically")
+        assert f"higher in {higher} and lower in {24 - higher}" in text
+        assert "0.591 to 0.623 excludes it" in text
 
 
 def test_inconsistencies_quote_the_paper() -> None:
@@ -707,13 +692,14 @@ def test_experiments_do_solve(name: str, no_solver: int) -> None:
 
 def test_stale_results_are_said(tmp_path: Path) -> None:
     kinds = ["kernels changed since", "numpy 1.0, now 2.0", "a", "b"]
-    told = Provenance("wayfield report", stale=["kernels changed since", *kinds])
+    stale = dict(zip(TASKS, ["kernels changed since", *kinds], strict=False))
+    told = Provenance("wayfield report", Run({}, accepted=stale))
     words = outline(write_report(PAPER, {}, tmp_path, told).read_text(encoding="utf-8")).words
     assert (
         "5 results are stale and used on request: kernels changed since; numpy 1.0, now 2.0; a; …."
         in words
     )
-    one = Provenance("wayfield report", stale=["kernels changed since"]).warning
+    one = Provenance("wayfield report", Run({}, accepted={TASKS[0]: kinds[0]})).warning
     assert one == "1 result is stale and used on request: kernels changed since."
     assert PROVENANCE.warning == ""
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from math import comb
 from typing import Any
@@ -15,7 +14,7 @@ from ..engine.tasks import Experiment
 from ..report import Block
 from ..report.page import render
 from .claims import Claim, as_csv, as_json, count_marks, make_claims, view
-from .figures import FIGURES, TABLES, shown_name, value
+from .figures import FIGURES, TABLES, value
 from .grid import GRID, audited_success, papers_budget
 from .likelihood import Ranking, standardised
 from .measures import measures
@@ -30,8 +29,6 @@ HEADLINE = tuple(
     )
 )
 """The eight figures that sum the main rollouts up."""
-_QUOTED = 4
-"""Most figures quoted in a paragraph."""
 _SHOWN = 8
 """Most readings of a ranking that are shown."""
 _UNLIKELY = 0.05
@@ -103,11 +100,8 @@ class Verdicts:
             html = _render("ranking.html.j2", ranking=ranking, headline=headline, shown=_SHOWN)
             blocks.append(Block(f"ranking-{number}", title, html))
 
-        mismatch = _render(
-            "mismatch.html.j2",
-            mismatches=mismatches(self.claims),
-            inconsistencies=inconsistencies(),
-        )
+        off, inner = systematic(self.by_id), inconsistencies()
+        mismatch = _render("mismatch.html.j2", systematic=off, inconsistencies=inner)
         every = _render(
             "claims.html.j2", claims=self.claims, marks=count_marks(self.claims), mark_words=WORDS
         )
@@ -185,38 +179,7 @@ def _render(template: str, **context: Any) -> str:
 # -------------------------------------------------------------------- what does not match
 
 
-@dataclass(frozen=True)
-class Mismatch:
-    """An outcome of what was tried: a heading, what it means, and which figures differ."""
-
-    title: str
-    text: str
-    figures: str = ""
-
-
-def mismatches(claims: Sequence[Claim]) -> list[Mismatch]:
-    """List what is off in one direction, then the independent figures not reproduced, by table.
-
-    Examples
-    --------
-    >>> from wayfield_study.engine import Measure
-    >>> found = mismatches(make_claims({"baselines-by-r/r4/nearest": Measure(0.05)}))
-    >>> found[0].title, found[0].figures
-    ('Reference baselines by resolution: 1 of 1.',
-     'For example r4, nearest label: 0.038 in the paper, 0.050 here.')
-    """
-    found = _systematic({claim.figure.id: claim for claim in claims})
-    some = [claim for claim in claims if claim.measure.value is not None and not claim.same_as]
-    for name, table in TABLES.items():
-        measured = [claim for claim in some if claim.figure.table == name]
-        off = [claim for claim in measured if claim.verdict.mark in ("close", "differs")]
-        if off:
-            title = f"{table.title}: {len(off)} of {len(measured)}."
-            found.append(Mismatch(title, "", f"For example {_largest(off)}."))
-    return found or [Mismatch("Everything is reproduced", "among the figures that were measured.")]
-
-
-def _systematic(claims: Mapping[str, Claim]) -> list[Mismatch]:
+def systematic(claims: Mapping[str, Claim]) -> list[tuple[str, str]]:
     """List the methods that are off in one direction throughout the paper's large tables.
 
     By the sign test: if a difference were as likely up as down, so many on one side of all
@@ -241,30 +204,14 @@ def _systematic(claims: Mapping[str, Claim]) -> list[Mismatch]:
             )
         text = (
             f"Of {len(grid)} configurations ours is higher in {higher} and lower in {lower}, the "
-            f"mean difference {sum(apart) / len(apart):+.3f}: {overall}. "
+            f"mean difference {sum(apart) / len(apart):+.3f}".replace("-", "−")
+            + f": {overall}. "
             "Each figure may be reproduced, all of them together are not: graphs, draws or solver "
             "are not quite the paper's."
         )
         where = "higher" if higher > lower else "lower"
-        found.append(Mismatch(f"{title} is systematically {where}.", text))
+        found.append((f"{title} is systematically {where}.", text))
     return found
-
-
-def _largest(claims: Sequence[Claim]) -> str:
-    """Quote the figures that are furthest off relative to the paper's, one of a column each."""
-
-    def off(claim: Claim) -> float:
-        assert claim.difference is not None
-        return abs(claim.difference) / max(abs(claim.figure.value), claim.figure.unit, 1e-9)
-
-    first: dict[tuple[str, str], Claim] = {}
-    for claim in sorted(claims, key=off, reverse=True):
-        first.setdefault((claim.figure.table, claim.figure.column), claim)
-    quotes = []
-    for claim in list(first.values())[:_QUOTED]:
-        where = shown_name(f"{claim.figure.row}/{claim.figure.column}".removesuffix("/value"))
-        quotes.append(f"{where}: {claim.figure.text} in the paper, {claim.ours_text} here")
-    return "; ".join(quotes)
 
 
 def inconsistencies() -> list[str]:

@@ -21,6 +21,7 @@ from wayfield.errors import InputError
 from wayfield.files import Outbox
 
 from ..engine.records import NO_ROWS, Records, Tables, as_records
+from ..engine.runner import Run
 from ..engine.tasks import Experiment, Row, Study
 from .charts import Chart
 from .tables import Table, as_csv
@@ -153,42 +154,27 @@ class Provenance:
     ----------
     command : str
         What was typed.
+    run : Run
+        Which tasks were run, reused, accepted though stale, or failed.
     workers : int
         Number of processes; 0 if nothing was computed.
-    seconds : float
-        Wall-clock time of the run.
-    reused : int
-        Tasks taken from an earlier run.
-    failed : mapping of str to str
-        Traceback of every task that failed, by its name.
-    stale : sequence of str
-        For every result that is used though it is stale: what has changed since.
     computing : mapping of str to float
         Seconds of computing by experiment, all workers together, where known.
-    ran : int
-        Tasks run for this report.
     """
 
     command: str
+    run: Run = field(default_factory=lambda: Run({}))
     workers: int = 0
-    seconds: float = 0.0
-    reused: int = 0
-    failed: Mapping[str, str] = field(default_factory=dict)
-    stale: Sequence[str] = ()
     computing: Mapping[str, float] = field(default_factory=dict)
-    ran: int = 0
 
     @property
     def warning(self) -> str:
         """What has changed since stale results were computed; empty if none were used."""
-        if not self.stale:
-            return ""
-        kinds = list(dict.fromkeys(self.stale))
+        count, kinds = len(self.run.accepted), list(dict.fromkeys(self.run.accepted.values()))
         phrase = "; ".join(kinds[:_MOST_CHANGES]) + ("; …" if len(kinds) > _MOST_CHANGES else "")
-        verb = "is" if len(self.stale) == 1 else "are"
-        return (
-            f"{number_of(len(self.stale), 'results')} {verb} stale and used on request: {phrase}."
-        )
+        verb = "is" if count == 1 else "are"
+        said = f"{number_of(count, 'results')} {verb} stale and used on request: {phrase}."
+        return said if count else ""
 
 
 def write_report(
@@ -232,12 +218,13 @@ def write_report(
         for table in shown["tables"]:
             name = f"tables/{shown['section'].id}-{table.name}"
             files[f"{name}.csv"] = as_csv(table)
-    minutes, seconds = divmod(round(provenance.seconds), 60)
+    run = provenance.run
+    minutes, seconds = divmod(round(run.seconds), 60)
     clock = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
     spent = f"{clock} of wall clock for this run on {number_of(provenance.workers, 'workers')}"
     tasks = (
-        f"{provenance.ran:,} run, {provenance.reused:,} taken from an earlier run, "
-        f"{len(provenance.failed)} failed"
+        f"{len(run.tables) - run.reused:,} run, {run.reused:,} taken from an earlier run, "
+        f"{len(run.failed)} failed"
     )
     times = {name: f"{spent:,.0f} s" for name, spent in provenance.computing.items()}
     time = spent if provenance.workers else "none for this report: its results were there"
