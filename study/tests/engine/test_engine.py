@@ -41,7 +41,6 @@ from wayfield_study.engine import (
     Store,
     Task,
     by_experiment,
-    find_experiment,
     run,
     runner,
 )
@@ -221,12 +220,6 @@ def test_times_are_kept_apart(tmp_path: Path) -> None:
 def test_number_of_workers(tmp_path: Path) -> None:
     with pytest.raises(wf.InputError, match="workers must be at least 0, got -1"):
         run([], Store(tmp_path), workers=-1)
-
-
-def test_an_experiment_that_does_not_exist() -> None:
-    assert find_experiment("toy", [toy()]) is toy()
-    with pytest.raises(wf.InputError, match="unknown experiment 'toi'; known are toy"):
-        find_experiment("toi", [toy()])
 
 
 def test_as_many_workers_as_processors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,6 @@ EPS = float(np.finfo(np.float64).eps)
 
 Field: TypeAlias = Extension | ArrayLike
 """A field under audit: an extension, or its (n,) values."""
-Checked = TypeVar("Checked", bound=Plan)
 Item = TypeVar("Item")
 
 
@@ -113,8 +112,10 @@ def ranks(graph: Graph, values: FloatArray) -> FloatArray:
     return values[graph.indices] if graph.is_unit else graph.lengths + values[graph.indices]
 
 
-def check_plan(graph: Graph, plan: Checked, goal: int) -> Checked:
-    """Return `plan` if it is one for this goal on this graph."""
+def plan_on(graph: Graph, values: FloatArray, goal: int, plan: Plan | None) -> Plan:
+    """Return the plan handed in, checked, or the paper's on these values: argmin Q, index ties."""
+    if plan is None:
+        return greedy_plan(graph, values, goal, rule="q", ties="index")
     if not isinstance(plan, Plan):
         raise InputError(f"plan must be a wayfield.Plan, got {type(plan).__name__}")
     n, other = check_graph(graph).num_vertices, plan.graph.num_vertices
@@ -125,13 +126,6 @@ def check_plan(graph: Graph, plan: Checked, goal: int) -> Checked:
     if plan.goal != goal:
         raise InputError(f"the plan leads to vertex {plan.goal}, but the goal is {goal}")
     return plan
-
-
-def plan_on(graph: Graph, values: FloatArray, goal: int, plan: Plan | None) -> Plan:
-    """Return the plan handed in, checked, or the paper's on these values: argmin Q, index ties."""
-    if plan is None:
-        return greedy_plan(graph, values, goal, rule="q", ties="index")
-    return check_plan(graph, plan, goal)
 
 
 def as_list(data: Iterable[Item], name: str) -> list[Item]:

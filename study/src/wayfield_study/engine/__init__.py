@@ -7,11 +7,11 @@ from .records import NO_ROWS, Records, Tables, as_records
 from .runner import Run, look_up, run, what_is_there
 from .statistics import Measure, mean_of, sd_of
 from .store import Condition, Store
-from .tasks import Cell, Experiment, Profile, Row, Study, Task, by_experiment, find_experiment
+from .tasks import Cell, Experiment, Profile, Row, Study, Task, by_experiment
 
 __all__ = [
     "NO_ROWS", "Cell", "Condition", "Experiment", "Measure", "Profile", "Records", "Row", "Run",
-    "Store", "Study", "Tables", "Task", "as_records", "by_experiment", "find_experiment",
-    "has_proofs", "load_config", "look_up", "mean_of", "proof_digest", "recheck", "run", "sd_of",
+    "Store", "Study", "Tables", "Task", "as_records", "by_experiment", "has_proofs",
+    "load_config", "look_up", "mean_of", "proof_digest", "recheck", "run", "sd_of",
     "what_changed", "what_is_there",
 ]  # fmt: skip

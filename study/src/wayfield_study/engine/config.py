@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, TypeVar
 from wayfield._arrays import as_choice, as_real, as_whole
 from wayfield.errors import InputError
 
-from .tasks import Experiment, Profile, Study, find_experiment
+from .tasks import Experiment, Profile, Study
 
 T = TypeVar("T")
 Reader: TypeAlias = Callable[[Any, str], T]
@@ -88,18 +88,19 @@ def _experiment(
     """Return an experiment by its name, or import the user's own by "module:NAME"."""
     if not isinstance(value, str):
         raise InputError(f"{name} must be the name of an experiment, got {value!r}")
-    try:
-        if ":" not in value:
-            found = find_experiment(value, known)
-        else:
-            module, _, attribute = value.partition(":")
-            if str(folder.resolve()) not in sys.path:  # workers look on the same path
-                sys.path.insert(0, str(folder.resolve()))
+    names = {each.name: each for each in known}
+    if ":" not in value:
+        if value not in names:
+            raise InputError(f"{name}: unknown experiment {value!r}; known are {', '.join(names)}")
+        found = names[value]
+    else:
+        module, _, attribute = value.partition(":")
+        if str(folder.resolve()) not in sys.path:  # workers look on the same path
+            sys.path.insert(0, str(folder.resolve()))
+        try:
             found = getattr(importlib.import_module(module), attribute)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from error
-    except Exception as error:  # the user's module may raise anything
-        raise InputError(f"{name}: cannot import {value}: {error}") from error
+        except Exception as error:  # the user's module may raise anything
+            raise InputError(f"{name}: cannot import {value}: {error}") from error
     if not isinstance(found, Experiment):
         raise InputError(f"{name}: {value} is not an Experiment but {type(found).__name__}")
     if found.read_grid is None:

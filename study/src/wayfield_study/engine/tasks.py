@@ -353,11 +353,3 @@ def refuse_namesakes(experiments: Iterable[Experiment[Any]]) -> None:
         other = known.setdefault(experiment.name.casefold(), experiment)
         if other.run is not experiment.run:
             raise InputError(f"two experiments are called {experiment.name!r}")
-
-
-def find_experiment(name: str, experiments: Sequence[Experiment[Any]]) -> Experiment[Any]:
-    """Return an experiment by its name."""
-    known = {experiment.name: experiment for experiment in experiments}
-    if name not in known:
-        raise InputError(f"unknown experiment {name!r}; known are {', '.join(known)}")
-    return known[name]

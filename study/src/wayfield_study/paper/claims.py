@@ -66,7 +66,7 @@ class Claim:
 
     @property
     def exact(self) -> float | None:
-        """Our figure with the solver doubt removed, where that changes it."""
+        """Our figure with every field solved, where that changes it."""
         return None if self.measure.exact == self.measure.value else self.measure.exact
 
     @property

@@ -52,15 +52,9 @@ def charts(rows: Records) -> Iterator[Chart]:
 
 
 def tables(rows: Records) -> Iterator[Table]:
-    """Tabulate success by planner and graph; then what was predicted."""
+    """Tabulate success by planner and graph."""
     for dataset, some in rows.by("dataset").items():
         yield common.success_table(some, f"success-{dataset}", f"{dataset}: success in %")
-    lines = [
-        [dataset, f"{some.mean('predicted'):.2f}", say_success(some)]
-        for dataset, some in rows.where(arm=OURS, graph=GRAPHS[0]).by("dataset").items()
-    ]
-    heads = ["dataset", "predicted arrival", "success in %"]
-    yield Table("predicted", "Arrival predicted by Planner, and measured", heads, lines)
 
 
 def findings(rows: Records) -> Iterator[Finding]:
