@@ -202,10 +202,10 @@ def systematic(claims: Mapping[str, Claim]) -> list[tuple[str, str]]:
                 f", and our 95 % interval {low.ours_text} to {high.ours_text} "
                 f"{'holds' if inside else 'excludes'} it"
             )
+        mean = f"{sum(apart) / len(apart):+.3f}".replace("-", "−")
         text = (
             f"Of {len(grid)} configurations ours is higher in {higher} and lower in {lower}, the "
-            f"mean difference {sum(apart) / len(apart):+.3f}".replace("-", "−")
-            + f": {overall}. "
+            f"mean difference {mean}: {overall}. "
             "Each figure may be reproduced, all of them together are not: graphs, draws or solver "
             "are not quite the paper's."
         )
