@@ -257,7 +257,7 @@ def test_a_study_nobody_knows(command: Command, words: list[str]) -> None:
 
 def test_a_profile_nobody_knows(command: Command) -> None:
     answer = command("study", "directed", "--profile", "huge")
-    told = "the study directed has no profile 'huge'; it has standard, quick, large"
+    told = "the study directed has no profile 'huge'; it has standard, quick"
     assert (answer.code, answer.out, answer.err) == (2, "", f"wayfield: {told}\n")
 
 

@@ -223,7 +223,8 @@ def test_tables_read_back(folder: Path) -> None:
     for name, table in TABLES.items():
         text = (folder / "tables" / f"{name}.csv").read_text(encoding="utf-8")
         lines = list(csv.DictReader(io.StringIO(text)))
-        assert [line["paper"] for line in lines] == [f.printed for f in table.figures], name
+        printed = [f.printed.replace(",", "") for f in table.figures]  # as programs read them
+        assert [line["paper"] for line in lines] == printed, name
 
 
 def test_our_own_tables_read_back(folder: Path) -> None:
@@ -447,7 +448,7 @@ def test_the_cover_compares_with_the_same_rows_of_the_paper() -> None:
     ]
     assert "<small>0.458</small>" in said.before[0].html
     own = paper_study.cover(PAPER, whole_grid(tables, maze="large@1f0c2a"))
-    assert own.tiles[0].note == "33,000 of 60,000 pairs fail"
+    assert own.tiles[0].note == "66,000 of 120,000 pairs fail"
     assert "<small>" not in own.before[0].html
     nothing = paper_study.cover(PAPER, {})
     assert nothing.lead.count(".") == 2
@@ -674,7 +675,7 @@ def test_a_report_is_a_function_of_the_store(
     found = what_is_there(look_up(TASKS, paper_store))
     write_report(PAPER, by_experiment(found.tables), tmp_path, PROVENANCE)
     files = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
-    assert len(files) > 50
+    assert len(files) > 40
     again = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*.*")}
     assert again == files
 

@@ -75,7 +75,7 @@ class Kind:
         """The tolerance in words."""
         if self.tolerance == EXACT:
             return "printed precision"
-        return f"{self.tolerance:.0%}" if self.relative else f"{self.tolerance:g}"
+        return f"{100 * self.tolerance:g} %" if self.relative else f"{self.tolerance:g}"
 
 
 KINDS = {
