@@ -193,7 +193,10 @@ def test_the_summary_is_for_people() -> None:
         "edges", "trips", "note", "graph", "trips", "against", "method", "fit", "found", "wrote",
         "advice",
     ]  # fmt: skip
-    assert "trips.csv is read as trips; --labels if it has labels" in answer.out
+    assert (
+        "trips.csv is read as trips; if it has labels, name their columns (--vertex …)"
+        in answer.out
+    )
     assert "2 of 2 trips exceed the graph's shortest paths, by up to 8" in answer.out
 
 
@@ -325,9 +328,9 @@ def test_the_header_or_the_cells_tell_trips_from_labels(text: str, expected: boo
 
 def test_the_user_settles_it() -> None:
     write("odd.csv", "node,other,minutes\nFir,Ash,10\n")
-    told = mended("roads.csv", "odd.csv", "--trips")
+    told = mended("roads.csv", "odd.csv", "--trip-start", "node")
     assert told["trips"]["count"] == 1
-    told = mended("roads.csv", "odd.csv", "--labels", "--goal", "Ash")
+    told = mended("roads.csv", "odd.csv", "--vertex", "node", "--goal", "Ash")
     assert told["labels"]["count"] == 2, "the goal's own counts"
     columns = ("--trip-start", "other", "--trip-end", "node", "--trip-cost", "minutes")
     told = mended("roads.csv", "odd.csv", *columns)
@@ -380,15 +383,19 @@ def test_a_pair_without_a_way_between() -> None:
 @pytest.mark.parametrize(
     ("text", "words", "message"),
     [
-        (KNOWN, (), "labels are costs to a goal: pass --goal (the smallest label is 0, at Ash)"),
+        (KNOWN, (), "no goal given: pass --goal NAME (the smallest label is 0, at Ash)"),
         (KNOWN, ("--goal", "Nowhere"), "--goal 'Nowhere' is not a vertex"),
-        (KNOWN, ("--goal", "Elm"), "the goal 'Elm' is labelled 8, not 0"),
-        ("v,t\nFir,-2\n", ("--goal", "Ash"), "'Fir' is labelled -2, but it is not the goal"),
-        ("v,t\nAsh,0\n", ("--goal", "Ash"), "only the goal is labelled"),
+        (
+            KNOWN,
+            ("--goal", "Elm"),
+            "8.0 is the cost at the goal 'Elm', which is 0",
+        ),
+        ("v,t\nFir,-2\n", ("--goal", "Ash"), "label values[0] = -2.0 at 'Fir' is not positive"),
+        ("v,t\nAsh,0\n", ("--goal", "Ash"), "only the goal 'Ash' is labelled"),
         (KNOWN, ("--goal", "Ash", "--bound", "lower"), "--bound must be upper, got 'lower'"),
         (KNOWN, ("--start", "Elm"), "--start shows a route to the goal: pass --goal, too"),
         (KNOWN, ("--goal", "Ash", "--start", "X"), "--start 'X' is not a vertex"),
-        ("a,b\n1,2\n", ("--trips",), "has no column for the cost of a trip"),
+        ("a,b\n1,2\n", ("--trip-start", "a"), "has no column for the cost of a trip"),
     ],
 )
 def test_bad_labels_and_options(text: str, words: tuple[str, ...], message: str) -> None:
@@ -595,45 +602,6 @@ def test_a_speed_that_is_none() -> None:
         read_edges("streets.csv", {"speed": "maxspeed"})
     with pytest.raises(wf.InputError, match="a speed column needs a length column"):
         read_edges("streets.csv", {"speed": "maxspeed", "length": "none"})
-
-
-def test_osrm_gets_speeds_of_every_arc() -> None:
-    write("streets.csv", STREETS)
-    write("t.csv", "start,end,seconds\n1,2,120\n2,1,120\n")
-    words = ("streets.csv", "t.csv", "--speed", "maxspeed", "--osrm", "traffic.csv")
-    answer = wayfield("mend", *words, "--method", "least-change-all", "--json")
-    assert answer.code == 0, answer.err
-    speeds = {tuple(line.split(",")[:2]): float(line.split(",")[2]) for line in _lines()}
-    assert speeds["1", "2"] == 15.0
-    assert speeds["3", "4"] == 50.0
-    assert ("4", "3") not in speeds
-    assert len(speeds) == 6
-
-
-def test_osrm_by_the_seconds_of_a_metre() -> None:
-    write("streets.csv", STREETS)
-    write("t.csv", "start,end,seconds\n1,2,120\n")
-    words = ("streets.csv", "t.csv", "--length-unit", 0.12, "--osrm", "traffic.csv")
-    answer = wayfield("mend", *words, "--method", "least-change-all", "--json")
-    assert answer.code == 0, answer.err
-    speeds = {tuple(line.split(",")[:2]): float(line.split(",")[2]) for line in _lines()}
-    assert speeds["1", "2"] == 15.0
-    assert speeds["3", "4"] == 30.0
-
-
-def _lines() -> list[str]:
-    return Path("traffic.csv").read_text().splitlines()
-
-
-def test_osrm_says_what_it_needs() -> None:
-    write("streets.csv", STREETS)
-    write("t.csv", "start,end,seconds\n1,2,120\n")
-    told = refused("streets.csv", "t.csv", "--osrm", "traffic.csv")
-    assert "--osrm needs lengths in metres and costs in seconds" in told
-    told = refused("streets.csv", "t.csv", "--osrm", "traffic.csv", "--length-unit", 120)
-    assert "the median speed would be" in told
-    told = refused("roads.csv", "trips.csv", "--osrm", "traffic.csv", "--length-unit", 0.12)
-    assert "ids of OpenStreetMap's nodes as names, got 'Ash'" in told
 
 
 def test_plan_takes_speeds_too() -> None:

@@ -14,23 +14,21 @@ from rich.table import Table
 from .. import __version__
 from .._text import margin_text, number_of, percent, seconds_text
 from ..errors import InputError
-from ._common import Stages, compile_kernels, in_flags, notes, read_layout, say
+from ._common import Stages, in_flags, notes, read_layout, say
 from ._inputs import Source
 from ._options import (
     METHODS,
     Goal,
-    GoalValue,
     Json,
     NumFolds,
     Reading,
     check_direction,
     with_options,
 )
-from ._output import AS_OPTIONS, in_options, print_json
+from ._output import calls, in_options, print_json, show
 
 if TYPE_CHECKING:
     from ..extension import Method
-    from ..files import EdgeTable
     from ..mending import MendMethod
 
 
@@ -59,7 +57,6 @@ def compare(
     refinement: Annotated[int, typer.Option(help="Of the maze.")] = 8,
     label_fraction: Annotated[float, typer.Option(help="Of the maze's vertices.")] = 0.05,
     seed: Annotated[int, typer.Option(min=0, help="Of the maze's labels.")] = 0,
-    goal_value: GoalValue = None,
     *,
     reading: Reading,
 ) -> None:
@@ -77,8 +74,9 @@ def compare(
     from .. import grid_graph, sample_labels
     from .._arrays import as_vertex, as_whole, plain
     from ..comparison import compare as run_comparison
-    from ..comparison import default_methods, left_out_text
+    from ..comparison import left_out_text
     from ..extension._names import parse_method
+    from ..labels import Labels
     from ..mending import MendMethod
     from ..mending.selection import Best
     from ..names import shown
@@ -88,41 +86,27 @@ def compare(
     chosen: list[Method | MendMethod] = [
         Best() if word == MEND else parse_method(word) for word in method or ()
     ]
-    with Stages(notes()) as stages:
-
-        def ready(directed: bool) -> None:
-            """Compile the kernels, once every method is known to be defined."""
-            methods = [each for each in chosen if not isinstance(each, MendMethod)]
-            mends = [each for each in chosen if isinstance(each, MendMethod)]
-            for each in methods:
-                check_direction(directed, each)
-            if not chosen:
-                methods, mends = default_methods(directed), [Best()]
-            with stages.aside():
-                compile_kernels(notes(), methods, directed, mend=mends[0] if mends else None)
-
+    with Stages() as stages:
         if maze is not None:
             layout, number = read_layout(maze), goal or "0"
             if not (number.isdecimal() and len(number) < 20):
                 raise InputError(f"--goal of a maze must be a vertex number, got {shown(goal)}")
             size = layout.num_free * as_whole(refinement, "--refinement", least=1) ** 2
             target = as_vertex(int(number), "--goal", size)
-            ready(layout.directed)
             graph = grid_graph(layout, refinement)
             known = sample_labels(graph, target, label_fraction, seed)
             graph = reading.scale(graph)
         else:
             assert edges is not None
-            source = Source(edges, labels, goal, goal_value, reading=reading)
+            given = Source(edges, labels, goal, reading=reading).read(stages)
+            show(given.said, notes())
+            assert isinstance(given.data, Labels)
+            assert given.goal is not None
+            graph, known, target = given.graph, given.data, given.goal
 
-            def table_ready(table: EdgeTable) -> None:
-                ready(table.one_way)
-
-            given = source.read(stages, table_ready)
-            with stages.aside():
-                for word, text in given.said:
-                    say(notes(), f"{word:<9} {text}")
-            graph, known, target = given.graph, given.labels, given.goal
+        for each in chosen:
+            if not isinstance(each, MendMethod):
+                check_direction(graph.directed, each)
 
         def progress(field: str) -> None:
             stages.begin(f"comparing: {field}")
@@ -133,7 +117,8 @@ def compare(
         )  # fmt: skip
     found = in_options(found)
     unit = reading.length_unit
-    remarks = [in_flags(remark, unit) for remark in found.remarks_for(AS_OPTIONS)]
+    typed = calls(edges, labels, "--goal", goal)
+    remarks = [in_flags(remark, unit) for remark in found.remarks_for(typed)]
     if json_wanted:
         facts: dict[str, Any] = {
             "wayfield": __version__,

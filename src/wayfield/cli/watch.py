@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 
 from ..errors import InputError
-from ._common import compile_kernels, explained, notes, read_layout, say
-from ._options import DISTANCE, Force
+from ._common import Stages, read_layout, say
+from ._options import DISTANCE, Force, LabelFraction
 
 MAZE, REFINEMENT = "antmaze-medium", 4
 GOAL, START, SEED = 22, 390, 58
@@ -37,9 +37,7 @@ def watch(
     refinement: Annotated[
         int, typer.Option(min=1, help="Vertices along a cell's side.")
     ] = REFINEMENT,
-    label_fraction: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Share of the vertices labelled.")
-    ] = 0.05,
+    label_fraction: LabelFraction = 0.05,
     goal: Annotated[
         int | None, typer.Option(help="Goal vertex.", show_default="drawn by the seed")
     ] = None,
@@ -82,7 +80,6 @@ def watch(
     if (maze, refinement) == (MAZE, REFINEMENT) and (goal, start, seed) == (None, None, None):
         goal, start, seed = GOAL, START, SEED
     seed = seed or 0
-    compile_kernels(notes(), [each for each in methods.values() if each is not None])
     graph = grid_graph(body.layout.without_teleports(), refinement)
     places = body.coordinates.at(refinement)
     drawn = np.random.default_rng(seed).choice(places.roomy, 2, replace=False).tolist()
@@ -98,11 +95,13 @@ def watch(
     say(Console(), f"{maze}, seed {seed}: {where}, {number_of(len(labels), 'labels')}")
     plans, walks = [], []
     for name, each in methods.items():
-        with explained(notes(), f"{name}: planning and walking …"):
+        with Stages() as stages:
+            stages.begin(f"{name}: planning and walking")
             values = cost_to_go(graph, ends[1]) if each is None else extend(graph, labels, each)
             plans.append(plan(graph, values, ends[1]))
             walks.append(sim.walk(body, plans[-1], start=ends[0], seed=seed))
         say(Console(), f"{name}: {walks[-1].ending} after {walks[-1].steps:,} steps")
-    with explained(notes(), "filming …"), Outbox(out.parent, force) as outbox:
+    with Stages() as stages, Outbox(out.parent, force) as outbox:
+        stages.begin("filming")
         plots.film(walks, plans, body, outbox.path(out.name), names, labels)
     say(Console(), f"film: {out}")

@@ -1,6 +1,6 @@
 """Which column is which: named by the user, by the words of the header, or by its place.
 
-Notes report other possible roles of a column, and columns without a role.
+A note names the columns without a role.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import InputError, Message, Option
+from ..errors import InputError
 from ._dialect import begins_as_number, columns_below, mostly_numbers
 
 if TYPE_CHECKING:
@@ -57,9 +57,6 @@ NUMBERS = ("length", "cost", "value", "x", "y")
 
 _MOST_NAMED = 50
 """Largest number of columns that are all named in a message."""
-
-_CHOSEN = ("from", "to", "length", "oneway", "speed", "vertex", "value", "start", "end", "cost")
-"""Roles for which a user may name a column."""
 
 
 def tokens(heading: str) -> list[str]:
@@ -142,31 +139,6 @@ def named_columns(
                 f"{path}: {twin} and {role} cannot both be the column {columns[role]!r}"
             )
     return at
-
-
-def doubts(sheet: Sheet, at: Mapping[str, int], columns: Mapping[str, str]) -> list[str]:
-    """Return a note for every role that another, unused column could have had as well."""
-    notes: list[str] = []
-    header, free = sheet.header, [i for i in range(sheet.width) if i not in at.values()]
-    for role, chosen in at.items():
-        by_number = role in columns and (header is None or columns[role] not in header)
-        if role not in _CHOSEN or by_number:
-            continue  # no doubt
-        # columns of the same heading; for numbers also those that words or their place allow
-        if header is None:
-            alike = [i for i in free if sheet.numeric(i)] if role in NUMBERS else []
-        else:
-            alike = [i for i in free if header[i] == header[chosen]]
-            if role in NUMBERS and role not in columns:
-                meant = matching_columns(role, header)
-                alike += [i for i in meant if i in free and i not in alike and sheet.numeric(i)]
-        if alike:
-            others = (f"{i + 1}" if header is None else f"{i + 1} {sheet.called(i)}" for i in alike)
-            listed = " or ".join(others)
-            named = "" if header is None else f" {sheet.called(chosen)}"
-            note = f"{sheet.path}: the {role} is column {chosen + 1}{named}, not {listed}; "
-            notes.append(Message(note, Option(role, within="columns"), " chooses another"))
-    return notes
 
 
 def unused(sheet: Sheet, at: Mapping[str, int]) -> list[str]:

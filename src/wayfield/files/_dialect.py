@@ -46,7 +46,6 @@ class Style:
     header: bool | None = None
     encoding: str | None = None
     decimal: str | None = None
-    thousands: str | None = None
 
 
 class Dialect(NamedTuple):

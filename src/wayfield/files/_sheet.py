@@ -302,10 +302,7 @@ def open_sheet(path: str | Path, style: Style, roles: Sequence[str]) -> Sheet:
     if start.startswith(b"PAR1") or path.suffix.lower() in (".parquet", ".pq"):
         return ParquetSheet(path)
     if path.suffix.lower() == ".npz":
-        raise InputError(
-            f"{path} is an npz file, but neither a saved graph nor a sparse matrix: save the table "
-            "as CSV or Parquet"
-        )
+        raise InputError(f"{path} is an npz file, not a table: save the table as CSV or Parquet")
     if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise InputError(f"{path} is a workbook or an archive: save the sheet as CSV")
     for pattern, what in _OTHERS.items():

@@ -19,7 +19,7 @@ from ..errors import InputError, Option
 from ..kernels._types import FloatArray
 from ..names import Names
 from ._cells import checked_costs, refuse_cells, refuse_strangers
-from ._columns import doubts, matching_columns, named_columns, unnamed_last
+from ._columns import matching_columns, named_columns, unnamed_last
 from ._dialect import Style
 from ._numbers import read_rows
 from ._sheet import open_sheet
@@ -42,8 +42,6 @@ class TripTable:
         How the file was understood, as text.
     notes : tuple of str
         What was not used, and other possible readings of the file.
-    decimal : str or None
-        The decimal mark of the costs, if they have one.
     heading : str
         Heading of the costs; empty without a header.
     """
@@ -53,7 +51,6 @@ class TripTable:
     costs: FloatArray
     said: str
     notes: tuple[str, ...] = ()
-    decimal: str | None = None
     heading: str = ""
 
     def __repr__(self) -> str:
@@ -171,7 +168,6 @@ def read_trips(
         frozen(end),
         values,
         sheet.understood(at),
-        (*doubts(sheet, at, columns or {}), *notes),
-        numbers["cost"].decimal,
+        tuple(notes),
         sheet.heading(at["cost"]),
     )

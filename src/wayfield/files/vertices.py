@@ -15,16 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import LARGEST, frozen
-from ..errors import InputError
+from ..errors import InputError, Option
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..names import Names
 from ._cells import refuse_cells, refuse_strangers
-from ._columns import doubts, matching_columns, named_columns, unnamed_last
+from ._columns import matching_columns, named_columns, unnamed_last
 from ._dialect import Style
 from ._numbers import NumberColumn, read_rows
 from ._sheet import Sheet, open_sheet
 from ._text import Progress
+from .trips import are_trips
 
 ROLES = ("vertex", "value", "x", "y")
 
@@ -43,8 +44,6 @@ class VertexTable:
         How the file was understood, as text.
     notes : tuple of str
         What was not used, and other possible readings of the file.
-    decimal : str or None
-        The decimal mark of the numbers, if they have one.
     heading : str
         Heading of the values; empty without a header, or without values.
     """
@@ -53,7 +52,6 @@ class VertexTable:
     positions: FloatArray | None
     said: str
     notes: tuple[str, ...] = ()
-    decimal: str | None = None
     heading: str = ""
 
     def __repr__(self) -> str:
@@ -98,6 +96,14 @@ def read_labels(
     'vertex = column 1, value = column 2; 2 columns, tab between columns, no header'
     """
     style = style or Style()
+    if are_trips(path, names, columns, style):
+        raise InputError(
+            f"{path} has two columns of vertices, as trips have; labels have one. mend reads "
+            "trips. If these are labels, name the columns: ",
+            Option("vertex", within="columns"),
+            " and ",
+            Option("value", within="columns"),
+        )
     sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="value")
     found, numbers, notes = read_rows(sheet, at, names, ["vertex"], style, progress)
@@ -139,8 +145,7 @@ def read_labels(
         Labels(vertex[given], value[given], error),
         _positions(sheet, at, numbers, vertex, len(names)),
         _said(sheet, at),
-        (*doubts(sheet, at, columns or {}), *notes),
-        numbers["value"].decimal,
+        tuple(notes),
         sheet.heading(at["value"]),
     )
 
