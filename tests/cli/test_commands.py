@@ -4,11 +4,12 @@ import subprocess
 import sys
 from dataclasses import replace
 from importlib import metadata
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import pytest
-from numba.core.event import trigger_event, unregister
+from numba.core.event import trigger_event
 
 import wayfield as wf
 from shell import Answer, wayfield
@@ -243,7 +244,7 @@ def test_maze_whose_picture_cannot_be_written(
     [
         (["maze", "lrage"], "unknown layout 'lrage'"),
         (["maze", "umaze", "--refinement", "0"], "refinement must be a whole number"),
-        (["maze", "umaze", "--label-fraction", "1.5"], "Invalid value for '--label-fraction'"),
+        (["maze", "umaze", "--label-fraction", "1.5"], "above 0 and at most 1, got 1.5"),
         (["maze", "umaze", "--goal", "9999"], "goal 9999 is not a vertex"),
         (["maze", "umaze", "--goal", "9" * 4000], "goal 10^4000 is not a vertex"),
         (["maze", "umaze", "--goal", "9" * 5000], "'--goal'"),
@@ -485,33 +486,36 @@ def test_every_error_has_a_code_and_at_most_a_line(
 # ------------------------------------------------------------------ waiting
 
 
+@pytest.fixture
+def announcement() -> Any:
+    """What listens for compiling in this process, as if nothing had been compiled."""
+    listener = _common.announce_compiling()
+    listener.since, listener.done = inf, False
+    yield listener
+    listener.since = inf
+
+
+@pytest.mark.usefixtures("announcement")
 def test_compiling_is_announced_once_and_only_if_it_takes_long(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    listener = _common.announce_compiling.__wrapped__()
-    try:
+    with trigger_event("numba:compile"):
+        pass
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(_common, "SLOW", 0.0)
+    for _ in range(2):  # whichever step compiles
         with trigger_event("numba:compile"):
             pass
-        assert capsys.readouterr().err == ""
-        monkeypatch.setattr(_common, "SLOW", 0.0)
-        for _ in range(2):  # whichever step compiles
-            with trigger_event("numba:compile"):
-                pass
-        assert capsys.readouterr().err == "compiling kernels: a minute or two, once only …\n"
-    finally:
-        unregister("numba:compile", listener)
+    assert capsys.readouterr().err == "compiling kernels: a minute or two, once only …\n"
 
 
+@pytest.mark.usefixtures("announcement")
 def test_kernels_that_cannot_be_kept_are_mentioned(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(_common, "SLOW", 0.0)
     monkeypatch.setattr(_jit, "_shortfalls", ["they are not kept"])
-    listener = _common.announce_compiling.__wrapped__()
-    try:
-        with trigger_event("numba:compile"):
-            pass
-    finally:
-        unregister("numba:compile", listener)
+    with trigger_event("numba:compile"):
+        pass
     said = "they are not kept; NUMBA_CACHE_DIR=FOLDER names a place for them …\n"
     assert capsys.readouterr().err == f"compiling kernels: a minute or two, {said}"

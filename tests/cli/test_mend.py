@@ -506,7 +506,7 @@ def test_plan_without_labels_follows_the_shortest_paths() -> None:
     assert told["routes"][0]["path"] == ["Elm", "Fir", "Ash"]
     values = {row["name"]: float(row["value"]) for row in rows("wayfield-plan/values.csv")}
     assert values["Cedar"] == 4.0
-    assert "`wayfield mend` shows whether it is wrong" in told["advice"]
+    assert "`wayfield mend roads.csv LABELS --goal Ash` shows whether it is wrong" in told["advice"]
     answer = wayfield("plan", "roads.csv", "--goal", "Ash", "--no-files")
     assert "\nmethod    graph distance; " in answer.out
 
@@ -542,7 +542,7 @@ def test_plan_on_the_mended_graph() -> None:
     compared = wayfield("compare", *words[:-1]).json
     assert plain["verdict"] == compared["verdict"], "one verdict"
     assert compared["verdict"].startswith("Use ")
-    assert f"{plain['verdict']} `wayfield mend` says what is wrong" in plain["advice"]
+    assert "`wayfield mend roads.csv five.csv --goal Ash` says what is wrong" in plain["advice"]
 
 
 @pytest.mark.parametrize(

@@ -125,10 +125,10 @@ def test_the_picture_of_a_mend_names_the_suspects_alone() -> None:
     found = replace(
         wf.mend(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, wf.LeastChange()), graph=mended
     )
-    axes = wf.plots.mended(found, "abcdefghij", ax=Figure().subplots(), unit="minutes")
+    axes = wf.plots.mended(found, "abcdefghij", ax=Figure().subplots())
     assert {text.get_text() for text in axes.texts} == {"a", "f"}
     assert " ".join(axes.get_title("left").split()) == found.finding("abcdefghij")
-    assert axes.figure.axes[-1].get_ylabel() == "added cost (minutes)"
+    assert axes.figure.axes[-1].get_ylabel() == "added cost"
     assert "within 5 % of the given cost" in [
         each.get_text() for each in axes.get_legend().get_texts()
     ]

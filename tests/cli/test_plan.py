@@ -723,7 +723,7 @@ def test_notes_of_the_files_are_said() -> None:
     write("ends.csv", "node,v\na,0\nb,1\n")
     answer = wayfield("plan", "odd.csv", "ends.csv", "--goal", "a", "--no-files")
     told = [line for line in answer.out.splitlines() if line.startswith("note")]
-    assert told[0].startswith("note      odd.csv: 1 line below the first row begins with #")
+    assert told[0].startswith("note      odd.csv: 1 line skipped below the first row")
     assert told[1].startswith("note      odd.csv: not used: 'minutes'")
 
 
@@ -781,9 +781,7 @@ def test_damaged_files_give_an_answer_or_one_line(
             data = data[:place] + piece + data[place + size :]
         Path(name).write_bytes(data)
     words = ["--directed"] if directed else []
-    answer = wayfield(
-        "plan", "e.csv", "l.csv", "--goal", GOAL, "--no-files", *words
-    )
+    answer = wayfield("plan", "e.csv", "l.csv", "--goal", GOAL, "--no-files", *words)
     assert "internal error" not in answer.err
     assert answer.code == 0 or (answer.code == 2 and answer.err.count("\n") == 1)
 
@@ -976,6 +974,7 @@ def test_npz_that_is_no_graph() -> None:
     np.savez("arrays.npz", src=np.arange(3), dst=np.arange(3))
     told = "neither a saved graph nor a sparse matrix: save the table as CSV or Parquet"
     assert told in refused("plan", "arrays.npz", "known.csv", "--goal", GOAL)
+    told = "arrays.npz is an npz file, not a table: save the table as CSV or Parquet"
     assert told in refused("plan", "roads.csv", "arrays.npz", "--goal", GOAL)
 
 

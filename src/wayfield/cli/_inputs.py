@@ -33,8 +33,6 @@ class Given:
         The edges as they were read.
     graph, data, goal
         The data by vertex index; lengths are in the unit of the values. Trips may have no goal.
-    heading : str
-        Heading of the values or costs; empty without a header.
     said : list of lines
         How the files were read, for the user.
     facts : dict
@@ -45,7 +43,6 @@ class Given:
     graph: Graph
     data: Labels | Trips
     goal: int | None
-    heading: str
     said: list[Line]
     facts: dict[str, Any]
 
@@ -79,7 +76,7 @@ class Source:
 
         # 1. edges, then labels or trips
         edges, style = self.read_edges(stages), self.reading.style
-        names, places, heading = edges.names, None, ""
+        names, places = edges.names, None
         data: Labels | Trips | None = None
         read: dict[str, tuple[Path, Table]] = {}
         if self.data is not None:
@@ -89,11 +86,10 @@ class Source:
                 upper = bound == "upper"
                 trips = read_trips(self.data, names, columns, style, error, upper, progress)
                 data = Trips(trips.starts, trips.ends, trips.costs, error, bound)
-                read["trips"], heading = (self.data, trips), trips.heading
+                read["trips"] = self.data, trips
             else:
                 table = read_labels(self.data, names, columns, style, error, progress)
-                data, heading = table.labels, table.heading
-                read["labels"] = self.data, table
+                data, read["labels"] = table.labels, (self.data, table)
                 if table.positions is not None and not np.isnan(table.positions).any():
                     places = table.positions
         if self.positions is not None:
@@ -138,7 +134,7 @@ class Source:
         said += [("note", remark) for remark in remarks]
         facts["notes"] = remarks
         graph = self.reading.scale(graph)
-        return Given(edges, graph, data, goal, heading, said, facts)
+        return Given(edges, graph, data, goal, said, facts)
 
     def read_edges(self, stages: Stages) -> EdgeTable:
         """Read the edges; the `InputError` names the row and the column."""

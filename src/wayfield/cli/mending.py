@@ -45,13 +45,6 @@ if TYPE_CHECKING:
     from ..mending import Mended
 
 _FILES = ("mended.csv", "suspects.csv", "summary.json", "mended.png")
-_UNITS = frozenset(
-    {
-        *("s", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"),
-        *("m", "metre", "metres", "meter", "meters", "km", "mile", "miles"),
-    }
-)
-"""Headings that name a unit."""
 
 
 @with_options
@@ -210,9 +203,8 @@ def mend(
             box.path("summary.json").write_text(summary + "\n", encoding="utf-8")
             no_picture = why_not_drawn(graph)
             if no_picture is None:
-                unit = given.heading if given.heading.strip().lower() in _UNITS else ""
                 with picture(box.path("mended.png")) as axes:
-                    plots.mended(found, names, given.data, given.goal, axes, unit=unit)
+                    plots.mended(found, names, given.data, given.goal, axes)
             for name in _FILES:
                 box.discard(name)
             return {"no_picture": no_picture}

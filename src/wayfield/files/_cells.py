@@ -8,7 +8,6 @@
 | -1, reverse; TF                        | to → from only: against the drawing      |
 | no, false, 0, both, empty              | both                                     |
 | reversible, alternating                | both: each at its time, which is noted   |
-| F, T and B, if there is a B among them | from → to, to → from, both               |
 | [False, True]: streets joined by osmnx | as the one-way one among them            |
 
 **Speeds** as OpenStreetMap writes them, in km/h.
@@ -45,8 +44,6 @@ _WAYS = (
     | dict.fromkeys(("-1", "-1.0", "−1", "reverse", "tf", "backward"), BACKWARD)
     | dict.fromkeys(("no", "false", "0", "0.0", "", "none", "nan", "both", *_AT_TIMES), BOTH)
 )
-_LETTERS = {"f": FORWARD, "t": BACKWARD, "b": BOTH, "": BOTH}
-"""Another convention; without a ``B`` its letters might also mean false and true."""
 
 MPH, KNOT = 1.609344, 1.852
 _MOST_NAMED = 6
@@ -136,11 +133,10 @@ def shortened(text: str, most: int = 60) -> str:
 
 
 class WordColumn:
-    """The words of one column, read piece by piece; `spelt` gives the form they are kept in."""
+    """The words of one column, read piece by piece."""
 
-    def __init__(self, sheet: Sheet, index: int, spelt: Callable[[str], str] = str) -> None:
+    def __init__(self, sheet: Sheet, index: int) -> None:
         self.sheet, self.index = sheet, index
-        self._spelt = spelt
         self._words = Numbering()
         self._pieces: list[NDArray[np.int32]] = []
 
@@ -148,7 +144,7 @@ class WordColumn:
         """Read more rows."""
         cells = piece.tolist() if isinstance(piece, np.ma.MaskedArray) else piece
         words = ["" if cell is None else str(cell) for cell in cells]
-        self._pieces.append(self._words.number([self._spelt(word) for word in words]))
+        self._pieces.append(self._words.number(words))
 
     @property
     def words(self) -> list[str]:
@@ -187,15 +183,14 @@ def ways_of(cells: Sequence[object]) -> NDArray[np.int8]:
 
 def read_ways(column: WordColumn) -> tuple[NDArray[np.int8], list[str]]:
     """Return the direction of every row, and notes; raise `InputError` at an unknown word."""
-    words, path = column.words, column.sheet.path
-    meaning = _LETTERS if "b" in words and set(words) <= set(_LETTERS) else _WAYS
+    words, path = [word.lower() for word in column.words], column.sheet.path
 
     def way(word: str) -> int | None:
         """Return the direction of a word or a list of words; None if it is unclear."""
         if not word.startswith("["):
-            return meaning.get(word)
-        parts = (part.strip(" '\"") for part in word.strip("[]").split(","))
-        found = {meaning.get(part) for part in parts} - {BOTH}
+            return _WAYS.get(word.lower())
+        parts = (part.strip(" '\"") for part in word.lower().strip("[]").split(","))
+        found = {_WAYS.get(part) for part in parts} - {BOTH}
         return (found or {BOTH}).pop() if len(found) < 2 else None
 
     ignored, why = Option("oneway", "none", "columns"), "is not a direction"

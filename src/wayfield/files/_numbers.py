@@ -26,12 +26,15 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, Option
 from ..kernels._types import BoolArray, FloatArray
-from ..names import Names
-from ._cells import as_names, shortened
-from ._columns import unused_note
+from ..names import Names, Numbering
+from ._cells import WordColumn, as_names, shortened
 from ._dialect import Style
 from ._sheet import Piece, Sheet
 from ._text import Progress
+
+VERTICES = ("from", "to", "start", "end", "vertex")
+WORDS = ("oneway", "speed")
+"""Roles of columns that hold vertices, and words; the others hold numbers."""
 
 _MARKS = {"point": ".", "comma": ","}
 _WORDS = {mark: word for word, mark in _MARKS.items()}
@@ -152,30 +155,48 @@ class NumberColumn:
                 self.seen[mark] = Seen(self._rows + row, cells[row], found is not None)
 
 
-def read_rows(
+class Columns(NamedTuple):
+    """The columns of a table by role, and notes on the table."""
+
+    vertices: dict[str, NDArray[np.int64]]
+    numbers: dict[str, NumberColumn]
+    words: dict[str, WordColumn]
+    notes: list[str]
+
+
+def read_columns(
     sheet: Sheet,
     at: Mapping[str, int],
-    names: Names,
-    places: Sequence[str],
+    names: Names | Numbering,
     style: Style,
     progress: Progress | None,
-) -> tuple[dict[str, NDArray[np.int64]], dict[str, NumberColumn], list[str]]:
-    """Read the columns of a table by role: vertices in `places`, -1 if unknown; else numbers.
+) -> Columns:
+    """Read the columns of a table by role.
 
-    The third result holds notes on the table.
+    Vertices are indices of `names`, -1 if unknown. A `Numbering` is extended by new names, in the
+    order of the rows.
     """
-    numbers = {r: NumberColumn(sheet, i, style) for r, i in at.items() if r not in places}
+    places = [role for role in at if role in VERTICES]
+    words = {r: WordColumn(sheet, i) for r, i in at.items() if r in WORDS}
+    others = {r: i for r, i in at.items() if r not in (*VERTICES, *WORDS)}
+    numbers = {role: NumberColumn(sheet, i, style) for role, i in others.items()}
     found: dict[str, list[NDArray[np.int64]]] = {role: [] for role in places}
-    roles, done = [*places, *numbers], 0
-    for pieces in sheet.pieces([at[role] for role in roles], progress):
-        for role, piece in zip(roles, pieces, strict=True):
-            if role in numbers:
-                numbers[role].add(piece)
-            else:
-                found[role].append(names.find(as_names(sheet, at[role], piece, done)))
+    done = 0
+    for pieces in sheet.pieces(list(at.values()), progress):
+        cells = dict(zip(at, pieces, strict=True))
+        called = [as_names(sheet, at[role], cells[role], done) for role in places]
+        if isinstance(names, Numbering):
+            index = names.number([name for row in zip(*called, strict=True) for name in row])
+            each = [index[i :: len(places)] for i in range(len(places))]
+        else:
+            each = [names.find(some) for some in called]
+        for role, vertices in zip(places, each, strict=True):
+            found[role].append(vertices)
+        for role, column in (*numbers.items(), *words.items()):
+            column.add(cells[role])
         done += len(pieces[0])
-    notes = [*sheet.notes, *judge(numbers.values()), *unused_note(sheet, at)]
-    return {role: np.concatenate(each) for role, each in found.items()}, numbers, notes
+    vertices = {role: np.concatenate(some) for role, some in found.items()}
+    return Columns(vertices, numbers, words, [*sheet.notes, *judge(numbers.values())])
 
 
 def judge(columns: Iterable[NumberColumn]) -> list[str]:

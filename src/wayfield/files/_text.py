@@ -166,17 +166,17 @@ class Rows:
         Line on which the last row began, counted from 1.
     comments : int
         Comments below the first row, so far.
-    within, first_within : int
-        Lines that belong to a cell begun on a line before, so far, and the first such row's line.
+    within : int
+        Lines that belong to a cell begun on a line before, so far.
     """
 
     def __init__(self, file: TextFile, delimiter: str, progress: Progress | None = None) -> None:
         self.file, self.delimiter, self.progress = file, delimiter, progress
-        self.line = self.comments = self.within = self.first_within = 0
+        self.line = self.comments = self.within = 0
         self._begun = False
 
     def __iter__(self) -> Iterator[list[str]]:
-        self.line = self.comments = self.within = self.first_within = 0
+        self.line = self.comments = self.within = 0
         self._begun = False
         try:
             for row in cut(self._lines(), self.delimiter, strict=True):
@@ -196,7 +196,6 @@ class Rows:
         for number, line in enumerate(self.file.lines(self.progress), 1):
             if self._begun:
                 self.within += 1
-                self.first_within = self.first_within or self.line
             elif line[:1] in _SUSPECTS and is_nothing(line):
                 self.comments += self.line > 0 and line.strip(_SUSPECTS[2:]) != ""
                 continue

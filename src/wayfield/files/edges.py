@@ -28,8 +28,6 @@ from ..names import Names, Numbering
 from ._cells import (
     BACKWARD,
     FORWARD,
-    WordColumn,
-    as_names,
     checked_costs,
     read_speeds,
     read_ways,
@@ -44,8 +42,8 @@ from ._columns import (
     unused_note,
 )
 from ._dialect import Style
-from ._numbers import NumberColumn, judge
-from ._sheet import Piece, Sheet, open_sheet
+from ._numbers import read_columns
+from ._sheet import Sheet, open_sheet
 from ._text import Progress
 
 ROLES = ("from", "to", "length", "oneway", "speed")
@@ -168,18 +166,10 @@ def read_edges(
     at = _edge_columns(sheet, wanted, declined | ({"oneway"} if directed else set()))
     if "speed" in at and "length" not in at:
         raise InputError(f"{sheet.path}: a speed column needs a length column, and there is none")
-    ends = _Ends(sheet, at["from"], at["to"])
-    length = NumberColumn(sheet, at["length"], style) if "length" in at else None
-    way = WordColumn(sheet, at["oneway"], str.lower) if "oneway" in at else None
-    speed = WordColumn(sheet, at["speed"]) if "speed" in at else None
-    others = {"length": length, "oneway": way, "speed": speed}
-    for pieces in sheet.pieces(list(at.values()), progress):
-        cells = dict(zip(at, pieces, strict=True))
-        ends.add(cells["from"], cells["to"])
-        for role, column in others.items():
-            if column is not None:
-                column.add(cells[role])
-    notes = [*sheet.notes, *judge([length] if length else [])]
+    numbering = Numbering()
+    ends, numbers, words, notes = read_columns(sheet, at, numbering, style, progress)
+    tails, heads = frozen(ends["from"]), frozen(ends["to"])
+    length, speed, way = numbers.get("length"), words.get("speed"), words.get("oneway")
     lengths, ways = None, None
     if length is not None:
         lengths = checked_costs(sheet, at["length"], length.values, "length")
@@ -202,8 +192,8 @@ def read_edges(
         arcs = f"{sheet.path}: every row is an arc by "
         notes.append(Message(arcs, Option("directed", True), ", whatever its way"))
     said = sheet.understood(at, "" if length else ", every edge of length 1")
-    names = Names.numbered(ends.numbering)
-    return EdgeTable(names, *ends.indices(), lengths, said, directed, ways, None, tuple(notes))
+    names = Names.numbered(numbering)
+    return EdgeTable(names, tails, heads, lengths, said, directed, ways, None, tuple(notes))
 
 
 def length_like(edges: str | Path, data: str | Path, style: Style | None = None) -> str | None:
@@ -219,32 +209,6 @@ def length_like(edges: str | Path, data: str | Path, style: Style | None = None)
     lengths = [headers[0][i] for i in matching_columns("length", headers[0])]
     shared = [heading for heading in lengths if heading in headers[1]]
     return shared[0] if len(lengths) > 1 and len(shared) == 1 else None
-
-
-class _Ends:
-    """Ends of the edges, read piece by piece; a name gets its index when it first appears."""
-
-    def __init__(self, sheet: Sheet, tail: int, head: int) -> None:
-        self.sheet, self.columns = sheet, (tail, head)
-        self.numbering = Numbering()
-        self._rows = 0
-        self._pieces: list[NDArray[np.int32]] = []
-
-    def add(self, *pieces: Piece) -> None:
-        """Read more rows."""
-        both = [
-            as_names(self.sheet, column, piece, self._rows)
-            for column, piece in zip(self.columns, pieces, strict=True)
-        ]
-        in_turn: list[str] = [""] * (2 * len(both[0]))
-        in_turn[::2], in_turn[1::2] = both
-        self._pieces.append(self.numbering.number(in_turn))
-        self._rows += len(both[0])
-
-    def indices(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return all tails and all heads."""
-        every = np.concatenate(self._pieces)
-        return frozen(every[::2]), frozen(every[1::2])
 
 
 def _edge_columns(

@@ -20,9 +20,9 @@ from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..names import Names
 from ._cells import refuse_cells, refuse_strangers
-from ._columns import matching_columns, named_columns, unnamed_last
+from ._columns import matching_columns, named_columns, unnamed_last, unused_note
 from ._dialect import Style
-from ._numbers import NumberColumn, read_rows
+from ._numbers import NumberColumn, read_columns
 from ._sheet import Sheet, open_sheet
 from ._text import Progress
 from .trips import are_trips
@@ -44,15 +44,12 @@ class VertexTable:
         How the file was understood, as text.
     notes : tuple of str
         What was not used, and other possible readings of the file.
-    heading : str
-        Heading of the values; empty without a header, or without values.
     """
 
     labels: Labels | None
     positions: FloatArray | None
     said: str
     notes: tuple[str, ...] = ()
-    heading: str = ""
 
     def __repr__(self) -> str:
         return f"VertexTable({self.labels}; {self.said})"
@@ -106,7 +103,8 @@ def read_labels(
         )
     sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="value")
-    found, numbers, notes = read_rows(sheet, at, names, ["vertex"], style, progress)
+    found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
+    notes += unused_note(sheet, at)
     vertex = found["vertex"]
     value, given = numbers["value"].values, ~numbers["value"].empty
     finite = np.isfinite(value)
@@ -146,7 +144,6 @@ def read_labels(
         _positions(sheet, at, numbers, vertex, len(names)),
         _said(sheet, at),
         tuple(notes),
-        sheet.heading(at["value"]),
     )
 
 
@@ -174,7 +171,8 @@ def read_positions(
     sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="x")
     at.pop("value", None)
-    found, numbers, notes = read_rows(sheet, at, names, ["vertex"], style, progress)
+    found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
+    notes += unused_note(sheet, at)
     vertex = found["vertex"]
     positions = _positions(sheet, at, numbers, vertex, len(names))
     assert positions is not None

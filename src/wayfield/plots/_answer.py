@@ -176,8 +176,6 @@ def mended(
     data: Labels | Trips | None = None,
     goal: int | None = None,
     ax: Axes | None = None,
-    *,
-    unit: str = "",
 ) -> Axes:
     """Draw what is wrong with the graph, under a title that sums up the findings.
 
@@ -203,8 +201,6 @@ def mended(
         Goal of the labels, marked by a star.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: a new figure.
-    unit : str
-        Unit of the costs, for the colour bar.
 
     Examples
     --------
@@ -271,7 +267,7 @@ def mended(
         ax.add_collection(drawn)
         bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02)
         beyond = f" beyond {factor:.2g} times the given cost" if factor != 1.0 else ""
-        bar.set_label(f"added cost{beyond}{f' ({unit})' if unit else ''}")
+        bar.set_label(f"added cost{beyond}")
         bar.ax.set_ylim(min(added.min(), 0.0), max(added.max(), 0.0))
         bar.outline.set_visible(False)
 
