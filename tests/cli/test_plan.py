@@ -410,13 +410,13 @@ def test_a_column_of_ways_makes_the_graph_directed() -> None:
     assert found["graph"]["edges"] == 4  # a to b, b to c and back, c to a
     assert found["input"]["notes"] == [
         "osm.csv: by 'oneway' 2 of 3 edges are one-way, so the graph is directed; "
-        "--no-oneway ignores the column",
+        "--oneway none ignores the column",
         "osm.csv: not used: 'maxspeed'",
     ]
     assert found["input"]["edges"]["read_as"].startswith(
         "from = 'u', to = 'v', length = 'length', oneway = 'oneway'; 5 columns"
     )
-    ignored = planned(*words, "--no-oneway")
+    ignored = planned(*words, "--oneway", "none")
     assert not ignored["graph"]["directed"]
     assert ignored["input"]["notes"] == ["osm.csv: not used: 'oneway', 'maxspeed'"]
     arcs = planned(*words, "--directed")

@@ -40,12 +40,10 @@ def flag(option: Option) -> str:
     >>> flag(Option("decimal", ",", "Style")), flag(Option("from", within="columns"))
     ('--decimal ,', '--tail')
     >>> flag(Option("force", True)), flag(Option("oneway", "none", "columns"))
-    ('--force', '--no-oneway')
+    ('--force', '--oneway none')
     """
     name, value = option.name, option.value
     if option.within == "columns":
-        if (name, value) == ("oneway", "none"):
-            return "--no-oneway"
         name = {"from": "tail", "to": "head"}.get(name, name)
         name = f"trip-{name}" if name in ("start", "end", "cost") else name
     shown = f"{value:.3g}" if isinstance(value, float) else value

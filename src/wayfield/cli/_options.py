@@ -173,12 +173,9 @@ class Reading:
         str | None, column_option("--length", "EDGES: length; none: every edge has length 1.")
     ] = None
     oneway: Annotated[
-        str | None, column_option("--oneway", "EDGES: direction of an edge: yes, no, -1 …")
+        str | None,
+        column_option("--oneway", "EDGES: direction: yes, no, -1; none: all both ways."),
     ] = None
-    no_oneway: Annotated[
-        bool,
-        typer.Option("--no-oneway", help="EDGES: all edges both ways.", rich_help_panel=_FILES),
-    ] = False
     speed: Annotated[
         str | None,
         column_option(
@@ -220,12 +217,11 @@ class Reading:
     @property
     def edge_columns(self) -> dict[str, str]:
         """Columns of EDGES named by the user, by role."""
-        oneway = "none" if self.no_oneway else self.oneway
-        if self.directed and oneway not in (None, "none"):
+        if self.directed and self.oneway not in (None, "none"):
             raise InputError("--directed and --oneway exclude each other: is every row an arc?")
         return named(
-            {"from": self.tail, "to": self.head, "length": self.length, "oneway": oneway}
-            | {"speed": self.speed}
+            {"from": self.tail, "to": self.head, "length": self.length}
+            | {"oneway": self.oneway, "speed": self.speed}
         )
 
     @property

@@ -68,10 +68,6 @@ def mend(
             help=f"{MENDS}. named: what the costs bear out; best: what predicts them best.",
         ),
     ] = "named",
-    start: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Show the route from here to the goal."),
-    ] = None,
     error: Annotated[
         float,
         typer.Option(
@@ -110,7 +106,7 @@ def mend(
 
     Example: wayfield mend network.csv trips.csv --positions places.csv
 
-    Example: wayfield mend roads.csv known.csv --goal Bern --start Genève
+    Example: wayfield mend roads.csv known.csv --goal Bern
     """
     import numpy as np
 
@@ -128,8 +124,6 @@ def mend(
     if bound not in (None, "upper"):
         raise InputError(f"--bound must be upper, got {bound!r}")
     chosen = parse_mend(method)
-    if start and goal is None:
-        raise InputError("--start shows a route to the goal: pass --goal, too")
     if files:
         check_results(out, _FILES, (edges, data, positions), force)
 
@@ -139,9 +133,8 @@ def mend(
         source = Source(edges, data, goal, positions, reading, columns)
         given = source.read(stages, error, bound)
         graph, names, target = given.graph, given.names, given.goal
-        starts = [names.index(name, "--start ") for name in start or ()]
         word = "labels" if isinstance(given.data, Labels) else "trips"
-        settings = {"goal": target, "bound": bound} if word == "labels" else {}
+        settings: Any = {"goal": target, "bound": bound} if word == "labels" else {}
         try:
             make_problem(graph, given.data, names=names, **settings)
         except InputError as wrong:
@@ -156,7 +149,8 @@ def mend(
         stages.begin(f"mending ({method})")
         found = fit(graph, given.data, method=chosen, **settings)
         result: dict[str, Any] = {"wayfield": __version__, "input": given.facts}
-        result |= found.facts(names, starts, target)
+        result |= found.facts(names)
+        result["goal"] = None if target is None else str(names[target])
 
         def in_own_flags(text: str) -> str:
             return in_flags(text, reading.length_unit)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,7 +158,7 @@ class NumberColumn:
 class Columns(NamedTuple):
     """The columns of a table by role, and notes on the table."""
 
-    vertices: dict[str, NDArray[np.int64]]
+    vertices: dict[str, NDArray[Any]]
     numbers: dict[str, NumberColumn]
     words: dict[str, WordColumn]
     notes: list[str]
@@ -180,22 +180,24 @@ def read_columns(
     words = {r: WordColumn(sheet, i) for r, i in at.items() if r in WORDS}
     others = {r: i for r, i in at.items() if r not in (*VERTICES, *WORDS)}
     numbers = {role: NumberColumn(sheet, i, style) for role, i in others.items()}
-    found: dict[str, list[NDArray[np.int64]]] = {role: [] for role in places}
+    found: dict[str, list[NDArray[Any]]] = {role: [] for role in places}
     done = 0
     for pieces in sheet.pieces(list(at.values()), progress):
         cells = dict(zip(at, pieces, strict=True))
         called = [as_names(sheet, at[role], cells[role], done) for role in places]
         if isinstance(names, Numbering):
             index = names.number([name for row in zip(*called, strict=True) for name in row])
-            each = [index[i :: len(places)] for i in range(len(places))]
+            for i, role in enumerate(places):
+                found[role].append(index[i :: len(places)])
         else:
-            each = [names.find(some) for some in called]
-        for role, vertices in zip(places, each, strict=True):
-            found[role].append(vertices)
-        for role, column in (*numbers.items(), *words.items()):
-            column.add(cells[role])
+            for role, some in zip(places, called, strict=True):
+                found[role].append(names.find(some))
+        for role, number_column in numbers.items():
+            number_column.add(cells[role])
+        for role, word_column in words.items():
+            word_column.add(cells[role])
         done += len(pieces[0])
-    vertices = {role: np.concatenate(some) for role, some in found.items()}
+    vertices = {role: np.concatenate(parts) for role, parts in found.items()}
     return Columns(vertices, numbers, words, [*sheet.notes, *judge(numbers.values())])
 
 

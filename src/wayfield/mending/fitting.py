@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import as_vertex, as_vertices, as_whole, frozen, refuse
+from .._arrays import as_vertex, as_whole, frozen, refuse
 from .._interop import networkx_graph, with_lengths
 from .._threads import one_thread
 from ..errors import InputError
@@ -229,56 +229,32 @@ class Mended:
         if question is not None:
             raise InputError(question)
 
-    def summary(
-        self,
-        names: Naming | None = None,
-        starts: Iterable[int] = (),
-        goal: int | None = None,
-    ) -> str:
+    def summary(self, names: Naming | None = None) -> str:
         """Return a few lines on the data, the contradictions with the graph, and the findings.
 
         Parameters
         ----------
         names : sequence or mapping, optional
             Names of the vertices: ``names[x]``. Default: their indices.
-        starts : iterable of int
-            Start vertices of the routes to show.
-        goal : int, optional
-            Goal of these routes, if the graph was mended by trips. Labels have their own goal.
 
         Examples
         --------
         >>> import wayfield as wf
         >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
         >>> mended = wf.mend(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, wf.LeastChange())
-        >>> print(mended.summary("abcdefghij", starts=[4]))  # doctest: +ELLIPSIS
+        >>> print(mended.summary("abcdefghij"))  # doctest: +ELLIPSIS
         graph     10 vertices, 11 edges, lengths 1 to 1
         labels    3 (30 % of the vertices), values 0 to 5; goal a
         against   2 of 3 labels exceed the graph's shortest paths, by up to 4; proof only if the ...
         method    LeastChange(): converged; ...
         fit       labels are off by 3 on average on the graph as it is, by 0 on the mended one
         found     LeastChange() changes the cost of 1 edge: a – f (+4)
-        route     e → d → c → b → a: cost 4, 2 on the graph as it is
         """
-        rows = lines(self.facts(names, starts, goal))
-        return "\n".join(f"{word:<9} {text}" for word, text in rows)
+        return "\n".join(f"{word:<9} {text}" for word, text in lines(self.facts(names)))
 
-    def facts(
-        self,
-        names: Naming | None = None,
-        starts: Iterable[int] = (),
-        goal: int | None = None,
-    ) -> dict[str, Any]:
-        """Return the content of the summary, and more, as plain data that JSON can hold.
-
-        Parameters as in `summary`.
-        """
-        n = self.graph.num_vertices
-        begin = as_vertices(list(starts), "starts", n).tolist()
-        end = None if goal is None else as_vertex(goal, "goal", n)
-        if begin and end is None and isinstance(self.data, Trips):
-            raise InputError("starts need a goal for their routes, and trips have none: pass goal=")
-        return facts(self, names, begin, end)
+    def facts(self, names: Naming | None = None) -> dict[str, Any]:
+        """Return the content of the summary, and more, as plain data that JSON can hold."""
+        return facts(self, names)
 
     def finding(self, names: Naming | None = None) -> str:
         """Return one sentence: what is wrong with the graph, or what a method by name changed.
