@@ -218,22 +218,6 @@ def test_without_a_header_the_first_further_column_of_numbers_is_the_length(
     assert read.notes == (f"{file}: not used: columns 3, 5",)
 
 
-@pytest.mark.parametrize(
-    ("text", "header"),
-    [
-        ("1990,2000,length\n1,2,3\n2,5,1\n", True),
-        ("1990,2000,Travel time\n1,2,3\n2,5,1\n", True),
-        ("1990,2000,3\n1,2,3\n2,5,1\n", False),
-        ("x,5,1\n3,4,2\n4,5,2\n", False),  # a vertex x
-        ("time,5,1\n3,time,2\n4,5,2\n", False),  # a vertex time
-    ],
-)
-def test_numbers_may_be_headings_beside_a_word(text: str, header: bool, tmp_path: Path) -> None:
-    file = tmp_path / "edges.csv"
-    file.write_text(text, encoding="utf-8")
-    assert read_edges(file).said.endswith("header found" if header else "no header")
-
-
 def test_columns_left_without_a_length_are_told(tmp_path: Path) -> None:
     file = tmp_path / "edges.csv"
     file.write_text("from,to,kind\na,b,road\nb,c,path\n", encoding="utf-8")

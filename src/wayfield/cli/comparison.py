@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
 from .. import __version__
-from .._text import margin_text, number_of, percent, seconds_text
+from .._text import number_of
 from ..errors import InputError
 from ._common import Stages, in_flags, notes, read_layout, say
 from ._inputs import Source
@@ -73,8 +70,9 @@ def compare(
     """
     from .. import grid_graph, sample_labels
     from .._arrays import as_vertex, as_whole, plain
+    from .._warmup import warm_up
     from ..comparison import compare as run_comparison
-    from ..comparison import left_out_text
+    from ..comparison import default_methods
     from ..extension._names import parse_method
     from ..labels import Labels
     from ..mending import MendMethod
@@ -104,9 +102,11 @@ def compare(
             assert given.goal is not None
             graph, known, target = given.graph, given.data, given.goal
 
-        for each in chosen:
-            if not isinstance(each, MendMethod):
-                check_direction(graph.directed, each)
+        methods = [each for each in chosen if not isinstance(each, MendMethod)]
+        for each in methods:
+            check_direction(graph.directed, each)
+        stages.begin("loading the kernels")  # so that this is not timed
+        warm_up(methods or default_methods(graph.directed), graph.directed)
 
         def progress(field: str) -> None:
             stages.begin(f"comparing: {field}")
@@ -147,19 +147,5 @@ def compare(
         print_json(plain(facts))
         return
     title = f"{number_of(found.starts, 'starts')}; truth: the graph's own shortest paths"
-    look: dict[str, Any] = {"title_justify": "left", "title_style": "", "header_style": "bold"}
-    rows = Table(title=title, box=SIMPLE_HEAD, pad_edge=False, **look)
-    rows.add_column("method", no_wrap=True)
-    for heading in ("success", "cost", "margin", "left out", "time"):
-        rows.add_column(heading, justify="right", no_wrap=True)
-    for score in found.scores:
-        ratio = "–" if isnan(score.cost_ratio) else f"{score.cost_ratio:.4f}"
-        margin = "–" if isnan(score.margin) else margin_text(score.margin)
-        success = "out of time" if score.out_of_time else percent(score.success)
-        cells = (score.name, success, ratio, margin, left_out_text(score))
-        style = "bold" if score is found.choice else ""
-        rows.add_row(*cells, seconds_text(score.seconds), style=style)
-    screen = Console()
-    screen.print(rows)
-    for line in (found.verdict, *remarks):
-        say(screen, line)
+    for line in (title, "", found.table, "", found.verdict, *remarks):
+        say(Console(), line)

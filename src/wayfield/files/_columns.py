@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from ._dialect import begins_as_number, columns_below, mostly_numbers
 
 if TYPE_CHECKING:
     from ._sheet import Sheet
@@ -52,9 +51,6 @@ WORDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Words of a header that show what a column is, the likeliest first."""
 
-NUMBERS = ("length", "cost", "value", "x", "y")
-"""Roles of columns that hold numbers."""
-
 _MOST_NAMED = 50
 """Largest number of columns that are all named in a message."""
 
@@ -66,21 +62,14 @@ def tokens(heading: str) -> list[str]:
 
 
 def looks_like_header(rows: Sequence[Sequence[str]], roles: Sequence[str]) -> bool:
-    """Whether the first row has words expected in a header: two, or one above numbers.
+    """Whether the first row has two words expected in a header, or one if it is alone.
 
     A word that occurs again below does not count: it is a name.
     """
     first = rows[0]
     below = {cell for row in rows[1:] for cell in row if cell.strip()}
     hits = {i for role in roles for i in matching_columns(role, first)}
-    if len(hits) >= min(2, len(first)) and below.isdisjoint(first):
-        return True
-    numbers = {i for role in roles if role in NUMBERS for i in matching_columns(role, first)}
-    numbers = {i for i in numbers if len(first[i].strip()) >= 3 and first[i] not in below}
-    return any(
-        i in numbers and not begins_as_number(first[i]) and mostly_numbers(column)
-        for i, column in enumerate(columns_below(rows))
-    )
+    return len(hits) >= min(2, len(first)) and below.isdisjoint(first)
 
 
 def oneway_columns(header: Sequence[str] | None) -> list[int]:

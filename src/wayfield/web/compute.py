@@ -214,7 +214,7 @@ def words(scene: Scene, panel: int) -> dict[str, Any]:
     found = answer(scene, panel)
     facts = found.facts(_names(scene))
     facts["advice"] = advise(found, facts, ON_THE_PAGE)
-    return {"lines": [{"word": line.word, "text": line.text} for line in lines(facts)]}
+    return {"lines": [{"word": word, "text": text} for word, text in lines(facts)]}
 
 
 def state(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
