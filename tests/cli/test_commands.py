@@ -126,15 +126,12 @@ def test_maze_in_the_terminal_marks_loops() -> None:
     assert max(map(len, harmonic.out.splitlines()[:20])) <= 80
 
 
-def test_maze_takes_what_compare_recommends() -> None:
-    words = ("maze", "umaze", "--refinement", 4, "--label-fraction", 0.2, "--json")
-    assert wayfield(*words, "--drop-false-sinks").json["plan"]["success"] == 1.0
-    corrected = wayfield(*words, "--prior", "distance").json
-    assert corrected["held_out"]["error"] == 0.0
-    assert corrected["plan"]["success"] == 1.0
-    refused = wayfield(*words, "--prior", "field.csv")
-    assert refused.code == 2
-    assert "--prior of a maze must be distance, got 'field.csv'" in refused.err
+def test_maze_gives_the_verdict_of_compare() -> None:
+    settings = ("--refinement", 4, "--label-fraction", 0.2, "--json")
+    found = wayfield("maze", "umaze", *settings, "--drop-false-sinks").json
+    assert found["plan"]["success"] == 1.0
+    assert found["verdict"] == wayfield("compare", "--maze", "umaze", *settings).json["verdict"]
+    assert found["advice"] == found["verdict"]
 
 
 def test_maze_routes_and_repair() -> None:

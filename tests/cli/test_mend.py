@@ -585,7 +585,7 @@ def test_speeds_make_seconds_and_are_used_only_if_asked_for() -> None:
     assert any("an edge costs 'length' in metres over 'maxspeed' in km/h" in n for n in told.notes)
     assert any("FI:urban as 50 km/h" in note for note in told.notes)
     assert any(
-        "1 of 4 rows has no speed, and gets the median one, 45 km/h" in n for n in told.notes
+        "1 of 4 rows without a speed, taken as the median one, 45 km/h" in n for n in told.notes
     )
 
 

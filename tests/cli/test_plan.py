@@ -345,7 +345,7 @@ def test_positions_beside_the_labels_or_in_a_file_of_their_own() -> None:
     write("all.csv", "id,x,y,value\n" + rows)
     one = wayfield("plan", "line.txt", "all.csv", "--goal", 0, "--out", "one")
     assert one.code == 0
-    assert "5,098 rows without a value are no labels" in one.out
+    assert "5,098 rows without a value, so without a label" in one.out
     assert Path("one/plan.png").exists()
     short = write("short.csv", "id,x,y\n" + "".join(places.splitlines(keepends=True)[:-1]))
     complaint = refused("plan", *words, "--positions", short)
@@ -409,7 +409,7 @@ def test_a_column_of_ways_makes_the_graph_directed() -> None:
     assert found["graph"]["directed"]
     assert found["graph"]["edges"] == 4  # a to b, b to c and back, c to a
     assert found["input"]["notes"] == [
-        "osm.csv: by 'oneway' 2 of 3 edges are one-way, so the graph is directed; "
+        "osm.csv: by 'oneway' 2 of 3 edges one-way, so the graph is directed; "
         "--oneway none ignores the column",
         "osm.csv: not used: 'maxspeed'",
     ]
@@ -427,7 +427,7 @@ def test_a_column_of_ways_makes_the_graph_directed() -> None:
     assert "Harmonic is not defined on directed graphs" in refused("plan", *words, "-m", "harmonic")
     compared = wayfield("compare", *words, "-m", "amle", "--json")
     assert compared.json["graph"].startswith("Graph(3 vertices, 4 arcs, directed")
-    assert "by 'oneway' 2 of 3 edges are one-way" in compared.err
+    assert "by 'oneway' 2 of 3 edges one-way" in compared.err
 
 
 @pytest.mark.usefixtures("folder")

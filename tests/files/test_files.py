@@ -173,7 +173,7 @@ def test_positions_by_longitude_and_latitude(tmp_path: Path) -> None:
     table = read_positions(file, Names(["a", "b"]))
     assert table.positions is not None
     assert table.positions.tolist() == [[6.1, 46.2], [7.4, 46.9]]
-    assert table.notes == (f"{file}: 1 row is no vertex of the graph",)
+    assert table.notes == (f"{file}: 1 row for names that are not in the graph",)
 
 
 def test_positions_need_their_columns(tmp_path: Path) -> None:
@@ -460,7 +460,7 @@ def test_ways_that_are_all_both_leave_the_graph_undirected(tmp_path: Path) -> No
 def test_ways_that_change_with_the_time_are_noted(tmp_path: Path) -> None:
     ways(["yes", "reversible", "alternating"], tmp_path)
     *_, note = read_edges(tmp_path / "edges.tsv").notes
-    assert note.endswith("2 edges are reversible or alternating, taken both ways")
+    assert note.endswith("2 edges reversible or alternating, taken both ways")
 
 
 def test_a_list_of_ways_is_as_the_one_way_among_them(tmp_path: Path) -> None:

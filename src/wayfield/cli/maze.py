@@ -12,7 +12,6 @@ from .._optional import need
 from ..errors import InputError
 from ._common import Stages, read_layout
 from ._options import (
-    DISTANCE,
     METHODS,
     Force,
     Json,
@@ -48,12 +47,6 @@ def maze(
         typer.Option(metavar="VERTEX", help="Show the route from here; may be given again."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the labels.")] = 0,
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            metavar="distance", help="Let the labels correct a field: the maze's own distances."
-        ),
-    ] = None,
     picture: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the field and the plan (.png, .svg, .pdf)."),
@@ -72,7 +65,7 @@ def maze(
 
     Example: wayfield maze medium --method harmonic --label-fraction 0.02
     """
-    from .. import cost_to_go, grid_graph, sample_labels
+    from .. import grid_graph, sample_labels
     from .._arrays import as_vertex, as_whole
     from .._warmup import warm_up
     from ..extension._names import parse_method
@@ -81,8 +74,6 @@ def maze(
     from ._terminal import picture as drawn
 
     chosen = parse_method(method)
-    if prior not in (None, DISTANCE):
-        raise InputError(f"--prior of a maze must be {DISTANCE}, got {prior!r}")
     layout = read_layout(name)
     check_direction(layout.directed, chosen)
     size = layout.num_free * as_whole(refinement, "--refinement", least=1) ** 2
@@ -98,12 +89,11 @@ def maze(
     graph = grid_graph(layout, refinement)
     sample = sample_labels(graph, goal, label_fraction, seed)
     labels = Labels(sample.vertices, sample.values, solving.error)
-    field = None if prior is None else cost_to_go(graph, goal)
     with Stages() as stages:
         stages.begin("loading the kernels")
         warm_up([chosen], layout.directed, graph.num_vertices + graph.num_arcs)
         stages.begin("extending, planning, certifying")
-        answer, facts = solving.solve(graph, labels, goal, chosen, field)
+        answer, facts = solving.solve(graph, labels, goal, chosen)
     about = {"maze": layout.name, "refinement": refinement, "seed": seed}
     more: dict[str, Any] = {"input": about, **facts}
     if picture is not None:

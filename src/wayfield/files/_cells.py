@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import LARGEST, frozen
+from .._text import number_of
 from ..errors import InputError, Message, Option
 from ..kernels._types import BoolArray, FloatArray
 from ..names import Names, Numbering, canonical
@@ -201,13 +202,12 @@ def read_ways(column: WordColumn) -> tuple[NDArray[np.int8], list[str]]:
     count, by = int(np.count_nonzero(ways)), f"by {column.sheet.called(column.index)}"
     notes = [f"{path}: {by} no edge is one-way"]
     if count:
-        one_way = f"{count:,} of {ways.size:,} {'edge is' if count == 1 else 'edges are'} one-way"
+        one_way = f"{count:,} of {number_of(ways.size, 'edges')} one-way"
         so = f"{path}: {by} {one_way}, so the graph is directed; "
         notes = [Message(so, ignored, " ignores the column")]
     if at_times:
-        rows = "1 edge is" if at_times == 1 else f"{at_times:,} edges are"
-        note = f"{path}: {rows} reversible or alternating, taken both ways"
-        notes.append(note)
+        rows = number_of(at_times, "edges")
+        notes.append(f"{path}: {rows} reversible or alternating, taken both ways")
     return frozen(ways), notes
 
 
@@ -279,7 +279,6 @@ def read_speeds(column: WordColumn) -> tuple[FloatArray, list[str]]:
         notes.append(f"{path}: {', '.join(meant[:_MOST_NAMED])}{more} km/h")
     count = int(unknown.sum())
     if count:
-        get = "has no speed, and gets" if count == 1 else "have no speed, and get"
-        of = f"{count:,} of {speed.size:,} rows"
-        notes.append(f"{path}: {of} {get} the median one, {middle:g} km/h")
+        of = f"{count:,} of {number_of(speed.size, 'rows')}"
+        notes.append(f"{path}: {of} without a speed, taken as the median one, {middle:g} km/h")
     return np.where(unknown, middle, speed), notes

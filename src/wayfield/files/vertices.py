@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import LARGEST, frozen
+from .._text import number_of
 from ..errors import InputError, Option
 from ..kernels._types import FloatArray
 from ..labels import Labels
@@ -131,14 +132,11 @@ def read_labels(
         )
     repeated = int((vertex[one] == vertex[two]).sum())
     if repeated:
-        text = "1 row repeats" if repeated == 1 else f"{repeated:,} rows repeat"
-        notes.append(f"{sheet.path}: {text} a label with the same value, which counts once")
+        again = number_of(repeated, "rows")
+        notes.append(f"{sheet.path}: {again} with a label given before, which counts once")
     if not given.all():
-        empty = int((~given).sum())
-        text = "1 row without a value is no label"
-        if empty > 1:
-            text = f"{empty:,} rows without a value are no labels"
-        notes.append(f"{sheet.path}: {text}")
+        empty = number_of(int((~given).sum()), "rows")
+        notes.append(f"{sheet.path}: {empty} without a value, so without a label")
     return VertexTable(
         Labels(vertex[given], value[given], error),
         _positions(sheet, at, numbers, vertex, len(names)),
@@ -185,8 +183,8 @@ def read_positions(
         )
     strange = int((vertex < 0).sum())
     if strange:
-        text = "1 row is no vertex" if strange == 1 else f"{strange:,} rows are no vertices"
-        notes.append(f"{sheet.path}: {text} of the graph")
+        rows = number_of(strange, "rows")
+        notes.append(f"{sheet.path}: {rows} for names that are not in the graph")
     return VertexTable(None, frozen(positions), _said(sheet, at), tuple(notes))
 
 
