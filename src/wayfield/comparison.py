@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._arrays import as_real, as_vertex, as_whole
-from ._text import PROOF, against_text
+from ._text import PROOF, against_text, margin_text, number_of, percent, seconds_text
 from .cross_validation import (
     FEWEST,
     FOLDS,
@@ -297,18 +297,25 @@ class Comparison:
         if late:
             yield f"stopped by the time limit: {', '.join(late)}; {calls['limit']} gives more time"
 
-    def __repr__(self) -> str:
-        wide = max(len(score.name) for score in self.scores)
-        head = f"{'field':{wide}}  success  cost ratio    margin      left out   seconds"
-        table = [f"Comparison over {self.starts:,} starts", head]
+    @property
+    def table(self) -> str:
+        """The scores as text, one line per field; costs are ratios to shortest paths."""
+        rows = [("method", "success", "cost", "margin", "left out", "time")]
         for score in self.scores:
-            figures = f"{'out of time':>43}"
-            if not score.out_of_time:
-                success, ratio = f"{score.success:.{DIGITS}f}", f"{score.cost_ratio:.{DIGITS}f}"
-                figures = f"{success:>7}  {ratio:>10}  {score.margin:8.3g}"
-                figures += f"  {left_out_text(score):>12}"
-            table.append(f"{score.name:{wide}}  {figures}  {score.seconds:8.3g}")
-        return "\n".join([*table, self.verdict, *self.remarks])
+            success = "out of time" if score.out_of_time else percent(score.success)
+            ratio = "–" if isnan(score.cost_ratio) else f"{score.cost_ratio:.{DIGITS}f}"
+            margin = "–" if isnan(score.margin) else margin_text(score.margin)
+            error = "–"
+            if not isnan(score.label_error):
+                error = error_text(score.label_error, score.label_spread)
+            rows.append((score.name, success, ratio, margin, error, seconds_text(score.seconds)))
+        first, *wide = (max(map(len, column)) for column in zip(*rows, strict=True))
+        text = f"{{:{first}}}" + "".join(f"   {{:>{width}}}" for width in wide)
+        return "\n".join(text.format(*row) for row in rows)
+
+    def __repr__(self) -> str:
+        starts = number_of(self.starts, "starts")
+        return "\n".join([f"Comparison over {starts}", self.table, self.verdict, *self.remarks])
 
 
 def compare(
@@ -405,11 +412,6 @@ def recommend(
     distance = cost_to_go(graph, goal)
     methods = list[Method | MendMethod | Recipe](_deciding(graph, labels, goal, distance))
     return compare(graph, labels, goal, methods, folds=folds, time_limit=time_limit)
-
-
-def left_out_text(score: MethodScore) -> str:
-    """Return the error at left-out labels as text."""
-    return "–" if isnan(score.label_error) else error_text(score.label_error, score.label_spread)
 
 
 def default_methods(directed: bool) -> list[Method]:

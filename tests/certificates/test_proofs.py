@@ -356,7 +356,6 @@ def test_the_command_line_writes_one(tmp_path: Path, monkeypatch: pytest.MonkeyP
     answer = wayfield(*words, "road.proof")
     assert answer.code == 0, answer.err
     assert main(["road.proof"]) == 0
-    assert wayfield(*words, "road.proof", "--proof-names").code == 0
     assert "('d')" in " ".join(verify("road.proof"))
     taken = wayfield(*words, "known.csv")
     assert taken.code == 2

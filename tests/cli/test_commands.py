@@ -2,26 +2,21 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
-import time
 from dataclasses import replace
 from importlib import metadata
-from io import StringIO
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import pytest
 from numba.core.event import trigger_event
-from rich.console import Console
 
 import wayfield as wf
 from shell import Answer, wayfield
 from wayfield import _warmup
 from wayfield.cli import _common
 from wayfield.extension import Extension
-from wayfield.kernels import _jit, csr
-from wayfield.kernels.csr import first_flaw
-from wayfield.kernels.shortest import dijkstra
+from wayfield.kernels import _jit
 
 
 def summary(answer: Answer) -> dict[str, str]:
@@ -111,14 +106,14 @@ def test_maze_in_the_terminal_has_a_line_per_row(tmp_path: Path) -> None:
     answer = wayfield("maze", tmp_path / "u.txt", "--refinement", 2, "--label-fraction", 1)
     assert answer.out.splitlines()[:9] == [  # quarters of the distance, at most 13
         "████████████████",
-        "██GG      ░░░░██",
-        "██      ░░░░░░██",
-        "██████████░░▒▒██",
-        "██████████▒▒▒▒██",
+        "██GG▓▓▓▓▓▓▒▒▒▒██",
         "██▓▓▓▓▓▓▒▒▒▒▒▒██",
-        "██▓▓▓▓▓▓▓▓▒▒▓▓██",
+        "██████████▒▒░░██",
+        "██████████░░░░██",
+        "██      ░░░░░░██",
+        "██        ░░  ██",
         "████████████████",
-        "GG goal, light to dark: value 0 to 13",
+        "GG goal, dark to light: value 0 to 13",
     ]
 
 
@@ -131,15 +126,12 @@ def test_maze_in_the_terminal_marks_loops() -> None:
     assert max(map(len, harmonic.out.splitlines()[:20])) <= 80
 
 
-def test_maze_takes_what_compare_recommends() -> None:
-    words = ("maze", "umaze", "--refinement", 4, "--label-fraction", 0.2, "--json")
-    assert wayfield(*words, "--drop-false-sinks").json["plan"]["success"] == 1.0
-    corrected = wayfield(*words, "--prior", "distance").json
-    assert corrected["held_out"]["error"] == 0.0
-    assert corrected["plan"]["success"] == 1.0
-    refused = wayfield(*words, "--prior", "field.csv")
-    assert refused.code == 2
-    assert "--prior of a maze must be distance, got 'field.csv'" in refused.err
+def test_maze_gives_the_verdict_of_compare() -> None:
+    settings = ("--refinement", 4, "--label-fraction", 0.2, "--json")
+    found = wayfield("maze", "umaze", *settings, "--drop-false-sinks").json
+    assert found["plan"]["success"] == 1.0
+    assert found["verdict"] == wayfield("compare", "--maze", "umaze", *settings).json["verdict"]
+    assert found["advice"] == found["verdict"]
 
 
 def test_maze_routes_and_repair() -> None:
@@ -249,7 +241,7 @@ def test_maze_whose_picture_cannot_be_written(
     [
         (["maze", "lrage"], "unknown layout 'lrage'"),
         (["maze", "umaze", "--refinement", "0"], "refinement must be a whole number"),
-        (["maze", "umaze", "--label-fraction", "1.5"], "Invalid value for '--label-fraction'"),
+        (["maze", "umaze", "--label-fraction", "1.5"], "above 0 and at most 1, got 1.5"),
         (["maze", "umaze", "--goal", "9999"], "goal 9999 is not a vertex"),
         (["maze", "umaze", "--goal", "9" * 4000], "goal 10^4000 is not a vertex"),
         (["maze", "umaze", "--goal", "9" * 5000], "'--goal'"),
@@ -413,7 +405,7 @@ def test_doctor_finds_all_well() -> None:
 def test_doctor_counts_kernels_when_they_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules["wayfield.cli.doctor"]
     done: list[str] = []
-    monkeypatch.setattr(module, "compile_kernels", lambda *_, **__: done.append("compiled"))
+    monkeypatch.setattr(_warmup, "warm_up", lambda *_, **__: done.append("compiled"))
     for each in module._diagnoses():
         if each.what == "kernels":
             done.append("counted")
@@ -491,58 +483,36 @@ def test_every_error_has_a_code_and_at_most_a_line(
 # ------------------------------------------------------------------ waiting
 
 
-@pytest.mark.parametrize("terminal", [False, True])
-def test_slow_starts_are_explained(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_common, "SLOW", 0.01)
-    console = Console(file=StringIO(), force_terminal=terminal, width=100)
-    with _common.explained(console, "compiling"):
-        time.sleep(0.3)
-    assert "compiling" in console.file.getvalue()  # type: ignore[attr-defined]
+@pytest.fixture
+def announcement() -> Any:
+    """What listens for compiling in this process, as if nothing had been compiled."""
+    listener = _common.announce_compiling()
+    listener.since, listener.done = inf, False
+    yield listener
+    listener.since = inf
 
 
-def test_kernels_that_need_no_compiling_are_not_said_to_be(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.usefixtures("announcement")
+def test_compiling_is_announced_once_and_only_if_it_takes_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(_common, "SLOW", 0.01)
-    console = Console(file=StringIO(), width=100)
-    begun = threading.Event()
-    with _common.explained(console, "compiling", begun):
-        time.sleep(0.3)
-    assert console.file.getvalue() == ""  # type: ignore[attr-defined]
-    with _common.explained(console, "compiling", begun):
-        begun.set()
-        time.sleep(0.5)
-    assert console.file.getvalue() == "compiling\n"  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("terminal", [False, True])
-def test_compiling_shows_what_is_compiled_and_how_long_it_may_take(
-    terminal: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def compiled(*_: object) -> None:
-        time.sleep(0.1)
-        for _turn in range(8):
-            with trigger_event("numba:compile", data={"dispatcher": first_flaw}):
-                time.sleep(0.05)
-        time.sleep(0.3)
-
-    monkeypatch.setattr(_common, "SLOW", 0.01)
-    monkeypatch.setattr(_warmup, "warm_up", compiled)
-    missing = (first_flaw, dijkstra) if not terminal else tuple(vars(csr).values())
-    absent = {id(each) for each in missing}
-    monkeypatch.setattr(_jit, "is_compiled", lambda each: id(each) not in absent)
-    console = Console(file=StringIO(), force_terminal=terminal, width=120)
-    _common.compile_kernels(console, [wf.AMLE()])
-    shown = console.file.getvalue()  # type: ignore[attr-defined]
-    if terminal:
-        assert "csr.first_flaw" in shown
-        assert " left; once only" in shown
-    else:  # two kernels are missing: that is the estimate
-        assert "compiling the kernels of amle (about 2), usually 1 to 2 s; once only …" in shown
-
-
-def test_quick_starts_are_not() -> None:
-    console = Console(file=StringIO(), width=100)
-    with _common.explained(console, "compiling"):
+    with trigger_event("numba:compile"):
         pass
-    assert console.file.getvalue() == ""  # type: ignore[attr-defined]
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(_common, "SLOW", 0.0)
+    for _ in range(2):  # whichever step compiles
+        with trigger_event("numba:compile"):
+            pass
+    assert capsys.readouterr().err == "compiling kernels: a minute or two, once only …\n"
+
+
+@pytest.mark.usefixtures("announcement")
+def test_kernels_that_cannot_be_kept_are_mentioned(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(_common, "SLOW", 0.0)
+    monkeypatch.setattr(_jit, "_shortfalls", ["they are not kept"])
+    with trigger_event("numba:compile"):
+        pass
+    said = "they are not kept; NUMBA_CACHE_DIR=FOLDER names a place for them …\n"
+    assert capsys.readouterr().err == f"compiling kernels: a minute or two, {said}"

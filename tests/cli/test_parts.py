@@ -93,12 +93,12 @@ def test_pictures_of_small_graphs_need_no_places(directed: bool, tmp_path: Path)
     assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
 
 
-PATH = wf.Graph.from_edges(range(4), range(1, 5)).with_positions([[x, 0] for x in range(5)])
+PATH = wf.Graph.from_edges(range(4), range(1, 5)).with_positions([[x + 0.5, 0] for x in range(5)])
 
 
-def legend(found: Answer, starts: tuple[int, ...] = (), diagram: bool | None = None) -> list[str]:
+def legend(found: Answer, starts: tuple[int, ...] = ()) -> list[str]:
     """The words of a picture's legend."""
-    axes = wf.plots.answer(found, starts=starts, ax=Figure().subplots(), diagram=diagram)
+    axes = wf.plots.answer(found, starts=starts, ax=Figure().subplots())
     return [text.get_text() for text in axes.get_legend().get_texts()]
 
 
@@ -106,8 +106,7 @@ def test_a_picture_says_and_shows_what_was_mended() -> None:
     ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
     labels = wf.Labels([0, 4, 5], [0.0, 4.0, 5.0])
     found = wf.solve(ring, labels, 0, mend=wf.LeastChange())
-    for diagram in (True, False):
-        assert "costs more than the graph says" in legend(found, diagram=diagram)
+    assert "costs more than the graph says" in legend(found)
     axes = wf.plots.answer(found, "abcdefghij", ax=Figure().subplots())
     told = "Planned on the mended graph: LeastChange() changes the cost of 1 edge: a – f (+4)"
     assert " ".join(axes.get_title("left").split()) == told
@@ -126,10 +125,10 @@ def test_the_picture_of_a_mend_names_the_suspects_alone() -> None:
     found = replace(
         wf.mend(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, wf.LeastChange()), graph=mended
     )
-    axes = wf.plots.mended(found, "abcdefghij", ax=Figure().subplots(), unit="minutes")
+    axes = wf.plots.mended(found, "abcdefghij", ax=Figure().subplots())
     assert {text.get_text() for text in axes.texts} == {"a", "f"}
     assert " ".join(axes.get_title("left").split()) == found.finding("abcdefghij")
-    assert axes.figure.axes[-1].get_ylabel() == "added cost (minutes)"
+    assert axes.figure.axes[-1].get_ylabel() == "added cost"
     assert "within 5 % of the given cost" in [
         each.get_text() for each in axes.get_legend().get_texts()
     ]
@@ -138,33 +137,35 @@ def test_the_picture_of_a_mend_names_the_suspects_alone() -> None:
 def test_legends_explain_what_occurs_and_nothing_else() -> None:
     good = wf.solve(PATH, wf.Labels([0, 4], [0.0, 4.0]), 0)
     assert legend(good) == ["goal", "label", "next state"]
-    assert legend(good, starts=(3,)) == ["goal", "label", "next state", "route"]
-    assert legend(good, diagram=False) == ["goal", "label", "wall", "plan"]
+    assert legend(good, starts=(3,)) == ["goal", "route", "label", "next state"]
+    maze = PATH.with_positions([[x, 0] for x in range(5)])
+    drawn = wf.solve(maze, wf.Labels([0, 4], [0.0, 4.0]), 0)
+    assert legend(drawn) == ["goal", "label", "wall", "plan"]
     only = wf.solve(PATH, wf.Labels([0], [0.0]), 0)
     assert legend(only) == ["goal", "next state"]
     noisy = wf.Labels([0, 2, 3], [0.0, 5.0, 1.0])
-    stuck = ["goal", "label", "next state", "false sink", "never arrives"]
+    stuck = ["goal", "false sink", "label", "next state", "never arrives", "loop"]
     assert legend(wf.solve(PATH, noisy, 0)) == stuck
-    raised = ["goal", "label", "next state", "false sink", "raised"]
+    raised = ["goal", "false sink", "raised", "label", "next state"]
     assert legend(wf.solve(PATH, noisy, 0, lift=True)) == raised
     two = wf.solve(wf.Graph.from_edges([0, 2], [1, 3]), wf.Labels([0, 1], [0.0, 1.0]), 0)
-    assert legend(two) == ["goal", "label", "next state", "cannot reach the goal"]
+    assert legend(two) == ["goal", "label", "cannot reach: 2", "next state"]
 
 
 def test_culprits_are_pointed_at() -> None:
     found = wf.solve(PATH, wf.Labels([0, 2, 3], [0.0, 5.0, 1.0]), 0, lift=True)
     axes = wf.plots.answer(found, ax=Figure().subplots())
     *_, sinks, raised = [points.get_offsets()[:, 0].tolist() for points in axes.collections]
-    assert sinks == [3.0]
-    assert raised == found.raised_states.tolist()
-    assert sorted(raised) == [3, 4]
+    assert sinks == [3.5]
+    assert raised == (found.raised_states + 0.5).tolist()
+    assert sorted(raised) == [3.5, 4.5]
 
 
 def test_routes_are_drawn_from_their_starts_to_their_ends() -> None:
     found = wf.solve(PATH, wf.Labels([0, 4], [0.0, 4.0]), 0)
     axes = wf.plots.answer(found, starts=(3, 4), ax=Figure().subplots())
     drawn = [line.get_xdata().tolist() for line in axes.lines]
-    assert drawn == [[3, 2, 1, 0], [4, 3, 2, 1, 0]]
+    assert drawn == [[3.5, 2.5, 1.5, 0.5], [4.5, 3.5, 2.5, 1.5, 0.5]]
 
 
 @settings(deadline=None, max_examples=10)
@@ -253,7 +254,7 @@ def test_every_option_that_a_message_names_is_a_flag() -> None:
             if isinstance(name, ast.Constant):
                 within = place[0].value if place else ""  # type: ignore[attr-defined]
                 named.add(flag(Option(name.value, within=within)))
-    assert {"--thousands", "--directed", "--error", "--method", "--length", "--force"} <= named
+    assert {"--decimal", "--directed", "--error", "--method", "--length", "--force"} <= named
     assert named <= known
     columns = ("from", "to", "length", "oneway", "speed", "vertex", "value", "start", "end", "cost")
     assert {flag(Option(role, within="columns")) for role in columns} <= known

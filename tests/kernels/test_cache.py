@@ -6,20 +6,16 @@ import os
 import shutil
 import subprocess
 import sys
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numba import types
-from numba.core.event import trigger_event
-from rich.console import Console
 
 import wayfield as wf
 import wayfield.kernels
 from wayfield import _warmup
-from wayfield.cli._common import compile_kernels
 from wayfield.kernels import _jit
 from wayfield.kernels.csr import Arcs
 
@@ -243,22 +239,3 @@ def test_only_what_a_method_needs_is_compiled(monkeypatch: pytest.MonkeyPatch) -
     used.clear()
     _warmup.warm_up([wf.MidrangeSweeps(10**9)])
     assert set(used) == {wf.MidrangeSweeps(1)}
-
-
-def test_kernels_that_cannot_be_kept_are_mentioned_if_some_were_compiled(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(_jit, "_shortfalls", ["not kept"])
-    monkeypatch.setattr(_warmup, "warm_up", lambda *_: None)
-    console = Console(file=StringIO(), width=100)
-    compile_kernels(console)
-    assert console.file.getvalue() == ""  # type: ignore[attr-defined]
-
-    def compiled(*_: object) -> None:
-        with trigger_event("numba:compile"):
-            pass
-
-    monkeypatch.setattr(_warmup, "warm_up", compiled)
-    compile_kernels(console)
-    said = "not kept; NUMBA_CACHE_DIR=FOLDER names a place for them\n"
-    assert console.file.getvalue() == said  # type: ignore[attr-defined]

@@ -50,10 +50,8 @@ def test_every_shortcut_is_found_though_they_hide_one_another(count: int, seed: 
 def test_without_peeling_some_would_be_missed() -> None:
     _, graph, false = with_shortcuts(20, 30, 0)
     problem = make_problem(graph, wf.Labels([0, 5], [0.0, 5.0]), 0)
-    from wayfield.mending.shortcuts import _detours
-
     every = np.ones(graph.num_arcs, bool)
-    odd = _detours(problem, graph.lengths, every, 4.0) >= 4.0
+    odd = problem.detours(graph.lengths, every, 4.0) >= 4.0
     assert 0 < odd.sum() < len(false)
 
 

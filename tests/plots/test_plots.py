@@ -401,7 +401,7 @@ def test_colour_bars_say_what_they_show() -> None:
     assert render(graph, truth).axes[-1].get_ylabel() == "cost-to-go"
     found = wf.solve(graph, wf.sample_labels(graph, 0, 0.2), 0)
     figure = Figure()
-    plots.answer(found, ax=figure.subplots(), diagram=True)
+    plots.answer(found, ax=figure.subplots())
     assert figure.axes[-1].get_ylabel() == "cost-to-go"
 
 

@@ -22,7 +22,6 @@ from .explorer import explore
 from .maze import maze
 from .mending import mend
 from .planning import plan
-from .watch import watch
 
 __all__ = ["app", "main"]
 
@@ -44,8 +43,6 @@ wayfield mend network.csv trips.csv --positions places.csv
 wayfield maze medium --method harmonic --picture field.png
 
 wayfield explore
-
-wayfield watch antmaze-large --seed 3 --out large.gif
 
 wayfield plan arcs.tsv.gz values.parquet --goal 17 --directed --json
 
@@ -146,7 +143,6 @@ _COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
     (mend, _DATA),
     (maze, _DATA),
     (explore, _DATA),
-    (watch, _DATA),
     (doctor, _HOUSE),
 )
 for _command, _panel in _COMMANDS:

@@ -30,6 +30,8 @@ MENDS = "{mend methods}"
 """Placeholder for the names of the mend methods, filled in when help is printed."""
 DISTANCE = "distance"
 """The prior that needs no file."""
+PATIENCE_OF_VERDICT = 10.0
+"""Time limit in seconds of each field that the verdict chooses from."""
 _FILES = "Files"
 
 
@@ -111,10 +113,6 @@ EdgeFile = Annotated[
     Path, typer.Argument(metavar="EDGES", help="Edges: from, to, length.", show_default=False)
 ]
 Goal = Annotated[str | None, typer.Option("--goal", "-g", metavar="NAME", help="Name of the goal.")]
-GoalValue = Annotated[
-    float | None,
-    typer.Option(metavar="V", help="Value of the goal, if LABELS has none."),
-]
 Places = Annotated[
     Path | None,
     typer.Option(
@@ -127,6 +125,8 @@ Force = Annotated[bool, typer.Option("--force", help="Replace files that wayfiel
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
 Files = Annotated[bool, typer.Option("--files/--no-files", help="Write the results.")]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")]
+LabelFraction = Annotated[float, typer.Option(help="Mazes: share of the vertices labelled.")]
+"""Checked by `sample_labels`, whose error names the value."""
 
 
 def _folds(count: int) -> int:
@@ -173,12 +173,9 @@ class Reading:
         str | None, column_option("--length", "EDGES: length; none: every edge has length 1.")
     ] = None
     oneway: Annotated[
-        str | None, column_option("--oneway", "EDGES: direction of an edge: yes, no, -1 …")
+        str | None,
+        column_option("--oneway", "EDGES: direction: yes, no, -1; none: all both ways."),
     ] = None
-    no_oneway: Annotated[
-        bool,
-        typer.Option("--no-oneway", help="EDGES: all edges both ways.", rich_help_panel=_FILES),
-    ] = False
     speed: Annotated[
         str | None,
         column_option(
@@ -205,10 +202,6 @@ class Reading:
     decimal: Annotated[
         str | None, _about_text("MARK", "Decimal mark in all files: point or comma.")
     ] = None
-    thousands: Annotated[
-        str | None,
-        _about_text("MARK", "Thousands separator in all files: point, comma, space, apostrophe."),
-    ] = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.length_unit < float("inf"):
@@ -219,17 +212,16 @@ class Reading:
         """Format of text files."""
         from ..files import Style
 
-        return Style(self.delimiter, self.header, self.encoding, self.decimal, self.thousands)
+        return Style(self.delimiter, self.header, self.encoding, self.decimal)
 
     @property
     def edge_columns(self) -> dict[str, str]:
         """Columns of EDGES named by the user, by role."""
-        oneway = "none" if self.no_oneway else self.oneway
-        if self.directed and oneway not in (None, "none"):
+        if self.directed and self.oneway not in (None, "none"):
             raise InputError("--directed and --oneway exclude each other: is every row an arc?")
         return named(
-            {"from": self.tail, "to": self.head, "length": self.length, "oneway": oneway}
-            | {"speed": self.speed}
+            {"from": self.tail, "to": self.head, "length": self.length}
+            | {"oneway": self.oneway, "speed": self.speed}
         )
 
     @property
@@ -283,15 +275,23 @@ class Solving:
         method: Method | None,
         prior: FloatArray | None = None,
         mend: bool = False,
+        judged: bool = True,
     ) -> tuple[Answer, dict[str, Any]]:
-        """Return the answer, and the cross-validation if it is quick and labels suffice."""
+        """Return the answer, and facts: the cross-validation if it is quick and labels suffice.
+
+        If `judged`, they also have the verdict on whether the labels help.
+        """
         from .._arrays import plain
+        from .._warmup import warm_up_mend
+        from ..comparison import recommend
         from ..cross_validation import FEWEST, PATIENCE, Folds, usable
         from ..extension import AMLE
+        from ..mending import contradictions
         from ..mending.selection import Best
         from ..pipeline import solve
         from ..shortest_paths import cost_to_go
         from ..sinks import drop_false_sinks
+        from ._output import in_options
 
         kept, usual = labels, method or AMLE()
         if self.drop_false_sinks:
@@ -303,14 +303,22 @@ class Solving:
         distance = cost_to_go(graph, goal)
         few = usable(labels, distance).size < FEWEST
         seconds = answer.field.seconds + (answer.mended.seconds if answer.mended else 0.0)
-        if not self.folds or few or self.folds * seconds > PATIENCE:
-            return answer, {"held_out": None}
-        parts = Folds(graph, labels, goal, distance, self.folds)
-        if mend:
-            found = parts.compared(parts.predict_mended(Best(), method))
-        else:
-            found = parts.validate(usual, prior=prior, trimmed=self.drop_false_sinks)
-        return answer, {"held_out": plain(found.facts())}
+        facts: dict[str, Any] = {"held_out": None}
+        if self.folds and not few and self.folds * seconds <= PATIENCE:
+            parts = Folds(graph, labels, goal, distance, self.folds)
+            if mend:
+                found = parts.compared(parts.predict_mended(Best(), method))
+            else:
+                found = parts.validate(usual, prior=prior, trimmed=self.drop_false_sinks)
+            facts["held_out"] = plain(found.facts())
+        if self.folds and judged and answer.plan.num_able:
+            if not mend and contradictions(graph, labels):
+                warm_up_mend(Best(), graph.directed)
+            judgement = recommend(
+                graph, labels, goal, folds=self.folds, time_limit=PATIENCE_OF_VERDICT
+            )
+            facts["verdict"] = in_options(judgement).verdict
+        return answer, facts
 
 
 def check_direction(directed: bool, method: Method) -> None:

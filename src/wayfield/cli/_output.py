@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -39,16 +40,21 @@ AS_OPTIONS = {
     "lift": "--lift",
     "drop": "--drop-false-sinks",
     "route": "--start VERTEX",
-    "compare": "`wayfield compare`",
-    "mend": "`wayfield mend`",
     "limit": "a larger --time-limit",
 }
-"""Recommended calls, as on the command line."""
+"""Recommended options."""
 
 NOTHING_WRITTEN: dict[str, Any] = {
     "files": [], "removed": [], "no_picture": None, "no_parquet": None, "not_written": None
 }  # fmt: skip
 """Facts about files if none were written."""
+
+
+def calls(*words: object) -> dict[str, str]:
+    """Return recommended calls, as on the command line: options, and commands for these files."""
+    typed = list(map(str, words))
+    commands = {name: f"`{shlex.join(['wayfield', name, *typed])}`" for name in ("compare", "mend")}
+    return AS_OPTIONS | commands
 
 
 def show(lines: Iterable[Line], console: Console) -> None:
@@ -73,16 +79,18 @@ def report(
     more: dict[str, Any],
     as_json: bool,
     length_unit: float = 1.0,
+    words: Iterable[object] = (),
 ) -> None:
     """Print the summary, or all facts as one JSON document; exit with 1 if something failed.
 
-    `length_unit` is what the lengths in the file were multiplied by.
+    `length_unit` is what the lengths in the file were multiplied by. `words` are the arguments of
+    commands that are recommended.
     """
     from ..pipeline.text import advise, lines
 
     found = {"wayfield": __version__} | answer.facts(names, starts) | NOTHING_WRITTEN | more
     found["units"] = found["units"] and in_flags(found["units"], length_unit)
-    found["advice"] = advise(answer, found, AS_OPTIONS)
+    found["advice"] = advise(answer, found, calls(*words))
     if as_json:
         print_json(found)
     else:
@@ -244,10 +252,9 @@ def draw(
     path: Path,
     names: Names | None = None,
     starts: tuple[int, ...] = (),
-    diagram: bool | None = None,
 ) -> None:
     """Draw the field, the plan, the labels and the routes into a file."""
     from ..plots import answer as draw_answer
 
     with picture(path) as axes:
-        draw_answer(answer, names, starts, axes, diagram=diagram)
+        draw_answer(answer, names, starts, axes)

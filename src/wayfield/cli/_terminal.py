@@ -1,6 +1,7 @@
 """A maze in the terminal: two characters per block of vertices, surrounded by a solid wall.
 
-With colours the field is shaded; without colours, four block characters stand for its quarters.
+With colours the field is shaded, dark where the value is low, as in pictures; without colours, four
+block characters stand for its quarters.
 Blocks with a walk that never arrives are marked, and blocks with a loop more strongly.
 """
 
@@ -12,7 +13,7 @@ from rich.text import Text
 from ..pipeline import Answer
 from ..plans import Outcome
 
-_SHADES = ("  ", "░░", "▒▒", "▓▓")
+_SHADES = ("▓▓", "▒▒", "░░", "  ")
 _WALL, _FREE, _LOST, _FAILS, _LOOP, _GOAL = range(6)
 _MARKS = {_WALL: "██", _LOST: "··", _FAILS: "xx", _LOOP: "@@", _GOAL: "GG"}
 _COLOURS = {
@@ -22,7 +23,7 @@ _COLOURS = {
     _LOOP: "bold white on red3",
     _GOAL: "bold black on gold1",
 }
-_NEAR, _FAR = np.array([222.0, 235.0, 247.0]), np.array([8.0, 48.0, 107.0])
+_NEAR, _FAR = np.array([27.0, 94.0, 152.0]), np.array([238.0, 245.0, 249.0])
 
 
 def picture(answer: Answer, refinement: int, width: int, colour: bool) -> Text:
@@ -75,7 +76,7 @@ def picture(answer: Answer, refinement: int, width: int, colour: bool) -> Text:
                 text.append(_SHADES[min(int(4 * level), 3)])
         text.append("\n")
     span = f"{values[known].min():g} to {values[known].max():g}"
-    legend = [f"GG goal, light to dark: value {span}"]
+    legend = [f"GG goal, dark to light: value {span}"]
     for mark, word in ((_FAILS, "never arrives"), (_LOOP, "loop"), (_LOST, "cannot reach")):
         if (kind == mark).any():
             legend.append(f"{_MARKS[mark]} {word}")

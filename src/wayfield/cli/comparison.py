@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
 from .. import __version__
-from .._text import margin_text, number_of, percent, seconds_text
+from .._text import number_of
 from ..errors import InputError
-from ._common import Stages, compile_kernels, in_flags, notes, read_layout, say
+from ._common import Stages, in_flags, notes, read_layout, say
 from ._inputs import Source
 from ._options import (
     METHODS,
     Goal,
-    GoalValue,
     Json,
     NumFolds,
     Reading,
     check_direction,
     with_options,
 )
-from ._output import AS_OPTIONS, in_options, print_json
+from ._output import calls, in_options, print_json, show
 
 if TYPE_CHECKING:
     from ..extension import Method
-    from ..files import EdgeTable
     from ..mending import MendMethod
 
 
@@ -59,7 +54,6 @@ def compare(
     refinement: Annotated[int, typer.Option(help="Of the maze.")] = 8,
     label_fraction: Annotated[float, typer.Option(help="Of the maze's vertices.")] = 0.05,
     seed: Annotated[int, typer.Option(min=0, help="Of the maze's labels.")] = 0,
-    goal_value: GoalValue = None,
     *,
     reading: Reading,
 ) -> None:
@@ -76,9 +70,11 @@ def compare(
     """
     from .. import grid_graph, sample_labels
     from .._arrays import as_vertex, as_whole, plain
+    from .._warmup import warm_up
     from ..comparison import compare as run_comparison
-    from ..comparison import default_methods, left_out_text
+    from ..comparison import default_methods
     from ..extension._names import parse_method
+    from ..labels import Labels
     from ..mending import MendMethod
     from ..mending.selection import Best
     from ..names import shown
@@ -88,41 +84,29 @@ def compare(
     chosen: list[Method | MendMethod] = [
         Best() if word == MEND else parse_method(word) for word in method or ()
     ]
-    with Stages(notes()) as stages:
-
-        def ready(directed: bool) -> None:
-            """Compile the kernels, once every method is known to be defined."""
-            methods = [each for each in chosen if not isinstance(each, MendMethod)]
-            mends = [each for each in chosen if isinstance(each, MendMethod)]
-            for each in methods:
-                check_direction(directed, each)
-            if not chosen:
-                methods, mends = default_methods(directed), [Best()]
-            with stages.aside():
-                compile_kernels(notes(), methods, directed, mend=mends[0] if mends else None)
-
+    with Stages() as stages:
         if maze is not None:
             layout, number = read_layout(maze), goal or "0"
             if not (number.isdecimal() and len(number) < 20):
                 raise InputError(f"--goal of a maze must be a vertex number, got {shown(goal)}")
             size = layout.num_free * as_whole(refinement, "--refinement", least=1) ** 2
             target = as_vertex(int(number), "--goal", size)
-            ready(layout.directed)
             graph = grid_graph(layout, refinement)
             known = sample_labels(graph, target, label_fraction, seed)
             graph = reading.scale(graph)
         else:
             assert edges is not None
-            source = Source(edges, labels, goal, goal_value, reading=reading)
+            given = Source(edges, labels, goal, reading=reading).read(stages)
+            show(given.said, notes())
+            assert isinstance(given.data, Labels)
+            assert given.goal is not None
+            graph, known, target = given.graph, given.data, given.goal
 
-            def table_ready(table: EdgeTable) -> None:
-                ready(table.one_way)
-
-            given = source.read(stages, table_ready)
-            with stages.aside():
-                for word, text in given.said:
-                    say(notes(), f"{word:<9} {text}")
-            graph, known, target = given.graph, given.labels, given.goal
+        methods = [each for each in chosen if not isinstance(each, MendMethod)]
+        for each in methods:
+            check_direction(graph.directed, each)
+        stages.begin("loading the kernels")  # so that this is not timed
+        warm_up(methods or default_methods(graph.directed), graph.directed)
 
         def progress(field: str) -> None:
             stages.begin(f"comparing: {field}")
@@ -133,7 +117,8 @@ def compare(
         )  # fmt: skip
     found = in_options(found)
     unit = reading.length_unit
-    remarks = [in_flags(remark, unit) for remark in found.remarks_for(AS_OPTIONS)]
+    typed = calls(edges, labels, "--goal", goal)
+    remarks = [in_flags(remark, unit) for remark in found.remarks_for(typed)]
     if json_wanted:
         facts: dict[str, Any] = {
             "wayfield": __version__,
@@ -162,19 +147,5 @@ def compare(
         print_json(plain(facts))
         return
     title = f"{number_of(found.starts, 'starts')}; truth: the graph's own shortest paths"
-    look: dict[str, Any] = {"title_justify": "left", "title_style": "", "header_style": "bold"}
-    rows = Table(title=title, box=SIMPLE_HEAD, pad_edge=False, **look)
-    rows.add_column("method", no_wrap=True)
-    for heading in ("success", "cost", "margin", "left out", "time"):
-        rows.add_column(heading, justify="right", no_wrap=True)
-    for score in found.scores:
-        ratio = "–" if isnan(score.cost_ratio) else f"{score.cost_ratio:.4f}"
-        margin = "–" if isnan(score.margin) else margin_text(score.margin)
-        success = "out of time" if score.out_of_time else percent(score.success)
-        cells = (score.name, success, ratio, margin, left_out_text(score))
-        style = "bold" if score is found.choice else ""
-        rows.add_row(*cells, seconds_text(score.seconds), style=style)
-    screen = Console()
-    screen.print(rows)
-    for line in (found.verdict, *remarks):
-        say(screen, line)
+    for line in (title, "", found.table, "", found.verdict, *remarks):
+        say(Console(), line)

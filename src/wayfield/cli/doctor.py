@@ -23,7 +23,7 @@ from rich.console import Console
 from .. import __version__
 from .._optional import how_to_install
 from .._text import number_of
-from ._common import compile_kernels, notes
+from ._common import Stages
 from ._options import Json
 from ._output import print_json
 
@@ -77,7 +77,7 @@ def _diagnoses() -> Iterator[Diagnosis]:
 
     import numba
 
-    from .._warmup import COMMON
+    from .._warmup import COMMON, warm_up
     from ..extension import PLaplacian
     from ..kernels._jit import shortfall
     from ..kernels.planning import first_moves
@@ -105,7 +105,9 @@ def _diagnoses() -> Iterator[Diagnosis]:
         yield Diagnosis(f"extra {extra}", None if missing else True, lacks if missing else there)
 
     # kernels
-    compile_kernels(notes(), [*COMMON, PLaplacian(8)], directed=True)
+    with Stages() as stages:
+        stages.begin("loading the kernels")
+        warm_up([*COMMON, PLaplacian(8)], directed=True)
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         yield Diagnosis("kernels", None, "run as plain Python: NUMBA_DISABLE_JIT is set, so slow")
     else:

@@ -10,9 +10,9 @@ from rich.console import Console
 
 from .._optional import need
 from ..errors import InputError
-from ._common import Stages, explained, notes, read_layout, say
+from ._common import Stages, read_layout, say
 from ._inputs import Source
-from ._options import Directed, Goal, GoalValue, Places, Reading
+from ._options import Directed, Goal, LabelFraction, Places, Reading
 
 _TABLES = (".csv", ".tsv", ".parquet", ".npz", ".gz")
 """File endings of tables, in lower case; other files are mazes."""
@@ -40,13 +40,10 @@ def explore(
         ),
     ] = None,
     refinement: Annotated[int, typer.Option(min=1, help="Mazes: vertices along a cell.")] = 8,
-    label_fraction: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Mazes: share of the vertices labelled.")
-    ] = 0.02,
+    label_fraction: LabelFraction = 0.02,
     seed: Annotated[int, typer.Option(min=0, help="Mazes: seed of the labels.")] = 54,
     directed: Directed = False,
     positions: Places = None,
-    goal_value: GoalValue = None,
     port: Annotated[
         int | None,
         typer.Option(min=0, max=65535, help="Port.", show_default="8642, or a free one"),
@@ -74,6 +71,7 @@ def explore(
     import webbrowser
 
     from ..extension._names import parse_method
+    from ..labels import Labels
     from ..web.compute import FIRST_GOAL, FIRST_MAZE, FIRST_METHOD, maze_scene
     from ..web.scene import DISTANCE, MENDED, Scene, Settings, read_json, scene_of
     from ..web.server import LARGEST_BODY, LOOPBACK, Pool, listen, run
@@ -87,12 +85,14 @@ def explore(
     if len(files) == 2 or (files and files[0].name.lower().endswith(_TABLES)):
         known = files[1] if len(files) == 2 else None
         reading = Reading(directed=directed)
-        source = Source(files[0], known, goal, goal_value, positions, reading=reading)
-        with Stages(notes()) as stages:
-            given = source.read(stages, lambda _: None)
+        source = Source(files[0], known, goal, positions, reading)
+        with Stages() as stages:
+            given = source.read(stages)
+        assert isinstance(given.data, Labels)
+        assert given.goal is not None
         called = [str(name) for name in given.names]
         settings = [Settings(method or "amle")]
-        opening = scene_of(given.graph, given.labels, given.goal, called, settings)
+        opening = scene_of(given.graph, given.data, given.goal, called, settings)
     elif files and files[0].suffix.lower() == ".json":
         with files[0].open("rb") as file:
             data = file.read(LARGEST_BODY + 1)
@@ -112,9 +112,8 @@ def explore(
         vertex = usual if goal is None else int(goal[:20])
         opening = maze_scene(layout, refinement, vertex, label_fraction, seed, method or how)
     with listen(host, port) as listening:
-        with explained(
-            notes(), "loading the solvers; the first time they are compiled, in a few minutes …"
-        ):
+        with Stages() as stages:
+            stages.begin("loading the solvers; the first time they are compiled, in a few minutes")
             pool = Pool()
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{listening.getsockname()[1]}/"

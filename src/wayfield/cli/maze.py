@@ -10,12 +10,12 @@ from rich.console import Console
 
 from .._optional import need
 from ..errors import InputError
-from ._common import compile_kernels, explained, notes, read_layout
+from ._common import Stages, read_layout
 from ._options import (
-    DISTANCE,
     METHODS,
     Force,
     Json,
+    LabelFraction,
     Solving,
     check_direction,
     with_options,
@@ -37,9 +37,7 @@ def maze(
         ),
     ] = "large",
     refinement: Annotated[int, typer.Option(help="Vertices along the side of a cell.")] = 8,
-    label_fraction: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Share of the vertices labelled.")
-    ] = 0.05,
+    label_fraction: LabelFraction = 0.05,
     method: Annotated[str, typer.Option("--method", "-m", metavar="METHOD", help=METHODS)] = "amle",
     goal: Annotated[
         int, typer.Option(help="Goal vertex, numbered row by row from the top left.")
@@ -49,12 +47,6 @@ def maze(
         typer.Option(metavar="VERTEX", help="Show the route from here; may be given again."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the labels.")] = 0,
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            metavar="distance", help="Let the labels correct a field: the maze's own distances."
-        ),
-    ] = None,
     picture: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the field and the plan (.png, .svg, .pdf)."),
@@ -73,16 +65,15 @@ def maze(
 
     Example: wayfield maze medium --method harmonic --label-fraction 0.02
     """
-    from .. import cost_to_go, grid_graph, sample_labels
+    from .. import grid_graph, sample_labels
     from .._arrays import as_vertex, as_whole
+    from .._warmup import warm_up
     from ..extension._names import parse_method
     from ..files import Outbox, check_outputs
     from ..labels import Labels
     from ._terminal import picture as drawn
 
     chosen = parse_method(method)
-    if prior not in (None, DISTANCE):
-        raise InputError(f"--prior of a maze must be {DISTANCE}, got {prior!r}")
     layout = read_layout(name)
     check_direction(layout.directed, chosen)
     size = layout.num_free * as_whole(refinement, "--refinement", least=1) ** 2
@@ -96,19 +87,20 @@ def maze(
             raise InputError(f"cannot write {picture}: there is no folder {picture.parent}")
         check_outputs(picture.parent, [picture.name], force)
     graph = grid_graph(layout, refinement)
-    compile_kernels(notes(), [chosen], layout.directed, size=graph.num_vertices + graph.num_arcs)
     sample = sample_labels(graph, goal, label_fraction, seed)
     labels = Labels(sample.vertices, sample.values, solving.error)
-    field = None if prior is None else cost_to_go(graph, goal)
-    with explained(notes(), "extending, planning, certifying …"):
-        answer, held_out = solving.solve(graph, labels, goal, chosen, field)
+    with Stages() as stages:
+        stages.begin("loading the kernels")
+        warm_up([chosen], layout.directed, graph.num_vertices + graph.num_arcs)
+        stages.begin("extending, planning, certifying")
+        answer, facts = solving.solve(graph, labels, goal, chosen)
     about = {"maze": layout.name, "refinement": refinement, "seed": seed}
-    more: dict[str, Any] = {"input": about, **held_out}
+    more: dict[str, Any] = {"input": about, **facts}
     if picture is not None:
         file = picture
 
         def write(box: Outbox) -> dict[str, Any]:
-            draw(answer, box.path(file.name), starts=starts, diagram=False)
+            draw(answer, box.path(file.name), starts=starts)
             return {}
 
         more |= write_results(Outbox(file.parent, force), write)
@@ -116,4 +108,4 @@ def maze(
         screen = Console()
         colour = screen.color_system in ("256", "truecolor")
         screen.print(drawn(answer, refinement, screen.width, colour), soft_wrap=True)
-    report(answer, None, starts, more, json_wanted)
+    report(answer, None, starts, more, json_wanted, words=("--maze", name, "--goal", goal))

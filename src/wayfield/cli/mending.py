@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,8 +13,8 @@ from rich.console import Console
 from .. import __version__
 from .._text import quoted
 from ..errors import InputError
-from ._common import Stages, compile_kernels, in_flags, notes
-from ._inputs import Source, describe_files
+from ._common import Stages, in_flags
+from ._inputs import Source
 from ._options import (
     MENDS,
     EdgeFile,
@@ -42,24 +42,9 @@ from ._output import (
 
 if TYPE_CHECKING:
     from ..files import EdgeTable, Outbox
-    from ..graph import Graph
-    from ..labels import Labels
-    from ..mending import Mended, Trips
-    from ._inputs import Ready, Table
-    from ._output import Line
+    from ..mending import Mended
 
 _FILES = ("mended.csv", "suspects.csv", "summary.json", "mended.png")
-_FOR_OSRM = (
-    "--osrm needs lengths in metres and costs in seconds: pass --speed COLUMN, or --length-unit "
-    "with the seconds that a metre takes (0.12 at 30 km/h)"
-)
-_UNITS = frozenset(
-    {
-        *("s", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"),
-        *("m", "metre", "metres", "meter", "meters", "km", "mile", "miles"),
-    }
-)
-"""Headings that name a unit."""
 
 
 @with_options
@@ -83,14 +68,6 @@ def mend(
             help=f"{MENDS}. named: what the costs bear out; best: what predicts them best.",
         ),
     ] = "named",
-    start: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Show the route from here to the goal."),
-    ] = None,
-    kind: Annotated[
-        bool | None,
-        typer.Option("--trips/--labels", help="What the second file holds, if it is not clear."),
-    ] = None,
     error: Annotated[
         float,
         typer.Option(
@@ -107,10 +84,6 @@ def mend(
     ] = 0,
     out: Out = Path("wayfield-mend"),
     files: Files = True,
-    osrm: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also write speeds for OSRM's traffic updates."),
-    ] = None,
     force: Force = False,
     json_wanted: Json = False,
     positions: Places = None,
@@ -129,20 +102,21 @@ def mend(
 
     Writes mended.csv (the rows of EDGES with believed, added, length; a graph that plan reads),
     suspects.csv (the edges that are named or suspected, and how sure that is), summary.json, and
-    mended.png if positions are given or the graph has up to 5,000 vertices. --osrm FILE also writes
-    from,to,km/h of every arc, for lengths in metres, costs in seconds and OpenStreetMap's ids as
-    names.
+    mended.png if positions are given or the graph has up to 5,000 vertices.
 
     Example: wayfield mend network.csv trips.csv --positions places.csv
 
-    Example: wayfield mend roads.csv known.csv --goal Bern --start Genève
+    Example: wayfield mend roads.csv known.csv --goal Bern
     """
     import numpy as np
 
     from .. import plots
-    from ..files import Outbox, check_outputs, write_table
+    from .._warmup import warm_up_mend
+    from ..files import Outbox, write_table
+    from ..labels import Labels
     from ..mending import mend as fit
     from ..mending.facts import suspect_columns
+    from ..mending.fitting import make_problem
     from ..mending.selection import parse_mend
     from ..mending.text import lines, suspected
 
@@ -150,36 +124,33 @@ def mend(
     if bound not in (None, "upper"):
         raise InputError(f"--bound must be upper, got {bound!r}")
     chosen = parse_mend(method)
-    if start and goal is None:
-        raise InputError("--start shows a route to the goal: pass --goal, too")
     if files:
         check_results(out, _FILES, (edges, data, positions), force)
-    if osrm is not None:
-        check_outputs(osrm.parent, [osrm.name], force)
 
-    with Stages(notes()) as stages:
+    with Stages() as stages:
         # 2. read
-        starts: list[int] = []
-
-        def ready(table: EdgeTable) -> None:
-            starts.extend(table.names.index(name, "--start ") for name in start or ())
-            with stages.aside():
-                compile_kernels(notes(), mend=chosen, directed=table.one_way)
-
-        source = Source(edges, data, goal, positions=positions, reading=reading)
-        trip_columns = named({"start": trip_start, "end": trip_end, "cost": trip_cost})
-        given = _read(source, kind, trip_columns, error, bound, stages, ready)
-        graph, names, target = given.graph, given.edges.names, given.goal
-        word = "labels" if given.settings else "trips"
+        columns = named({"start": trip_start, "end": trip_end, "cost": trip_cost})
+        source = Source(edges, data, goal, positions, reading, columns)
+        given = source.read(stages, error, bound)
+        graph, names, target = given.graph, given.names, given.goal
+        word = "labels" if isinstance(given.data, Labels) else "trips"
+        settings: Any = {"goal": target, "bound": bound} if word == "labels" else {}
+        try:
+            make_problem(graph, given.data, names=names, **settings)
+        except InputError as wrong:
+            raise InputError(f"{data}: ", wrong.message) from wrong
+        stages.begin("loading the kernels")
+        warm_up_mend(chosen, graph.directed)
         if not json_wanted:
             with stages.aside():
                 show(given.said, Console())
 
         # 3. mend
         stages.begin(f"mending ({method})")
-        found = fit(graph, given.data, method=chosen, **given.settings)
+        found = fit(graph, given.data, method=chosen, **settings)
         result: dict[str, Any] = {"wayfield": __version__, "input": given.facts}
-        result |= found.facts(names, starts, target)
+        result |= found.facts(names)
+        result["goal"] = None if target is None else str(names[target])
 
         def in_own_flags(text: str) -> str:
             return in_flags(text, reading.length_unit)
@@ -198,10 +169,11 @@ def mend(
         if asked:
             advice = "answer the question about units first; nothing is named or written before"
         elif found.unchanged and proofs:
-            advice = (
-                f"`wayfield compare` says what to plan on; more {word} would show where the graph "
-                "is wrong (--next 5 names places to measure)"
-            )
+            advice = f"more {word} would show where the graph is wrong"
+            advice += " (--next 5 names places to measure)"
+            if word == "labels":
+                words = ["wayfield", "compare", str(edges), str(data), "--goal", str(goal)]
+                advice = f"`{shlex.join(words)}` says what to plan on; {advice}"
         elif found.unchanged:
             advice = f"plan on the graph as it is; more {word} might show a fault"
         elif not files:
@@ -218,28 +190,15 @@ def mend(
         result["advice"] = advice
 
         # 5. write
-        speeds = None
-        if osrm is not None:
-            ids, metres = names.as_numbers(), given.edges.metres_of(graph)
-            if not isinstance(ids, np.ndarray):
-                bad = next(name for name in ids if not name.isdecimal())
-                raise InputError(f"--osrm needs ids of OpenStreetMap's nodes as names, got {bad!r}")
-            if metres is None and reading.length_unit == 1.0:
-                raise InputError(_FOR_OSRM)
-            speeds = found.osrm_speeds(
-                ids, graph.lengths / reading.length_unit if metres is None else metres
-            )
-
         def write(box: Outbox) -> dict[str, Any]:
-            write_table(_edge_columns(found, given.edges), box.path("mended.csv"))
+            write_table(_edge_columns(found, given.table), box.path("mended.csv"))
             write_table(suspect_columns(found, names), box.path("suspects.csv"))
             summary = json.dumps(result, ensure_ascii=False, indent=1, allow_nan=False)
             box.path("summary.json").write_text(summary + "\n", encoding="utf-8")
             no_picture = why_not_drawn(graph)
             if no_picture is None:
-                unit = given.heading if given.heading.strip().lower() in _UNITS else ""
                 with picture(box.path("mended.png")) as axes:
-                    plots.mended(found, names, given.data, given.goal, axes, unit=unit)
+                    plots.mended(found, names, given.data, given.goal, axes)
             for name in _FILES:
                 box.discard(name)
             return {"no_picture": no_picture}
@@ -247,10 +206,6 @@ def mend(
         stages.begin("writing")
         files = files and not asked
         result |= NOTHING_WRITTEN | (write_results(Outbox(out, force), write) if files else {})
-        if osrm is not None and speeds is not None:
-            with Outbox(osrm.parent, force) as box:
-                box.path(osrm.name).write_text(speeds, encoding="utf-8")
-            result["files"] = [*result["files"], str(osrm)]
     if json_wanted:
         print_json(result)
     else:
@@ -296,98 +251,3 @@ def _edge_columns(found: Mended, table: EdgeTable) -> dict[str, Any]:
     if graph.directed:
         columns["oneway"] = ["no" if two else "yes" for two in both[keep].tolist()]
     return columns
-
-
-class Evidence(NamedTuple):
-    """A graph, and labels or trips that may contradict it.
-
-    `goal` is where routes lead; `settings` are further arguments of `wayfield.mend` for labels.
-    `said` and `facts` describe how the files were read.
-    """
-
-    edges: EdgeTable
-    graph: Graph
-    data: Labels | Trips
-    goal: int | None
-    settings: dict[str, Any]
-    heading: str
-    said: list[Line]
-    facts: dict[str, Any]
-
-
-def _read(
-    source: Source,
-    kind: bool | None,
-    trip_columns: dict[str, str],
-    error: float,
-    bound: Any,
-    stages: Stages,
-    ready: Ready,
-) -> Evidence:
-    """Read the files; the `InputError` names the file, the row and the column.
-
-    `kind` is whether the data are trips; None: the header decides.
-    """
-    from ..files import are_trips, read_labels, read_positions, read_trips
-    from ..mending import Trips
-    from ..mending.fitting import make_problem
-
-    edges, path, reading = source.read_edges(stages), source.labels, source.reading
-    assert path is not None
-    names, style = edges.names, reading.style
-    goal = None if source.goal is None else names.index(source.goal, "--goal ")
-    progress = stages.begin(f"reading {path.name}")
-    both = reading.label_columns | trip_columns
-    trips = kind if kind is not None else are_trips(path, names, both, style)
-    read: dict[str, tuple[Path, Table]] = {}
-    data: Labels | Trips
-    if trips:
-        columns = both if kind is None else trip_columns
-        rows = read_trips(path, names, columns, style, error, bound == "upper", progress)
-        data = Trips(rows.starts, rows.ends, rows.costs, error, bound)
-        read["trips"], heading = (path, rows), rows.heading
-    else:
-        columns = both if kind is None else reading.label_columns
-        table = read_labels(path, names, columns, style, error, progress)
-        assert table.labels is not None
-        # labels that are not costs to the goal are rejected by name; the goal's own may be missing
-        data = labels = table.labels
-        if goal is None:
-            least = int(labels.values.argmin())
-            lowest = quoted(str(names[labels.vertices[least]]))
-            raise InputError(
-                f"labels are costs to a goal: pass --goal (the smallest label is "
-                f"{labels.values[least]:g}, at {lowest}); or, if {path.name} has trips, pass "
-                "--trips"
-            )
-        own = labels.values[labels.vertices == goal]
-        if (abs(own) > labels.error).any():
-            raise InputError(f"{path}: the goal {names[goal]!r} is labelled {own[0]:g}, not 0")
-        for vertex, value in zip(labels.vertices.tolist(), labels.values.tolist(), strict=True):
-            if vertex != goal and value <= 0.0:
-                raise InputError(
-                    f"{path}: {names[vertex]!r} is labelled {value:g}, but it is not the goal: its "
-                    "cost to the goal is positive"
-                )
-        if not (labels.vertices != goal).any():
-            raise InputError(f"{path}: only the goal is labelled, so there is nothing to mend by")
-        read["labels"], heading = (path, table), table.heading
-    places = None
-    if source.positions is not None:
-        positions = read_positions(source.positions, names, None, style)
-        read["positions"], places = (source.positions, positions), positions.positions
-    ready(edges)
-    stages.begin("building the graph")
-    graph, said, facts = describe_files(source.edges, edges, read, places)
-    graph = reading.scale(graph)
-    if kind is None:
-        word, other = ("trips", "labels") if trips else ("labels", "trips")
-        note = f"{path.name} is read as {word}; --{other} if it has {other}"
-        said.append(("note", note))
-        facts["notes"].append(note)
-    settings = {} if trips else {"goal": goal, "bound": bound}
-    try:
-        make_problem(graph, data, names=names, **settings)
-    except InputError as wrong:
-        raise InputError(f"{path}: ", wrong.message) from wrong
-    return Evidence(edges, graph, data, goal, settings, heading, said, facts)

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from .._optional import missing
 from ..errors import InputError
-from ._common import Stages, compile_kernels, in_flags, notes
+from ._common import Stages, in_flags
 from ._inputs import Source
 from ._options import (
     DISTANCE,
@@ -19,7 +19,6 @@ from ._options import (
     Files,
     Force,
     Goal,
-    GoalValue,
     Json,
     Out,
     Places,
@@ -31,7 +30,6 @@ from ._options import (
 from ._output import (
     check_results,
     draw,
-    in_options,
     report,
     route_columns,
     show,
@@ -41,10 +39,8 @@ from ._output import (
 )
 
 if TYPE_CHECKING:
-    from ..files import EdgeTable, Outbox
+    from ..files import Outbox
 
-PATIENCE = 10.0
-"""Time limit in seconds of each field that the verdict chooses from."""
 _FILES = ("values.csv", "values.parquet", "routes.csv", "plan.png")
 
 
@@ -73,8 +69,7 @@ def plan(
     prior: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE|distance",
-            help="A field that the labels correct: vertex, value; or the graph's own distances.",
+            metavar="distance", help="A field that the labels correct: the graph's own distances."
         ),
     ] = None,
     mend: Annotated[
@@ -91,12 +86,8 @@ def plan(
             metavar="FILE", help="Write the proof of field and plan, for python -m wayfield_verify."
         ),
     ] = None,
-    proof_names: Annotated[
-        bool, typer.Option("--proof-names", help="Store the names of the vertices in the proof.")
-    ] = False,
     force: Force = False,
     json_wanted: Json = False,
-    goal_value: GoalValue = None,
     positions: Places = None,
     *,
     solving: Solving,
@@ -121,12 +112,12 @@ def plan(
     import numpy as np
 
     from .._proof_file import check_path
-    from ..comparison import recommend
+    from .._warmup import warm_up, warm_up_mend
     from ..cross_validation import above_goal
     from ..extension import AMLE
     from ..extension._names import parse_method
     from ..files import Outbox, write_table
-    from ..mending import contradictions
+    from ..labels import Labels
     from ..mending.selection import FEWEST, Best
     from ..shortest_paths import cost_to_go
     from ..units import unit_question
@@ -144,28 +135,27 @@ def plan(
                 raise InputError(f"{option} needs LABELS: without them, distances are planned on")
     by_distance = labels is None or (mend and method is None)
     chosen = None if by_distance else parse_method(method or "amle")
-    prior_file = None if prior in (None, DISTANCE) else Path(prior)
+    if prior not in (None, DISTANCE):
+        raise InputError(f"--prior must be {DISTANCE}, got {prior!r}")
     if proof is not None and not force:
         check_path(proof)
     if files:
-        inputs = edges, labels, positions, prior_file
-        check_results(out, _FILES, inputs, force, "" if start else "routes.csv")
-    source = Source(edges, labels, goal, goal_value, positions, prior_file, reading)
-    starts = tuple[int, ...]()
-    with Stages(notes()) as stages:
-        # 2. read, and compile the kernels
-        def ready(table: EdgeTable) -> None:
-            nonlocal starts
-            starts = tuple(table.names.index(name, "--start ") for name in start or ())
-            if chosen is not None:
-                check_direction(table.one_way, chosen)
-            with stages.aside():
-                used = [chosen] if chosen is not None else [AMLE(fill="flat")]
-                size, best = len(table.names) + 2 * table.tails.size, Best() if mend else None
-                compile_kernels(notes(), used, table.one_way, mend=best, size=size)
-
-        given = source.read(stages, ready, solving.error)
-        graph = given.graph
+        check_results(out, _FILES, (edges, labels, positions), force, "" if start else "routes.csv")
+    source = Source(edges, labels, goal, positions, reading)
+    with Stages() as stages:
+        # 2. read, and load the kernels
+        given = source.read(stages, solving.error)
+        graph, known, target = given.graph, given.data, given.goal
+        assert isinstance(known, Labels)
+        assert target is not None
+        starts = tuple(given.names.index(name, "--start ") for name in start or ())
+        if chosen is not None:
+            check_direction(graph.directed, chosen)
+        stages.begin("loading the kernels")
+        if mend:
+            warm_up_mend(Best(), graph.directed)
+        used = chosen if chosen is not None else AMLE(fill="flat")
+        warm_up([used], graph.directed, graph.num_vertices + graph.num_arcs)
         if not json_wanted:
             with stages.aside():
                 show(given.said, Console())
@@ -174,47 +164,36 @@ def plan(
         doing = "mending, " if mend else "extending, " if chosen is not None else ""
         stages.begin(f"{doing}planning, certifying")
         measured = prior == DISTANCE or labels is None
-        field = given.prior
+        field = None
         if measured or mend:
-            distance = cost_to_go(graph, given.goal)
-            lost = given.labels.vertices[np.isinf(distance[given.labels.vertices])]
+            distance = cost_to_go(graph, target)
+            lost = known.vertices[np.isinf(distance[known.vertices])]
             if lost.size:
                 raise InputError(
                     f"{given.names[lost[0]]!r} has a label, but the graph has no path from it to "
                     "the goal: is an edge missing, or one-way?"
                 )
             field = distance if measured else field
-        if mend and given.labels.vertices.size <= FEWEST:
+        if mend and known.vertices.size <= FEWEST:
             raise InputError(
                 f"--mend needs labels at {FEWEST} states besides the goal, got "
-                f"{given.labels.vertices.size - 1}; wayfield mend --method smooth mends by fewer"
+                f"{known.vertices.size - 1}; wayfield mend --method smooth mends by fewer"
             )
         if mend or prior == DISTANCE:
             # lengths and labels are added: nothing is written while their units may differ
-            question = unit_question(*above_goal(given.labels, given.goal, distance))
+            question = unit_question(*above_goal(known, target, distance))
             if question is not None:
                 raise InputError(in_flags(question, reading.length_unit))
         how = AMLE(fill="flat") if labels is None else chosen  # corrects the distances by 0
-        answer, held_out = solving.solve(graph, given.labels, given.goal, how, field, mend)
+        judged = labels is not None
+        answer, facts = solving.solve(graph, known, target, how, field, mend, judged)
+        more: dict[str, Any] = {"input": given.facts, **facts}
 
-        # 4. compare with the graph distance, unless the user brings a field to compare with
-        more: dict[str, Any] = {"input": given.facts, **held_out}
-        if labels is not None and prior_file is None and solving.folds and answer.plan.num_able:
-            if not mend and contradictions(graph, given.labels):
-                with stages.aside():
-                    compile_kernels(notes(), [], graph.directed, mend=Best())
-            stages.begin("comparing with the graph distance")
-            found = recommend(
-                graph, given.labels, given.goal, folds=solving.folds, time_limit=PATIENCE
-            )
-            more["verdict"] = in_options(found).verdict
-
-        # 5. write
+        # 4. write
         if proof is not None:
             stages.begin("writing the proof")
             try:
-                names = given.names if proof_names else False
-                more["proof"] = str(answer.write_proof(proof, names))
+                more["proof"] = str(answer.write_proof(proof, given.names))
             except OSError as error:
                 more["no_proof"] = f"{error.strerror or error} ({proof})"
 
@@ -235,4 +214,5 @@ def plan(
         if files:
             stages.begin("writing")
             more |= write_results(Outbox(out, force), write)
-    report(answer, given.names, starts, more, json_wanted, reading.length_unit)
+    words = edges, labels or "LABELS", "--goal", goal
+    report(answer, given.names, starts, more, json_wanted, reading.length_unit, words)

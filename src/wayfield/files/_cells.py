@@ -8,7 +8,6 @@
 | -1, reverse; TF                        | to → from only: against the drawing      |
 | no, false, 0, both, empty              | both                                     |
 | reversible, alternating                | both: each at its time, which is noted   |
-| F, T and B, if there is a B among them | from → to, to → from, both               |
 | [False, True]: streets joined by osmnx | as the one-way one among them            |
 
 **Speeds** as OpenStreetMap writes them, in km/h.
@@ -33,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import LARGEST, frozen
+from .._text import number_of
 from ..errors import InputError, Message, Option
 from ..kernels._types import BoolArray, FloatArray
 from ..names import Names, Numbering, canonical
@@ -45,8 +45,6 @@ _WAYS = (
     | dict.fromkeys(("-1", "-1.0", "−1", "reverse", "tf", "backward"), BACKWARD)
     | dict.fromkeys(("no", "false", "0", "0.0", "", "none", "nan", "both", *_AT_TIMES), BOTH)
 )
-_LETTERS = {"f": FORWARD, "t": BACKWARD, "b": BOTH, "": BOTH}
-"""Another convention; without a ``B`` its letters might also mean false and true."""
 
 MPH, KNOT = 1.609344, 1.852
 _MOST_NAMED = 6
@@ -136,11 +134,10 @@ def shortened(text: str, most: int = 60) -> str:
 
 
 class WordColumn:
-    """The words of one column, read piece by piece; `spelt` gives the form they are kept in."""
+    """The words of one column, read piece by piece."""
 
-    def __init__(self, sheet: Sheet, index: int, spelt: Callable[[str], str] = str) -> None:
+    def __init__(self, sheet: Sheet, index: int) -> None:
         self.sheet, self.index = sheet, index
-        self._spelt = spelt
         self._words = Numbering()
         self._pieces: list[NDArray[np.int32]] = []
 
@@ -148,7 +145,7 @@ class WordColumn:
         """Read more rows."""
         cells = piece.tolist() if isinstance(piece, np.ma.MaskedArray) else piece
         words = ["" if cell is None else str(cell) for cell in cells]
-        self._pieces.append(self._words.number([self._spelt(word) for word in words]))
+        self._pieces.append(self._words.number(words))
 
     @property
     def words(self) -> list[str]:
@@ -187,15 +184,14 @@ def ways_of(cells: Sequence[object]) -> NDArray[np.int8]:
 
 def read_ways(column: WordColumn) -> tuple[NDArray[np.int8], list[str]]:
     """Return the direction of every row, and notes; raise `InputError` at an unknown word."""
-    words, path = column.words, column.sheet.path
-    meaning = _LETTERS if "b" in words and set(words) <= set(_LETTERS) else _WAYS
+    words, path = [word.lower() for word in column.words], column.sheet.path
 
     def way(word: str) -> int | None:
         """Return the direction of a word or a list of words; None if it is unclear."""
         if not word.startswith("["):
-            return meaning.get(word)
-        parts = (part.strip(" '\"") for part in word.strip("[]").split(","))
-        found = {meaning.get(part) for part in parts} - {BOTH}
+            return _WAYS.get(word.lower())
+        parts = (part.strip(" '\"") for part in word.lower().strip("[]").split(","))
+        found = {_WAYS.get(part) for part in parts} - {BOTH}
         return (found or {BOTH}).pop() if len(found) < 2 else None
 
     ignored, why = Option("oneway", "none", "columns"), "is not a direction"
@@ -206,13 +202,12 @@ def read_ways(column: WordColumn) -> tuple[NDArray[np.int8], list[str]]:
     count, by = int(np.count_nonzero(ways)), f"by {column.sheet.called(column.index)}"
     notes = [f"{path}: {by} no edge is one-way"]
     if count:
-        one_way = f"{count:,} of {ways.size:,} {'edge is' if count == 1 else 'edges are'} one-way"
+        one_way = f"{count:,} of {number_of(ways.size, 'edges')} one-way"
         so = f"{path}: {by} {one_way}, so the graph is directed; "
         notes = [Message(so, ignored, " ignores the column")]
     if at_times:
-        rows = "1 edge is" if at_times == 1 else f"{at_times:,} edges are"
-        note = f"{path}: {rows} reversible or alternating, taken both ways"
-        notes.append(note)
+        rows = number_of(at_times, "edges")
+        notes.append(f"{path}: {rows} reversible or alternating, taken both ways")
     return frozen(ways), notes
 
 
@@ -284,7 +279,6 @@ def read_speeds(column: WordColumn) -> tuple[FloatArray, list[str]]:
         notes.append(f"{path}: {', '.join(meant[:_MOST_NAMED])}{more} km/h")
     count = int(unknown.sum())
     if count:
-        get = "has no speed, and gets" if count == 1 else "have no speed, and get"
-        of = f"{count:,} of {speed.size:,} rows"
-        notes.append(f"{path}: {of} {get} the median one, {middle:g} km/h")
+        of = f"{count:,} of {number_of(speed.size, 'rows')}"
+        notes.append(f"{path}: {of} without a speed, taken as the median one, {middle:g} km/h")
     return np.where(unknown, middle, speed), notes

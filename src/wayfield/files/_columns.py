@@ -1,6 +1,6 @@
 """Which column is which: named by the user, by the words of the header, or by its place.
 
-Notes report other possible roles of a column, and columns without a role.
+A note names the columns without a role.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import InputError, Message, Option
-from ._dialect import begins_as_number, columns_below, mostly_numbers
+from ..errors import InputError
 
 if TYPE_CHECKING:
     from ._sheet import Sheet
@@ -52,14 +51,8 @@ WORDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Words of a header that show what a column is, the likeliest first."""
 
-NUMBERS = ("length", "cost", "value", "x", "y")
-"""Roles of columns that hold numbers."""
-
 _MOST_NAMED = 50
 """Largest number of columns that are all named in a message."""
-
-_CHOSEN = ("from", "to", "length", "oneway", "speed", "vertex", "value", "start", "end", "cost")
-"""Roles for which a user may name a column."""
 
 
 def tokens(heading: str) -> list[str]:
@@ -69,21 +62,14 @@ def tokens(heading: str) -> list[str]:
 
 
 def looks_like_header(rows: Sequence[Sequence[str]], roles: Sequence[str]) -> bool:
-    """Whether the first row has words expected in a header: two, or one above numbers.
+    """Whether the first row has two words expected in a header, or one if it is alone.
 
     A word that occurs again below does not count: it is a name.
     """
     first = rows[0]
     below = {cell for row in rows[1:] for cell in row if cell.strip()}
     hits = {i for role in roles for i in matching_columns(role, first)}
-    if len(hits) >= min(2, len(first)) and below.isdisjoint(first):
-        return True
-    numbers = {i for role in roles if role in NUMBERS for i in matching_columns(role, first)}
-    numbers = {i for i in numbers if len(first[i].strip()) >= 3 and first[i] not in below}
-    return any(
-        i in numbers and not begins_as_number(first[i]) and mostly_numbers(column)
-        for i, column in enumerate(columns_below(rows))
-    )
+    return len(hits) >= min(2, len(first)) and below.isdisjoint(first)
 
 
 def oneway_columns(header: Sequence[str] | None) -> list[int]:
@@ -142,31 +128,6 @@ def named_columns(
                 f"{path}: {twin} and {role} cannot both be the column {columns[role]!r}"
             )
     return at
-
-
-def doubts(sheet: Sheet, at: Mapping[str, int], columns: Mapping[str, str]) -> list[str]:
-    """Return a note for every role that another, unused column could have had as well."""
-    notes: list[str] = []
-    header, free = sheet.header, [i for i in range(sheet.width) if i not in at.values()]
-    for role, chosen in at.items():
-        by_number = role in columns and (header is None or columns[role] not in header)
-        if role not in _CHOSEN or by_number:
-            continue  # no doubt
-        # columns of the same heading; for numbers also those that words or their place allow
-        if header is None:
-            alike = [i for i in free if sheet.numeric(i)] if role in NUMBERS else []
-        else:
-            alike = [i for i in free if header[i] == header[chosen]]
-            if role in NUMBERS and role not in columns:
-                meant = matching_columns(role, header)
-                alike += [i for i in meant if i in free and i not in alike and sheet.numeric(i)]
-        if alike:
-            others = (f"{i + 1}" if header is None else f"{i + 1} {sheet.called(i)}" for i in alike)
-            listed = " or ".join(others)
-            named = "" if header is None else f" {sheet.called(chosen)}"
-            note = f"{sheet.path}: the {role} is column {chosen + 1}{named}, not {listed}; "
-            notes.append(Message(note, Option(role, within="columns"), " chooses another"))
-    return notes
 
 
 def unused(sheet: Sheet, at: Mapping[str, int]) -> list[str]:

@@ -6,10 +6,9 @@ most columns; then the one with the most columns of numbers; ties in this order.
 of the lines alike, the first that occurs in most lines. If there is none, runs of blanks. A first
 line ``sep=;`` states the delimiter.
 
-**Header.** The first line is a header in three cases: it holds words expected there (``from``,
-``node`` …); a word such as ``length`` or ``cost`` is above a column that is mostly numbers; or
-nothing in it begins with a digit, while something below it does, apart from marks for missing
-numbers.
+**Header.** The first line is a header in two cases: it holds words expected there (``from``,
+``node`` …), or nothing in it begins with a digit, while something below it does, apart from marks
+for missing numbers.
 """
 
 from __future__ import annotations
@@ -46,7 +45,6 @@ class Style:
     header: bool | None = None
     encoding: str | None = None
     decimal: str | None = None
-    thousands: str | None = None
 
 
 class Dialect(NamedTuple):

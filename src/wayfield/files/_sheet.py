@@ -17,6 +17,7 @@ import numpy as np
 
 from .._npz import refuse_bomb
 from .._optional import need
+from .._text import number_of
 from ..errors import InputError, Option
 from ..names import Names
 from ._columns import looks_like_header
@@ -91,10 +92,6 @@ class Sheet(ABC):
         """Return the name of a column for a message."""
         return str(column + 1) if self.header is None else repr(self.header[column])
 
-    def heading(self, column: int) -> str:
-        """Return the heading of a column; empty without a header."""
-        return "" if self.header is None else self.header[column]
-
     def lacks(self, role: str) -> InputError:
         """Return the error for a table that has no column for a role."""
         found = ", ".join(self.called(i) for i in range(self.width))
@@ -137,7 +134,7 @@ class TextSheet(Sheet):
         self.delimiter, self.header, self.rows, self.said = guess_dialect(
             self.text, style, lambda rows: looks_like_header(rows, roles)
         )
-        self._comments = self._within = self._first_within = 0
+        self._comments = self._within = 0
         self._refuse_title()
 
     def pieces(
@@ -156,7 +153,6 @@ class TextSheet(Sheet):
             yield [cells[i] for i in columns]
             done += len(batch)
         self._comments, self._within = source.comments, source.within
-        self._first_within = source.first_within
 
     def _refuse_title(self) -> None:
         """Raise `InputError` if the first line is a title above the table."""
@@ -188,17 +184,13 @@ class TextSheet(Sheet):
         """Notes on lines that were read as comments, or as parts of cells."""
         notes = []
         if self._comments:
-            text = "1 line below the first row begins with # or % and is skipped as a comment"
-            if self._comments > 1:
-                count = f"{self._comments:,} lines below the first row"
-                text = f"{count} begin with # or % and are skipped"
-            notes.append(f"{self.path}: {text}; a name that begins so needs quotes")
+            lines = number_of(self._comments, "lines")
+            skipped = "skipped below the first row, because of # or %"
+            notes.append(f"{self.path}: {lines} {skipped}; a name that begins so needs quotes")
         if self._within:
-            lines = "1 line is" if self._within == 1 else f"{self._within:,} lines are"
-            notes.append(
-                f"{self.path}: {lines} part of a cell in quotes that began on a line before, first "
-                f"in row {self._first_within}; is a quotation mark not closed?"
-            )
+            lines = number_of(self._within, "lines")
+            why = "inside cells in quotes; is a quotation mark not closed?"
+            notes.append(f"{self.path}: {lines} {why}")
         return notes
 
     def _ragged(self, row: int, cells: Sequence[str], last: bool) -> InputError:
@@ -302,10 +294,7 @@ def open_sheet(path: str | Path, style: Style, roles: Sequence[str]) -> Sheet:
     if start.startswith(b"PAR1") or path.suffix.lower() in (".parquet", ".pq"):
         return ParquetSheet(path)
     if path.suffix.lower() == ".npz":
-        raise InputError(
-            f"{path} is an npz file, but neither a saved graph nor a sparse matrix: save the table "
-            "as CSV or Parquet"
-        )
+        raise InputError(f"{path} is an npz file, not a table: save the table as CSV or Parquet")
     if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise InputError(f"{path} is a workbook or an archive: save the sheet as CSV")
     for pattern, what in _OTHERS.items():

@@ -19,9 +19,8 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 from .._npz import refuse_bomb
 from ..errors import InputError, Option
@@ -29,8 +28,8 @@ from ..errors import InputError, Option
 Progress = Callable[[int, int], None]
 """Called with the number of bytes read so far, and the total."""
 
-PIECE = 4 << 20
-"""Bytes read at a time."""
+OFTEN = 1 << 16
+"""Lines after which progress is reported, and the size of a compressed file is checked."""
 
 LONGEST_LINE = 1 << 20
 """Largest number of characters in a line; a longer one is not a row of a table."""
@@ -85,75 +84,55 @@ class TextFile:
 
     def lines(self, progress: Progress | None = None) -> Iterator[str]:
         """Yield the lines of the file, without line ends."""
-        number, begun = 1, ""
-        for text in self._decoded(progress):
-            lines = (begun + text).split("\n")
-            if max(map(len, lines)) > LONGEST_LINE:
-                row = number + next(i for i, line in enumerate(lines) if len(line) > LONGEST_LINE)
-                raise InputError(
-                    f"{self.path}, row {row}: a line of over {LONGEST_LINE:,} characters, "
-                    "which cannot be a row of a table"
-                )
-            begun = lines.pop()
-            yield from lines
-            number += len(lines)
-        if begun:
-            yield begun
-
-    def _decoded(self, progress: Progress | None) -> Iterator[str]:
-        """Yield pieces of the file as text, with newlines as line ends."""
-        chunks = self._chunks(progress)
-        first = next(chunks, b"")
-        mark, encoding = next(
-            ((mark, name) for mark, name in _MARKS if first.startswith(mark)), (b"", "utf-8")
-        )
-        if not mark and self.encoding is not None and not self._is_utf8:
-            encoding = self.encoding
-        decoder = codecs.getincrementaldecoder(encoding)()
-        lines, held, chunk, ends = 0, "", first[len(mark) :], False
-        while not ends:
-            following = next(chunks, b"")
-            ends = not following
-            try:
-                text = decoder.decode(chunk, final=ends)
-            except UnicodeError as error:
-                raise self._undecodable(error, lines, encoding) from error
-            if "\x00" in text:
-                raise InputError(f"{self.path} is not a text file, or not one in {encoding}")
-            text = held + text
-            held = "\r" if text.endswith("\r") and not ends else ""  # its newline may follow
-            text = text.removesuffix(held).replace("\r\n", "\n").replace("\r", "\n")
-            lines += text.count("\n")
-            yield text
-            chunk = following
-
-    @cached_property
-    def _is_utf8(self) -> bool:
-        """Whether the whole file is UTF-8; if so, the user's encoding is not used."""
-        decoder = codecs.getincrementaldecoder("utf-8")()
+        number, size, total = 0, 0, self.path.stat().st_size
+        encoding, marked = "utf-8", False
         try:
-            texts = (decoder.decode(chunk) for chunk in self._chunks(None))
-            return not any("\x00" in text for text in texts)
-        except UnicodeDecodeError:
-            return False
+            encoding, marked = self._encoding()
+            # TextIOWrapper decodes piece by piece, and makes a newline of every line end
+            with self.path.open("rb") as raw, io.TextIOWrapper(_unpacked(raw), encoding) as text:
+                text.read(int(marked))
+                while line := text.readline(LONGEST_LINE + 2):
+                    number, size = number + 1, size + len(line)
+                    if len(line) > LONGEST_LINE + 1:
+                        raise InputError(
+                            f"{self.path}, row {number}: a line of over {LONGEST_LINE:,} "
+                            "characters, which cannot be a row of a table"
+                        )
+                    if "\x00" in line:
+                        raise InputError(
+                            f"{self.path} is not a text file, or not one in {encoding}"
+                        )
+                    if number % OFTEN == 0:
+                        refuse_bomb(self.path, total, size)
+                        if progress is not None:
+                            progress(raw.tell(), total)
+                    yield line.removesuffix("\n")
+            if progress is not None:
+                progress(total, total)
+        except UnicodeError as error:
+            raise self._undecodable(error, number, encoding) from error
+        except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+            raise InputError(f"{self.path} is cut off or damaged: {error}") from error
 
-    def _chunks(self, progress: Progress | None) -> Iterator[bytes]:
-        """Yield pieces of the file as decompressed bytes."""
+    def _encoding(self) -> tuple[str, bool]:
+        """Return the encoding, and whether the file begins with a byte-order mark.
+
+        What the user named counts only if there is no mark and the file is not UTF-8.
+        """
         with self.path.open("rb") as raw:
-            total = self.path.stat().st_size
-            start = raw.read(6)
-            raw.seek(0)
-            unpack = next((f for magic, f in _PACKED if start.startswith(magic)), None)
-            file, unpacked = raw if unpack is None else unpack(raw), 0
-            try:
-                while chunk := file.read(PIECE):
-                    unpacked += len(chunk)
-                    refuse_bomb(self.path, total, unpacked)
-                    if progress is not None:
-                        progress(raw.tell(), total)
-                    yield chunk
-            except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, OSError) as error:
-                raise InputError(f"{self.path} is cut off or damaged: {error}") from error
+            start = _unpacked(raw).read(4)
+        for mark, name in _MARKS:
+            if start.startswith(mark):
+                return name, True
+        if self.encoding is not None:
+            with self.path.open("rb") as raw, io.TextIOWrapper(_unpacked(raw), "utf-8") as text:
+                try:
+                    while piece := text.read(LONGEST_LINE):
+                        if "\x00" in piece:
+                            return self.encoding, False
+                except UnicodeDecodeError:
+                    return self.encoding, False
+        return "utf-8", False
 
     def _undecodable(self, error: UnicodeError, lines: int, encoding: str) -> InputError:
         what = str(error)
@@ -170,6 +149,14 @@ class TextFile:
         return InputError(text, "; if it is Latin-1 (Windows), pass ", latin)
 
 
+def _unpacked(raw: BinaryIO) -> Any:
+    """Return the file as it is, or decompressed."""
+    start = raw.read(6)
+    raw.seek(0)
+    unpack = next((f for magic, f in _PACKED if start.startswith(magic)), None)
+    return raw if unpack is None else unpack(raw)
+
+
 class Rows:
     """The rows of a text table.
 
@@ -179,17 +166,17 @@ class Rows:
         Line on which the last row began, counted from 1.
     comments : int
         Comments below the first row, so far.
-    within, first_within : int
-        Lines that belong to a cell begun on a line before, so far, and the first such row's line.
+    within : int
+        Lines that belong to a cell begun on a line before, so far.
     """
 
     def __init__(self, file: TextFile, delimiter: str, progress: Progress | None = None) -> None:
         self.file, self.delimiter, self.progress = file, delimiter, progress
-        self.line = self.comments = self.within = self.first_within = 0
+        self.line = self.comments = self.within = 0
         self._begun = False
 
     def __iter__(self) -> Iterator[list[str]]:
-        self.line = self.comments = self.within = self.first_within = 0
+        self.line = self.comments = self.within = 0
         self._begun = False
         try:
             for row in cut(self._lines(), self.delimiter, strict=True):
@@ -209,7 +196,6 @@ class Rows:
         for number, line in enumerate(self.file.lines(self.progress), 1):
             if self._begun:
                 self.within += 1
-                self.first_within = self.first_within or self.line
             elif line[:1] in _SUSPECTS and is_nothing(line):
                 self.comments += self.line > 0 and line.strip(_SUSPECTS[2:]) != ""
                 continue

@@ -28,14 +28,11 @@ from ..names import Names, Numbering
 from ._cells import (
     BACKWARD,
     FORWARD,
-    WordColumn,
-    as_names,
     checked_costs,
     read_speeds,
     read_ways,
 )
 from ._columns import (
-    doubts,
     matching_columns,
     named_columns,
     oneway_columns,
@@ -45,8 +42,8 @@ from ._columns import (
     unused_note,
 )
 from ._dialect import Style
-from ._numbers import Notation, NumberColumn, judge
-from ._sheet import Piece, Sheet, open_sheet
+from ._numbers import read_columns
+from ._sheet import Sheet, open_sheet
 from ._text import Progress
 
 ROLES = ("from", "to", "length", "oneway", "speed")
@@ -77,14 +74,10 @@ class EdgeTable:
     ways : (e,) int8 array or None
         1 where an edge leads from tail to head only, -1 from head to tail only, 0 both ways; None
         if the file has no such column.
-    decimal : str or None
-        The decimal mark of the lengths, if they have one.
     positions : (n, d) float array or None
         Positions of the vertices, if the file has them.
     notes : tuple of str
         What was not used, and other possible readings of the file.
-    metres : (e,) float array or None
-        The lengths as in the file, if they were divided by speeds.
     """
 
     names: Names
@@ -94,10 +87,8 @@ class EdgeTable:
     said: str
     directed: bool = False
     ways: NDArray[np.int8] | None = None
-    decimal: str | None = None
     positions: FloatArray | None = None
     notes: tuple[str, ...] = ()
-    metres: FloatArray | None = None
 
     def __repr__(self) -> str:
         return f"EdgeTable({len(self.names):,} vertices, {self.tails.size:,} rows; {self.said})"
@@ -126,23 +117,6 @@ class EdgeTable:
         tails = np.concatenate([self.tails[there], self.heads[back]])
         heads = np.concatenate([self.heads[there], self.tails[back]])
         return tails, heads, np.concatenate([there, back])
-
-    def metres_of(self, graph: Graph) -> FloatArray | None:
-        """Return the (m,) metres of every arc of the table's graph; None if they are not known.
-
-        Of parallel edges, the graph has the one of least cost.
-        """
-        if self.metres is None or self.lengths is None:
-            return None
-        tails, heads, rows = self.arcs()
-        if not graph.directed:
-            tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
-            rows = np.concatenate([rows, rows])
-        keys = tails.astype(np.int64) * graph.num_vertices + heads
-        order = np.lexsort((self.lengths[rows], keys))
-        wanted = graph.tails.astype(np.int64) * graph.num_vertices + graph.indices
-        first = np.searchsorted(keys, wanted, sorter=order)
-        return frozen(self.metres[rows[order[first]]])
 
 
 def read_edges(
@@ -182,8 +156,8 @@ def read_edges(
     >>> print(edges.said)
     from = 'origin', to = 'dest', length = 'km'; 3 columns, semicolon between columns, header found
     """
-    stored = _stored_graph(Path(path)) if Path(path).suffix.lower() == ".npz" else None
-    if stored is not None:
+    if Path(path).suffix.lower() == ".npz":
+        stored = _stored_graph(Path(path))
         return replace(stored, directed=stored.directed or directed)
     style, wanted = style or Style(), dict(columns or {})
     sheet = open_sheet(path, style, ROLES[:3])
@@ -192,23 +166,14 @@ def read_edges(
     at = _edge_columns(sheet, wanted, declined | ({"oneway"} if directed else set()))
     if "speed" in at and "length" not in at:
         raise InputError(f"{sheet.path}: a speed column needs a length column, and there is none")
-    notation, ends = Notation.of(style), _Ends(sheet, at["from"], at["to"])
-    length = NumberColumn(sheet, at["length"], notation) if "length" in at else None
-    way = WordColumn(sheet, at["oneway"], str.lower) if "oneway" in at else None
-    speed = WordColumn(sheet, at["speed"]) if "speed" in at else None
-    others = {"length": length, "oneway": way, "speed": speed}
-    for pieces in sheet.pieces(list(at.values()), progress):
-        cells = dict(zip(at, pieces, strict=True))
-        ends.add(cells["from"], cells["to"])
-        for role, column in others.items():
-            if column is not None:
-                column.add(cells[role])
-    notes = [*doubts(sheet, at, wanted), *sheet.notes, *judge([length] if length else [])]
-    lengths, ways, metres = None, None, None
+    numbering = Numbering()
+    ends, numbers, words, notes = read_columns(sheet, at, numbering, style, progress)
+    tails, heads = frozen(ends["from"]), frozen(ends["to"])
+    length, speed, way = numbers.get("length"), words.get("speed"), words.get("oneway")
+    lengths, ways = None, None
     if length is not None:
         lengths = checked_costs(sheet, at["length"], length.values, "length")
     if lengths is not None and speed is not None:
-        metres = lengths
         kmh, of_speeds = read_speeds(speed)
         lengths = frozen(KMH * lengths / kmh)
         how = f"{sheet.called(at['length'])} in metres over {sheet.called(at['speed'])} in km/h"
@@ -227,11 +192,8 @@ def read_edges(
         arcs = f"{sheet.path}: every row is an arc by "
         notes.append(Message(arcs, Option("directed", True), ", whatever its way"))
     said = sheet.understood(at, "" if length else ", every edge of length 1")
-    decimal = length.decimal if length else None
-    names = Names.numbered(ends.numbering)
-    return EdgeTable(
-        names, *ends.indices(), lengths, said, directed, ways, decimal, None, tuple(notes), metres
-    )
+    names = Names.numbered(numbering)
+    return EdgeTable(names, tails, heads, lengths, said, directed, ways, None, tuple(notes))
 
 
 def length_like(edges: str | Path, data: str | Path, style: Style | None = None) -> str | None:
@@ -247,32 +209,6 @@ def length_like(edges: str | Path, data: str | Path, style: Style | None = None)
     lengths = [headers[0][i] for i in matching_columns("length", headers[0])]
     shared = [heading for heading in lengths if heading in headers[1]]
     return shared[0] if len(lengths) > 1 and len(shared) == 1 else None
-
-
-class _Ends:
-    """Ends of the edges, read piece by piece; a name gets its index when it first appears."""
-
-    def __init__(self, sheet: Sheet, tail: int, head: int) -> None:
-        self.sheet, self.columns = sheet, (tail, head)
-        self.numbering = Numbering()
-        self._rows = 0
-        self._pieces: list[NDArray[np.int32]] = []
-
-    def add(self, *pieces: Piece) -> None:
-        """Read more rows."""
-        both = [
-            as_names(self.sheet, column, piece, self._rows)
-            for column, piece in zip(self.columns, pieces, strict=True)
-        ]
-        in_turn: list[str] = [""] * (2 * len(both[0]))
-        in_turn[::2], in_turn[1::2] = both
-        self._pieces.append(self.numbering.number(in_turn))
-        self._rows += len(both[0])
-
-    def indices(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return all tails and all heads."""
-        every = np.concatenate(self._pieces)
-        return frozen(every[::2]), frozen(every[1::2])
 
 
 def _edge_columns(
@@ -317,10 +253,13 @@ def _edge_columns(
     return {role: at[role] for role in ROLES if role in at}
 
 
-def _stored_graph(path: Path) -> EdgeTable | None:
-    """Read a graph saved by `Graph.save`, or a matrix saved by scipy; None if it is neither."""
+def _stored_graph(path: Path) -> EdgeTable:
+    """Read a graph saved by `Graph.save`, or a matrix saved by scipy."""
     if not {"indptr", "indices", "format"} <= set(_npz.entries(path)):
-        return None
+        raise InputError(
+            f"{path} is an npz file, but neither a saved graph nor a sparse matrix: save the table "
+            "as CSV or Parquet"
+        )
     form = _npz.read_arrays(path, only="format")["format"]
     try:
         own = form.dtype.kind == "U"  # scipy writes bytes there

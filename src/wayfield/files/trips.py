@@ -19,9 +19,9 @@ from ..errors import InputError, Option
 from ..kernels._types import FloatArray
 from ..names import Names
 from ._cells import checked_costs, refuse_cells, refuse_strangers
-from ._columns import doubts, matching_columns, named_columns, unnamed_last
+from ._columns import matching_columns, named_columns, unnamed_last, unused_note
 from ._dialect import Style
-from ._numbers import read_rows
+from ._numbers import read_columns
 from ._sheet import open_sheet
 from ._text import Progress
 
@@ -42,10 +42,6 @@ class TripTable:
         How the file was understood, as text.
     notes : tuple of str
         What was not used, and other possible readings of the file.
-    decimal : str or None
-        The decimal mark of the costs, if they have one.
-    heading : str
-        Heading of the costs; empty without a header.
     """
 
     starts: NDArray[np.int64]
@@ -53,8 +49,6 @@ class TripTable:
     costs: FloatArray
     said: str
     notes: tuple[str, ...] = ()
-    decimal: str | None = None
-    heading: str = ""
 
     def __repr__(self) -> str:
         return f"TripTable({self.starts.size:,} rows; {self.said})"
@@ -141,7 +135,7 @@ def read_trips(
             raise sheet.lacks(f"{role} of a trip")
         found_at.setdefault(role, free[0] if free else -1)
     at = {role: found_at[role] for role in ROLES}
-    found, numbers, notes = read_rows(sheet, at, names, ROLES[:2], style, progress)
+    found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
     start, end = found.values()
     for role, vertices in found.items():
         refuse_strangers(vertices < 0, sheet, at[role], names)
@@ -171,7 +165,5 @@ def read_trips(
         frozen(end),
         values,
         sheet.understood(at),
-        (*doubts(sheet, at, columns or {}), *notes),
-        numbers["cost"].decimal,
-        sheet.heading(at["cost"]),
+        (*notes, *unused_note(sheet, at)),
     )

@@ -15,16 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import LARGEST, frozen
-from ..errors import InputError
+from .._text import number_of
+from ..errors import InputError, Option
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..names import Names
 from ._cells import refuse_cells, refuse_strangers
-from ._columns import doubts, matching_columns, named_columns, unnamed_last
+from ._columns import matching_columns, named_columns, unnamed_last, unused_note
 from ._dialect import Style
-from ._numbers import NumberColumn, read_rows
+from ._numbers import NumberColumn, read_columns
 from ._sheet import Sheet, open_sheet
 from ._text import Progress
+from .trips import are_trips
 
 ROLES = ("vertex", "value", "x", "y")
 
@@ -43,18 +45,12 @@ class VertexTable:
         How the file was understood, as text.
     notes : tuple of str
         What was not used, and other possible readings of the file.
-    decimal : str or None
-        The decimal mark of the numbers, if they have one.
-    heading : str
-        Heading of the values; empty without a header, or without values.
     """
 
     labels: Labels | None
     positions: FloatArray | None
     said: str
     notes: tuple[str, ...] = ()
-    decimal: str | None = None
-    heading: str = ""
 
     def __repr__(self) -> str:
         return f"VertexTable({self.labels}; {self.said})"
@@ -98,9 +94,18 @@ def read_labels(
     'vertex = column 1, value = column 2; 2 columns, tab between columns, no header'
     """
     style = style or Style()
+    if are_trips(path, names, columns, style):
+        raise InputError(
+            f"{path} has two columns of vertices, as trips have; labels have one. mend reads "
+            "trips. If these are labels, name the columns: ",
+            Option("vertex", within="columns"),
+            " and ",
+            Option("value", within="columns"),
+        )
     sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="value")
-    found, numbers, notes = read_rows(sheet, at, names, ["vertex"], style, progress)
+    found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
+    notes += unused_note(sheet, at)
     vertex = found["vertex"]
     value, given = numbers["value"].values, ~numbers["value"].empty
     finite = np.isfinite(value)
@@ -127,21 +132,16 @@ def read_labels(
         )
     repeated = int((vertex[one] == vertex[two]).sum())
     if repeated:
-        text = "1 row repeats" if repeated == 1 else f"{repeated:,} rows repeat"
-        notes.append(f"{sheet.path}: {text} a label with the same value, which counts once")
+        again = number_of(repeated, "rows")
+        notes.append(f"{sheet.path}: {again} with a label given before, which counts once")
     if not given.all():
-        empty = int((~given).sum())
-        text = "1 row without a value is no label"
-        if empty > 1:
-            text = f"{empty:,} rows without a value are no labels"
-        notes.append(f"{sheet.path}: {text}")
+        empty = number_of(int((~given).sum()), "rows")
+        notes.append(f"{sheet.path}: {empty} without a value, so without a label")
     return VertexTable(
         Labels(vertex[given], value[given], error),
         _positions(sheet, at, numbers, vertex, len(names)),
         _said(sheet, at),
-        (*doubts(sheet, at, columns or {}), *notes),
-        numbers["value"].decimal,
-        sheet.heading(at["value"]),
+        tuple(notes),
     )
 
 
@@ -169,7 +169,8 @@ def read_positions(
     sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="x")
     at.pop("value", None)
-    found, numbers, notes = read_rows(sheet, at, names, ["vertex"], style, progress)
+    found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
+    notes += unused_note(sheet, at)
     vertex = found["vertex"]
     positions = _positions(sheet, at, numbers, vertex, len(names))
     assert positions is not None
@@ -182,8 +183,8 @@ def read_positions(
         )
     strange = int((vertex < 0).sum())
     if strange:
-        text = "1 row is no vertex" if strange == 1 else f"{strange:,} rows are no vertices"
-        notes.append(f"{sheet.path}: {text} of the graph")
+        rows = number_of(strange, "rows")
+        notes.append(f"{sheet.path}: {rows} for names that are not in the graph")
     return VertexTable(None, frozen(positions), _said(sheet, at), tuple(notes))
 
 

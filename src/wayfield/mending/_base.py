@@ -25,6 +25,7 @@ from ..extension import Status
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.csr import Arcs, reverse_slots
+from ..kernels.detour import detours
 from ..kernels.rays import trace
 from ..kernels.shortest import dijkstra, shortest_tree
 
@@ -99,6 +100,20 @@ class MendProblem:
         indptr, arcs, _, _ = trace(self.graph.indices, self.into, slot, starts)
         shape = starts.size, self.graph.num_arcs
         return cost, sparse.csr_array((np.ones(arcs.size), arcs, indptr), shape=shape)
+
+    def detours(self, lengths: FloatArray, which: BoolArray, reach: float) -> FloatArray:
+        """Return the (m,) detours of some arcs on these lengths, up to `reach` times the graph's.
+
+        0 for the other arcs. An edge has the same detour in both directions, computed once.
+        """
+        graph = self.graph
+        arcs = np.flatnonzero(which if graph.directed else which & (graph.tails < graph.indices))
+        ahead, limits = Arcs(graph.indptr, graph.indices, lengths), reach * graph.lengths[arcs]
+        around = np.zeros(graph.num_arcs)
+        around[arcs] = detours(ahead, self.arcs_to(lengths), graph.tails, arcs, limits)
+        if not graph.directed:
+            around[self.into[arcs]] = around[arcs]
+        return around
 
     def misfit(self, distances: FloatArray) -> FloatArray:
         """Return the (k,) errors of these distances beyond the error of the costs."""

@@ -16,8 +16,8 @@ between labels through them is long enough already, and no least change lengthen
 Y(i) + ε < d(i, g) + Y(g) - ε proves that a cheaper path exists than any in the graph.
 
 **Witnesses.** The witness path of a label that is too high is the shortest path to the label that
-contradicts it most. Many witness paths through one arc are evidence against it: `votes` counts
-them, `blame` adds up their excesses.
+contradicts it most. Many witness paths through one arc are evidence against it: `blame` adds up
+their excesses.
 
 **Cost.** Three shortest-path runs, O(m + n log n). Excesses below 1e-12 of the largest label are
 rounding and count as 0.
@@ -26,7 +26,6 @@ rounding and count as 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -129,10 +128,8 @@ class Contradictions:
         Upper and lower bound on the value of each vertex.
     arcs : (m,) float array
         Largest excess of the paths through each arc; 0 if the arc is acquitted.
-    votes : (m,) int64 array
-        Number of witness paths through the arc.
     blame : (m,) float array
-        Sum of the excesses of those labels.
+        Sum of the excesses of the labels with a witness path through the arc.
     num_labels : int
         Number of labels.
     largest : float
@@ -149,8 +146,9 @@ class Contradictions:
     Contradictions(2 of 3 labels exceed the graph's shortest paths, by up to 4)
     >>> found.optimistic.labels, found.optimistic.witnesses, found.optimistic.excess
     (array([5, 4]), array([0, 0]), array([4., 2.]))
-    >>> [(int(ring.tails[e]), int(ring.indices[e])) for e in found.common]
-    [(5, 0)]
+    >>> worst = found.blame.argmax()
+    >>> int(ring.tails[worst]), int(ring.indices[worst])
+    (5, 0)
     """
 
     optimistic: Optimistic
@@ -158,16 +156,9 @@ class Contradictions:
     upper: FloatArray
     lower: FloatArray
     arcs: FloatArray
-    votes: NDArray[np.int64]
     blame: FloatArray
     num_labels: int
     largest: float
-
-    @cached_property
-    def common(self) -> NDArray[np.int64]:
-        """Arcs that all witness paths share; empty if no label is too high."""
-        walks = self.optimistic.labels.size
-        return np.flatnonzero((self.votes == walks) & (self.votes > 0))
 
     def __bool__(self) -> bool:
         return bool(self.optimistic.labels.size or self.pessimistic.labels.size)
@@ -243,7 +234,6 @@ def contradictions(graph: Graph, labels: Labels) -> Contradictions:
         frozen(bounds.upper),
         frozen(bounds.lower),
         frozen(bounds.excess),
-        frozen(_load(graph, bounds.way, leaving, np.ones(leaving.size)).astype(np.int64)),
         frozen(_load(graph, bounds.way, leaving, excess)),
         len(labels),
         float(np.abs(values).max()),

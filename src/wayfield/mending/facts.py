@@ -10,7 +10,6 @@ and how well both graphs fit the costs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,10 +19,8 @@ from .._arrays import plain
 from .._text import quoted
 from ..extension import describe
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.shortest import dijkstra
 from ..labels import Labels
 from ..names import Caller, Names, Naming
-from ..plans import plan
 from ..units import median_ratio, unit_question
 from ._base import MendProblem
 from .contradiction import contradictions, count_against
@@ -85,9 +82,7 @@ def edges_once(mended: Mended) -> Edges:
     return Edges(arcs, tails, heads, graph.lengths[arcs], lengths, pair)
 
 
-def facts(
-    mended: Mended, names: Naming | None, starts: Iterable[int], goal: int | None
-) -> dict[str, Any]:
+def facts(mended: Mended, names: Naming | None) -> dict[str, Any]:
     """Return the findings as plain data that JSON can hold; see `Mended.facts`."""
     given, problem = mended.believed, mended.problem
     call, edges = Caller(names, given.num_vertices), edges_once(mended)
@@ -127,9 +122,6 @@ def facts(
     makes_findings = isinstance(mended.method, Named)
     findings = [described(each) for each in mended.findings] if makes_findings else []
 
-    def of_kind(kind: str) -> list[dict[str, Any]]:
-        return [each for each in findings if each["kind"] == kind and each["named"]]
-
     change = np.abs(edges.added)
     largest = each_once(edges, change > 0.0, change)[:MOST_CHANGES]
     both_ways = edges.ways(edges.added != 0.0)[edges.pair] > 1
@@ -138,26 +130,10 @@ def facts(
         for e in largest.tolist()
     ]
 
-    def route(start: int, goal: int) -> dict[str, Any]:
-        """Describe the shortest path on the mended graph, and its cost as given."""
-        cost, before = (
-            dijkstra(problem.arcs_to(graph.lengths), np.array([goal]), np.zeros(1), 1.0)[0]
-            for graph in (mended.graph, given)
-        )
-        if np.isinf(cost[start]):
-            return {"start": call(start), "cost": None, "believed": None, "path": []}
-        return {
-            "start": call(start),
-            "cost": cost[start],
-            "believed": before[start],
-            "path": [call(x) for x in plan(mended.graph, cost, goal).rollout(start).path],
-        }
-
     distances = problem.distances()
     ratio = median_ratio(problem.costs, distances)
     of_trips = not isinstance(mended.data, Labels)
     word = "trips" if of_trips else "labels"
-    end = goal if of_trips else int(problem.goals[0])
     costs = problem.costs if of_trips else np.append(problem.costs, 0.0)  # the goal's own label
     trips = {"ends": problem.goals.size, "merged": getattr(mended.data, "merged", 0)}
     found: dict[str, Any] = {
@@ -175,11 +151,6 @@ def facts(
         "added": edges.added.sum(),
         "changes": changes,
         "findings": findings if makes_findings else None,
-        "false": of_kind("false edge"),
-        "slow": of_kind("slow place"),
-        "quick": of_kind("quick place"),
-        "factor": next((each["amount"] for each in of_kind("factor")), None),
-        "wait": next((each["amount"] for each in of_kind("wait")), None),
         "varies": makes_findings and mended.found.vague,
         "placed": given.positions is not None,
         "scores": {
@@ -209,8 +180,7 @@ def facts(
             "believed": _misfit(problem, distances),
             "mended": _misfit(problem, problem.distances(mended.graph.lengths)),
         },
-        "goal": None if end is None else call(end),
-        "routes": [] if end is None else [route(x, end) for x in starts],
+        "goal": None if of_trips else call(int(problem.goals[0])),
     }
     result: dict[str, Any] = plain(found)
     what = "the costs of the trips" if of_trips else "labels"

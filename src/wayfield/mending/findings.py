@@ -515,18 +515,13 @@ class _Tests:
             if each.kind == "false edge" and each.named:
                 false[each.where] = True
         # the length of the detour, also of edges that are only suspected
-        longer = {}
-        for each in findings:
+        for i, each in enumerate(findings):
             if each.kind == "false edge":
                 mask = false.copy()
                 mask[each.where] = True
-                longer[id(each)] = lengthened(evidence.problem.on(lengths), mask)[each.where].max()
-        findings = [
-            replace(each, amount=float(longer[id(each)] - lengths[each.where].max()))
-            if id(each) in longer
-            else each
-            for each in findings
-        ]
+                longer = lengthened(evidence.problem.on(lengths), mask)[each.where].max()
+                amount = float(longer - lengths[each.where].max())
+                findings[i] = replace(each, amount=amount)
         if false.any():
             # twice the way round: as long as it, a plan might still take the edge on a tie
             lengths = lengthened(evidence.problem.on(lengths), false)

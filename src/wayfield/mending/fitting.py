@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from .._arrays import as_lengths, as_vertex, as_vertices, as_whole, frozen, refuse
+from .._arrays import as_vertex, as_whole, frozen, refuse
 from .._interop import networkx_graph, with_lengths
-from .._text import short
 from .._threads import one_thread
 from ..errors import InputError
 from ..extension import Status
@@ -28,9 +27,6 @@ from .findings import Finding, Found, Named, find
 from .prediction import Prediction, predict
 from .text import lines
 from .trips import Bound, Trips, check_bound
-
-SPEEDS = (1.0, 300.0)
-"""Plausible range for the median speed of a road network, in km/h."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,56 +229,32 @@ class Mended:
         if question is not None:
             raise InputError(question)
 
-    def summary(
-        self,
-        names: Naming | None = None,
-        starts: Iterable[int] = (),
-        goal: int | None = None,
-    ) -> str:
+    def summary(self, names: Naming | None = None) -> str:
         """Return a few lines on the data, the contradictions with the graph, and the findings.
 
         Parameters
         ----------
         names : sequence or mapping, optional
             Names of the vertices: ``names[x]``. Default: their indices.
-        starts : iterable of int
-            Start vertices of the routes to show.
-        goal : int, optional
-            Goal of these routes, if the graph was mended by trips. Labels have their own goal.
 
         Examples
         --------
         >>> import wayfield as wf
         >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
         >>> mended = wf.mend(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, wf.LeastChange())
-        >>> print(mended.summary("abcdefghij", starts=[4]))  # doctest: +ELLIPSIS
+        >>> print(mended.summary("abcdefghij"))  # doctest: +ELLIPSIS
         graph     10 vertices, 11 edges, lengths 1 to 1
         labels    3 (30 % of the vertices), values 0 to 5; goal a
         against   2 of 3 labels exceed the graph's shortest paths, by up to 4; proof only if the ...
         method    LeastChange(): converged; ...
         fit       labels are off by 3 on average on the graph as it is, by 0 on the mended one
         found     LeastChange() changes the cost of 1 edge: a – f (+4)
-        route     e → d → c → b → a: cost 4, 2 on the graph as it is
         """
-        rows = lines(self.facts(names, starts, goal))
-        return "\n".join(f"{word:<9} {text}" for word, text in rows)
+        return "\n".join(f"{word:<9} {text}" for word, text in lines(self.facts(names)))
 
-    def facts(
-        self,
-        names: Naming | None = None,
-        starts: Iterable[int] = (),
-        goal: int | None = None,
-    ) -> dict[str, Any]:
-        """Return the content of the summary, and more, as plain data that JSON can hold.
-
-        Parameters as in `summary`.
-        """
-        n = self.graph.num_vertices
-        begin = as_vertices(list(starts), "starts", n).tolist()
-        end = None if goal is None else as_vertex(goal, "goal", n)
-        if begin and end is None and isinstance(self.data, Trips):
-            raise InputError("starts need a goal for their routes, and trips have none: pass goal=")
-        return facts(self, names, begin, end)
+    def facts(self, names: Naming | None = None) -> dict[str, Any]:
+        """Return the content of the summary, and more, as plain data that JSON can hold."""
+        return facts(self, names)
 
     def finding(self, names: Naming | None = None) -> str:
         """Return one sentence: what is wrong with the graph, or what a method by name changed.
@@ -319,43 +291,6 @@ class Mended:
         if source is None:
             return networkx_graph(lengths, self.graph.num_vertices, self.graph.directed, attribute)
         return with_lengths(source, lengths, self.graph.num_vertices, attribute, length)
-
-    def osrm_speeds(self, ids: ArrayLike, metres: ArrayLike) -> str:
-        """Return speeds in OSRM's format for traffic updates: one line ``from,to,km/h`` per arc.
-
-        Parameters
-        ----------
-        ids : (n,) integer array
-            OpenStreetMap ids of the vertices.
-        metres : (m,) array
-            Length of each arc in metres. The cost of an arc is its time in seconds.
-
-        Raises
-        ------
-        InputError
-            If the median speed is below 1 km/h or above 300 km/h.
-
-        Examples
-        --------
-        >>> import wayfield as wf
-        >>> road = wf.Graph.from_edges([0], [1], [60.0])
-        >>> mended = wf.mend(road, wf.Trips([0], [1], [72.0]), method=wf.LeastChange(only_odd=None))
-        >>> print(mended.osrm_speeds([101, 102], [500.0, 500.0]), end="")
-        101,102,25
-        102,101,25
-        """
-        graph, called = self.graph, np.asarray(ids)
-        if called.shape != (graph.num_vertices,) or called.dtype.kind not in "iu":
-            raise InputError(f"ids must be {graph.num_vertices:,} whole numbers, one per vertex")
-        kmh = 3.6 * as_lengths(metres, "metres", graph.num_arcs) / graph.lengths
-        middle = float(np.median(kmh))
-        if not SPEEDS[0] <= middle <= SPEEDS[1]:
-            raise InputError(
-                f"the median speed would be {short(middle)} km/h: lengths must be in metres and "
-                "costs in seconds"
-            )
-        rows = zip(called[graph.tails], called[graph.indices], kmh, strict=True)
-        return "".join(f"{x},{y},{speed:.4g}\n" for x, y, speed in rows)
 
     def __repr__(self) -> str:
         chosen = f"{self.fit.chosen}: " if self.fit.chosen else ""
@@ -433,7 +368,7 @@ def make_problem(
     names: Naming | None = None,
 ) -> MendProblem:
     """Validate what the methods assume, and return the problem; `names` are used in errors."""
-    check_graph(graph)
+    call = Caller(names, check_graph(graph).num_vertices)
     if isinstance(data, Trips):
         if goal is not None or bound is not None:
             raise InputError("goal and bound are for labels: trips have their own")
@@ -446,17 +381,20 @@ def make_problem(
             raise InputError("labels are costs to a goal: pass goal=")
         end = as_vertex(goal, "goal", graph.num_vertices)
         here, values = labels.vertices == end, labels.values
+        called = end if names is None else repr(call(end))
         wrong = here & (np.abs(values) > labels.error)
-        refuse(wrong, values, "label values", f"is the cost at the goal {end}, which is 0")
-        refuse(~here & (values <= 0), values, "label values", "is not positive")
+        refuse(wrong, values, "label values", f"is the cost at the goal {called}, which is 0")
+        below = ~here & (values <= 0)
+        place = "" if names is None else f"at {call(int(labels.vertices[np.argmax(below)]))!r} "
+        refuse(below, values, "label values", f"{place}is not positive")
         if here.all():
-            raise InputError(f"only the goal {end} is labelled: there is nothing to mend by")
+            raise InputError(f"only the goal {called} is labelled: there is nothing to mend by")
         starts, costs = frozen(labels.vertices[~here]), frozen(values[~here])
         ends = frozen(np.full(starts.size, end))
         problem = MendProblem(graph, starts, ends, costs, labels.error, upper)
     lost = np.flatnonzero(np.isinf(problem.distances()))
     if lost.size:
-        k, call = lost[0], Caller(names, graph.num_vertices)
+        k = lost[0]
         pair = (call(int(x)) for x in (problem.starts[k], problem.ends[k]))
         x, y = pair if names is None else map(repr, pair)
         more = f" (and {lost.size - 1:,} more)" if lost.size > 1 else ""

@@ -73,7 +73,6 @@ from numpy.typing import NDArray
 from .._arrays import as_choice, as_real
 from ..extension import Status
 from ..kernels._types import FloatArray
-from ..kernels.detour import detours
 from ..kernels.network_simplex import Network, circulation
 from ..kernels.shortest import dijkstra
 from ._base import Fit, MendMethod, MendProblem
@@ -219,19 +218,16 @@ class LeastChange(MendMethod):
             known: tuple[FloatArray, FloatArray, list[Change]] = problem.notes[key]
             return known
         goals = [_labelled(problem, int(goal)) for goal in problem.goals]
-        graph, tails = problem.graph, problem.graph.tails
+        graph = problem.graph
 
         # 1. detours of suspected arcs; other arcs keep their own length
-        around = graph.lengths.copy()
+        around = graph.lengths
         if wanted:
             suspect = np.any([labels.bounds.excess > 0 for labels in goals], axis=0)
-            if not graph.directed:  # the same detour in both directions
-                suspect = (suspect | suspect[problem.into]) & (tails < graph.indices)
-            which = np.flatnonzero(suspect)
-            limits = FAR * graph.lengths[which]
-            around[which] = detours(graph.arcs, graph.reverse_arcs, tails, which, limits)
             if not graph.directed:
-                around[problem.into[which]] = around[which]
+                suspect |= suspect[problem.into]
+            detours = problem.detours(graph.lengths, suspect, FAR)
+            around = np.where(suspect, detours, graph.lengths)
 
         # 2. one flow problem per goal; prices of acquitted arcs do not matter
         price = 1.0 / around if self.price == "detour" else np.ones(around.size)

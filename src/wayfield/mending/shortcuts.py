@@ -31,7 +31,6 @@ from scipy.sparse.csgraph import connected_components
 from .._arrays import as_real
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.csr import Arcs
-from ..kernels.detour import detours
 from ..kernels.shortest import dijkstra
 from ._base import Fit, MendMethod, MendProblem
 from .least_change import FAR
@@ -91,7 +90,7 @@ class NoShortcuts(MendMethod):
         limit = self.odd * (1.0 - 1e-9)
         for _ in range(PEELS):
             unsure = leaps & ~false
-            around = _detours(problem, np.where(false, np.inf, own), unsure, self.odd)
+            around = problem.detours(np.where(false, np.inf, own), unsure, self.odd)
             odd = unsure & (around >= limit * own)
             if not odd.any():
                 break
@@ -116,7 +115,7 @@ def lengthened(problem: MendProblem, false: BoolArray) -> FloatArray:
     """
     graph, own = problem.graph, problem.graph.lengths
     rest = np.where(false, np.inf, own)
-    lengths = np.where(false, _detours(problem, rest, false, FAR), own)
+    lengths = np.where(false, problem.detours(rest, false, FAR), own)
     farthest = 0.0
     for arcs in (Arcs(graph.indptr, graph.indices, rest), problem.arcs_to(rest)):
         distance, _ = dijkstra(arcs, problem.goals[:1], np.zeros(1), 1.0)
@@ -124,17 +123,3 @@ def lengthened(problem: MendProblem, false: BoolArray) -> FloatArray:
     unmet = false & (lengths >= FAR * own)
     lengths[unmet] = np.maximum(lengths[unmet], farthest)
     return lengths
-
-
-def _detours(problem: MendProblem, rest: FloatArray, which: BoolArray, reach: float) -> FloatArray:
-    """Return the (m,) detours of some arcs on lengths `rest`, up to `reach` times their own."""
-    graph = problem.graph
-    wanted = which if graph.directed else which & (graph.tails < graph.indices)
-    arcs = np.flatnonzero(wanted)
-    around = np.zeros(graph.num_arcs)
-    ahead = Arcs(graph.indptr, graph.indices, rest)
-    limits = reach * graph.lengths[arcs]
-    around[arcs] = detours(ahead, problem.arcs_to(rest), graph.tails, arcs, limits)
-    if not graph.directed:
-        around[problem.into[arcs]] = around[arcs]
-    return around

@@ -18,8 +18,6 @@ SAME = 0.05
 """Costs within this share of the given one are drawn as unchanged."""
 MOST_NAMED = 3
 """Largest number of edges of a kind that the sentence names."""
-ROUTE_ENDS = 6
-"""Number of states named at either end of a route."""
 
 
 def finding(facts: Mapping[str, Any]) -> str:
@@ -35,23 +33,25 @@ def finding(facts: Mapping[str, Any]) -> str:
         return f"{facts['method']} changes the cost of {some}: {listed}{more}"
     if facts["units"]:
         return "nothing yet: are costs and lengths in the same unit?"
-    parts = []
+    parts, named = [], [each for each in facts["findings"] if each["named"]]
     for evidence in ("positions", "costs"):
-        edges = [each for each in facts["false"] if each["evidence"] == evidence]
+        edges = [each for each in named if each["kind"] == "false edge"]
+        edges = [each for each in edges if each["evidence"] == evidence]
         if edges:
             called = ", ".join(_likely(each["called"], each) for each in edges[:MOST_NAMED])
             more = " …" if len(edges) > MOST_NAMED else ""
             verb, its = ("edge does", "its") if len(edges) == 1 else ("edges do", "their")
             why = f"the positions of {its} ends" if evidence == "positions" else f"the {word}"
             parts.append(f"{len(edges):,} {verb} not exist, by {why}: {called}{more}")
-    for place in (*facts["slow"], *facts["quick"]):
-        parts.append(_place(place))
-    for each in facts["findings"]:
+    for kind in ("slow place", "quick place"):
+        parts += [_place(each) for each in named if each["kind"] == kind]
+    for each in named:
         if each["kind"] == "wait":
             where = "every crossing" + (" of four streets" if each["streets"] == 4 else "")
             parts.append(f"{where} costs about {short(each['amount'])} more than the graph says")
-    if facts["factor"] is not None:
-        parts.append(f"overall, costs are {facts['factor']:.3g} times what the graph says")
+    for each in named:
+        if each["kind"] == "factor":
+            parts.append(f"overall, costs are {each['amount']:.3g} times what the graph says")
     if parts:
         return "; ".join(parts)
     proofs = against["too_optimistic"] + against["too_pessimistic"]
@@ -139,15 +139,6 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows.append(("found", facts["finding"]))
     for text in suspected(facts):
         rows.append(("missing" if isinstance(text, Message) else "suspected", text))
-    for route in facts["routes"]:
-        names = list(map(quoted, route["path"]))
-        if len(names) > 2 * ROUTE_ENDS:
-            names = [*names[:ROUTE_ENDS], "…", *names[-ROUTE_ENDS:]]
-        text = f"{quoted(route['start'])}: cannot reach the goal"
-        if route["cost"] is not None:
-            costs = f"cost {short(route['cost'])}, {short(route['believed'])} on the graph as it is"
-            text = f"{' → '.join(names)}: {costs}"
-        rows.append(("route", text))
     return rows
 
 

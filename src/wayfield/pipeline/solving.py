@@ -236,7 +236,7 @@ class Answer:
         from .text import lines
 
         rows = lines(self.facts(names, starts))
-        return "\n".join(f"{line.word:<9} {line.text}" for line in rows)
+        return "\n".join(f"{word:<9} {text}" for word, text in rows)
 
     def facts(self, names: Naming | None = None, starts: Iterable[int] = ()) -> dict[str, Any]:
         """Return the content of the summary, and more, as plain data that JSON can hold.

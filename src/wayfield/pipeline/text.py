@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -210,20 +210,16 @@ def _route_facts(answer: Answer, call: Caller, start: int) -> dict[str, Any]:
 # ------------------------------------------------------------------ lines
 
 
-class Line(NamedTuple):
-    """A word for the margin, and its text."""
+def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the facts of an answer as lines: a word for the margin, and a text.
 
-    word: str
-    text: str
-
-
-def lines(facts: Mapping[str, Any]) -> list[Line]:
-    """Return the facts of an answer as lines; states that cannot reach the goal come first."""
+    States that cannot reach the goal come first.
+    """
     graph, labels, made = facts["graph"], facts["labels"], facts["plan"]
-    summary: list[Line] = []
+    summary: list[tuple[str, str]] = []
 
     def say(word: str, text: str) -> None:
-        summary.append(Line(word, text))
+        summary.append((word, text))
 
     # the graph
     n, lost = graph["vertices"], graph["cannot_reach_goal"]

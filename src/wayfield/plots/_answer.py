@@ -1,7 +1,7 @@
 """Pictures of an answer and of a mended graph, names included.
 
-An answer is a diagram with names if the graph is small, else a field. Both mark what a summary
-names: routes, labels, false sinks, values that `lift` raised, states that never arrive or cannot.
+An answer is a field with all that a summary names: routes, labels, false sinks, values that `lift`
+raised, states that never arrive or cannot.
 A mended graph shows false edges crossed out, and slow and quick places in colour. Legends explain
 the marks that occur.
 """
@@ -24,23 +24,22 @@ from ..mending.text import SAME
 from ..names import Caller, Naming
 from ..pipeline import Answer
 from . import _marks as marks
-from ._field import draw_edges, draw_field, make_canvas, plane
+from ._field import draw_field, make_canvas, plane
 from ._places import place_names, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SMALL = 300
-"""Vertices up to which a graph is drawn as a diagram."""
 MOST_PLACED = 5_000
 """Largest graph without positions for which some are computed, in vertices: it takes seconds."""
 
 _NAMED, _NAMED_LARGE, _NAMED_MENDED = 60, 16, 12  # names written at most
 _INK, _ALARM = "#17222b", "#c8402a"
-_LOST, _ROUTE, _RAISED, _MENDED = "#c4c9ce", "#f59f00", "#1b7837", "#d7301f"
+_ROUTE, _RAISED, _MENDED = "#f59f00", "#1b7837", "#d7301f"
 _UNCHANGED, _FALSE = "#b9c0c7", "#6a1b9a"
 _MOST_MENDED = 200  # edges that are dashed
 _WIDEST = 3.2  # lines, in points
+_MARK = 7.0  # diameter of false sinks and raised values, in points
 
 
 def answer(
@@ -48,8 +47,6 @@ def answer(
     names: Naming | None = None,
     starts: Iterable[int] = (),
     ax: Axes | None = None,
-    *,
-    diagram: bool | None = None,
 ) -> Axes:
     """Draw the field, the plan, the labels and some routes of an answer.
 
@@ -61,16 +58,13 @@ def answer(
         Result of `solve`. Its graph has positions in the plane, or at most 5,000 vertices: then
         positions are computed.
     names : sequence or mapping, optional
-        Names of the vertices: ``names[x]``. Default: the graph's own, or indices, which only
-        diagrams show. Names are written where there is room: first the goal and the starts, then
-        false sinks and raised values. Large graphs show no others.
+        Names of the vertices: ``names[x]``. Default: the graph's own. Names are written where there
+        is room: first the goal and the starts, then false sinks and raised values. Only small
+        graphs show others.
     starts : iterable of int
         Starts of the routes to draw.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: a new figure.
-    diagram : bool, optional
-        Draw discs and arrows, as in a drawing of a graph, or the colours of `field`. Default: a
-        diagram up to 300 vertices.
 
     Examples
     --------
@@ -79,7 +73,7 @@ def answer(
     >>> found = wf.solve(path, wf.Labels([0, 2, 4], [0.0, 5.0, 4.0]), goal=0)
     >>> axes = wf.plots.answer(found, names=["home", "bridge", "mill", "wood", "farm"])
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
-    ['goal', 'label', 'next state', 'false sink', 'never arrives']
+    ['goal', 'false sink', 'label', 'next state', 'never arrives', 'loop']
     """
     graph = with_places(found.graph)
     names = graph.names if names is None else names
@@ -89,20 +83,19 @@ def answer(
     routes = [found.route(start).path for start in starts]
     starting = [int(path[0]) for path in routes]
     first = [found.goal, *starting, *found.false_sinks.tolist(), *found.raised_states.tolist()]
-    if graph.num_vertices <= SMALL if diagram is None else diagram:
-        sizes = _draw_diagram(found, graph, places, routes, ax)
-        others = range(graph.num_vertices) if graph.num_vertices <= _NAMED else ()
-        first += [*found.labels.vertices, *np.concatenate([[], *routes]), *others]
-    else:
-        star, *entries = draw_field(graph, found.values, found.plan, found.labels, ax)
-        entries = [*_draw_mended(found, graph, places, ax), *entries]
-        added = _draw_found(found, places, routes, ax, 6, 7.0)
-        marks.draw_legend(ax, [star, *added, *entries])
-        sizes = np.zeros(graph.num_vertices)  # names avoid marks, not all vertices
-        sizes[np.union1d(found.labels.vertices, found.raised_states)] = 7.0
-        sizes[found.goal] = 15.0
-        first = first[:_NAMED_LARGE] if names else []
-    _write_names(ax, places, names, first, _NAMED, sizes)
+    star, *entries = draw_field(graph, found.values, found.plan, found.labels, ax)
+    entries = [*_draw_mended(found, graph, places, ax), *entries]
+    added = _draw_found(found, places, routes, ax)
+    marks.draw_legend(ax, [star, *added, *entries])
+    sizes = np.zeros(graph.num_vertices)  # names avoid marks, not all vertices
+    sizes[np.union1d(found.labels.vertices, found.raised_states)] = _MARK
+    sizes[found.goal] = 15.0
+    if graph.num_vertices <= _NAMED:  # nor any vertex, if there is room for all
+        sizes[sizes == 0.0] = _MARK
+        first += [*found.labels.vertices, *np.concatenate([[], *routes]), *range(len(places))]
+    first = first if graph.num_vertices <= _NAMED else first[:_NAMED_LARGE]
+    if names is not None:
+        _write_names(ax, places, names, first, _NAMED, sizes)
     if found.mended is not None:
         which = "graph as it is" if found.mended.unchanged else "mended graph"
         marks.draw_title(ax, f"Planned on the {which}: {found.mended.finding(names)}")
@@ -121,79 +114,16 @@ def with_places(graph: Graph) -> Graph:
     return graph.with_positions(spread(graph))
 
 
-def _draw_diagram(
-    found: Answer, graph: Graph, places: FloatArray, routes: list[IntArray], ax: Axes
-) -> FloatArray:
-    """Draw discs and arrows of one size on paper, with room for names; return the sizes of discs.
-
-    Discs are shaded by value and ringed if labelled; the goal is a star.
-    """
-    plan, able = found.plan, found.plan.reachable
-    canvas = make_canvas(ax, graph, places)
-    size = float(np.clip(0.19 * canvas.room, 4.5, 9.0))
-    star_size = max(2.2 * size, 15.0)
-    below = [*_draw_mended(found, graph, places, ax), *draw_edges(canvas)]
-
-    moving = np.flatnonzero(able & (plan.successor != np.arange(plan.successor.size)))
-    look: dict[str, Any] = {"arrowstyle": "-|>", "lw": 0.5 + size / 15}
-    look |= {"mutation_scale": 1.3 * size, "shrinkA": size / 2, "shrinkB": size / 2 + 1}
-    for x in moving.tolist():
-        colour = _INK if plan.reached[x] else _ALARM
-        ends = tuple(places[plan.successor[x]]), tuple(places[x])
-        ax.annotate("", *ends, arrowprops={"color": colour, **look}, zorder=2)
-
-    labelled, stuck = found.labels.mask(found.graph), able & ~plan.reached
-    rings: dict[str, Any] = {
-        "linewidths": np.where(labelled, 2.2, 0.7)[able],
-        "edgecolors": np.where(stuck, _ALARM, _INK)[able],
-    }
-    disc: dict[str, Any] = {"s": size**2, "zorder": 3}
-    _scatter(ax, places[~able], c=_LOST, marker="X", **disc)
-    drawn = _scatter(ax, places[able], c=found.values[able], cmap="Blues_r", **rings, **disc)
-    star: dict[str, Any] = {"marker": "*", "c": marks.GOAL, "edgecolors": _INK, "zorder": 4}
-    _scatter(ax, places[[found.goal]], s=star_size**2, linewidths=0.8, **star)
-    added = _draw_found(found, places, routes, ax, 1.5, 1.9 * size)
-    if np.ptp(found.values[able]) > 0:
-        bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02, label="cost-to-go")
-        bar.outline.set_visible(False)
-
-    ring: dict[str, Any] = {"marker": "o", "markerfacecolor": "white", "markersize": 7}
-    entries = [marks.entry("star", "goal")]
-    if labelled.sum() > 1:
-        entries.append(
-            marks.entry("other", "label", markeredgecolor=_INK, markeredgewidth=2.2, **ring)
-        )
-    if moving.size:
-        entries.append(marks.entry("arrow", "next state"))
-    entries += added
-    if stuck.any():
-        look = {"markeredgecolor": _ALARM, "markeredgewidth": 1.4}
-        entries.append(marks.entry("other", "never arrives", **look, **ring))
-    if not able.all():
-        look = {"markerfacecolor": _LOST, "markeredgecolor": _LOST, "markersize": 7}
-        entries.append(marks.entry("other", "cannot reach the goal", marker="X", **look))
-    marks.draw_legend(ax, [*entries, *below])
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.margins(0.12)
-    ax.set_axis_off()
-    sizes = np.full(graph.num_vertices, size)
-    sizes[np.union1d(found.false_sinks, found.raised_states)] = 1.9 * size
-    sizes[found.goal] = star_size
-    return sizes
-
-
-def _draw_found(
-    found: Answer, places: FloatArray, routes: list[IntArray], ax: Axes, zorder: float, size: float
-) -> list[Any]:
+def _draw_found(found: Answer, places: FloatArray, routes: list[IntArray], ax: Axes) -> list[Any]:
     """Draw routes, labels without a descending arc and raised values; return legend entries."""
     entries = []
     band: dict[str, Any] = {"color": _ROUTE, "linewidth": 5, "alpha": 0.6}
     for path in routes:
         caps: dict[str, Any] = {"solid_capstyle": "round", "solid_joinstyle": "round"}
-        ax.plot(*places[path].T, zorder=zorder, **band, **caps)
+        ax.plot(*places[path].T, zorder=1.7, **band, **caps)  # below arrows and discs
     if routes:
         entries.append(marks.entry("line", "route", **band))
-    look: dict[str, Any] = {"s": size**2, "facecolors": "none", "linewidths": 1.6, "zorder": 7}
+    look: dict[str, Any] = {"s": _MARK**2, "facecolors": "none", "linewidths": 1.6, "zorder": 7}
     for text, states, marker, colour in (
         ("false sink", found.false_sinks, "v", _ALARM),
         ("raised", found.raised_states, "^", _RAISED),
@@ -246,8 +176,6 @@ def mended(
     data: Labels | Trips | None = None,
     goal: int | None = None,
     ax: Axes | None = None,
-    *,
-    unit: str = "",
 ) -> Axes:
     """Draw what is wrong with the graph, under a title that sums up the findings.
 
@@ -273,8 +201,6 @@ def mended(
         Goal of the labels, marked by a star.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: a new figure.
-    unit : str
-        Unit of the costs, for the colour bar.
 
     Examples
     --------
@@ -341,7 +267,7 @@ def mended(
         ax.add_collection(drawn)
         bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02)
         beyond = f" beyond {factor:.2g} times the given cost" if factor != 1.0 else ""
-        bar.set_label(f"added cost{beyond}{f' ({unit})' if unit else ''}")
+        bar.set_label(f"added cost{beyond}")
         bar.ax.set_ylim(min(added.min(), 0.0), max(added.max(), 0.0))
         bar.outline.set_visible(False)
 

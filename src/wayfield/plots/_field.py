@@ -121,7 +121,10 @@ def draw_field(
         image, entries = draw_maze(canvas, canvas.lattice, value, plan, contours)
     if labels is not None:
         place = positions[labels.check(graph).vertices]
-        marks.draw_discs(ax, place, canvas.dot, "white", zorder=5)
+        if canvas.lattice is None:  # a ring, since the vertex below shows the value
+            marks.draw_discs(ax, place, canvas.dot, "none", zorder=5, linewidths=1.5)
+        else:
+            marks.draw_discs(ax, place, canvas.dot, "white", zorder=5)
         if plan is None or (labels.vertices != plan.goal).any():  # the star hides the goal's label
             entries.insert(0, marks.entry("disc", "label", markerfacecolor="white"))
     if plan is not None:

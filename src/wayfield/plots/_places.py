@@ -1,16 +1,12 @@
 """Positions for vertices that have none, and for the names beside them.
 
-**Vertices**: stress majorisation, deterministic. The stress Σ w (|x_i - x_j| - d_ij)² over all
-pairs, with w = 1/d² and d the shortest path in edges, is least when distances in the picture match
-those in the graph. It starts from classical scaling. Each step moves all points to the minimum of a
-quadratic that lies above the stress, so the stress never grows (E. R. Gansner, Y. Koren, S. North,
-*Graph drawing by stress majorization*, 2004).
-
-With more than `_FEW` vertices only some pairs count: those with an edge, and those with one of
-`_PIVOTS` vertices spread over the graph. Each pivot represents the vertices nearest to it (U.
-Brandes, C. Pich, *Eigensolver methods for progressive multidimensional scaling of large data*,
-2007; M. Ortmann, M. Klimenta, U. Brandes, *A sparse stress model*, 2016). All points then move at
-once to the minimum of their own terms. This works well in practice, but the stress may grow.
+**Vertices**: the stress Σ w (|x_i - x_j| - d_ij)², with w = 1/d² and d the shortest path in edges,
+is least when distances in the picture match those in the graph. Only some pairs count: those with
+an edge, and those with one of `_PIVOTS` vertices spread over the graph. Each pivot represents the
+vertices nearest to it (U. Brandes, C. Pich, *Eigensolver methods for progressive multidimensional
+scaling of large data*, 2007; M. Ortmann, M. Klimenta, U. Brandes, *A sparse stress model*, 2016).
+It starts from classical scaling. In each step all points move halfway to the minimum of their own
+terms. This works well in practice, but the stress may grow.
 
 Every component is laid out separately. The largest comes first, the others follow in rows, smaller.
 
@@ -32,8 +28,7 @@ from scipy.sparse.csgraph import shortest_path
 from ..graph import Graph
 from ..kernels._types import FloatArray
 
-_FEW, _PIVOTS = 300, 50
-_STEPS, _PIVOT_STEPS = 200, 100
+_PIVOTS, _STEPS = 50, 100
 _NEAR = 1e-9  # points are never treated as closer than this
 _GAP = 1.2
 """Room between components, in edges of the largest."""
@@ -60,12 +55,7 @@ def spread(graph: Graph) -> FloatArray:
     pieces: list[FloatArray] = []
     for at in members:
         part = hops[at][:, at] if at.size < n else hops
-        if at.size == 1:
-            piece = np.zeros((1, 2))
-        elif at.size > _FEW:
-            piece = _by_pivots(part)
-        else:
-            piece = _by_all_pairs(shortest_path(part, directed=False, unweighted=True))
+        piece = _by_pivots(part) if at.size > 1 else np.zeros((1, 2))
         pieces.append(_SMALLER * piece if pieces else piece)
     # put pieces into rows, none wider than the widest or than they are tall together
     points = np.zeros((n, 2))
@@ -104,7 +94,7 @@ def _by_pivots(hops: sparse.csr_array) -> FloatArray:
     both = (hops + hops.T).tocoo()
     tails, heads = both.coords
     total = weight.sum(axis=1) + np.bincount(tails, minlength=len(points))
-    for _ in range(_PIVOT_STEPS):
+    for _ in range(_STEPS):
         way = points[:, None] - points[pivots]
         reach = distance / np.maximum(np.hypot(way[..., 0], way[..., 1]), _NEAR)
         wanted = np.einsum("np,npd->nd", weight, points[pivots] + way * reach[..., None])
@@ -120,26 +110,6 @@ def _by_pivots(hops: sparse.csr_array) -> FloatArray:
 def _hops_from(hops: sparse.csr_array, vertex: int) -> FloatArray:
     found: FloatArray = shortest_path(hops, "D", directed=False, unweighted=True, indices=vertex)
     return found
-
-
-def _by_all_pairs(distance: FloatArray) -> FloatArray:
-    """Return (k, 2) positions of vertices at these distances from each other."""
-    # classical scaling: the two leading eigenvectors of the doubly centred squares
-    _, vectors = np.linalg.eigh(-_centred(distance**2) / 2)
-    points = _separated(vectors[:, :-3:-1] * np.sqrt(len(distance)))
-    np.fill_diagonal(distance, 1.0)
-    weight = distance**-2.0
-    np.fill_diagonal(weight, 0.0)
-    laplacian = np.diag(weight.sum(axis=1)) - weight
-    inverse = np.linalg.pinv(laplacian, hermitian=True)
-    for _ in range(_STEPS):
-        between = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
-        np.fill_diagonal(between, 1.0)
-        pull = -weight * distance / np.maximum(between, _NEAR)
-        np.fill_diagonal(pull, 0.0)
-        np.fill_diagonal(pull, -pull.sum(axis=1))
-        points = inverse @ (pull @ points)
-    return points
 
 
 def _centred(squares: FloatArray) -> FloatArray:

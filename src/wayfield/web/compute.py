@@ -214,7 +214,7 @@ def words(scene: Scene, panel: int) -> dict[str, Any]:
     found = answer(scene, panel)
     facts = found.facts(_names(scene))
     facts["advice"] = advise(found, facts, ON_THE_PAGE)
-    return {"lines": [{"word": line.word, "text": line.text} for line in lines(facts)]}
+    return {"lines": [{"word": word, "text": text} for word, text in lines(facts)]}
 
 
 def state(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
@@ -358,12 +358,13 @@ def mend_graph(scene: Scene) -> dict[str, Any]:
     arcs = found.suspects[:_MOST_MARKED]
     finding = found.finding(_names(scene))
     edges = [[int(graph.tails[e]), int(graph.indices[e])] for e in arcs]
-    false = {frozenset((row["from"], row["to"])) for row in found.facts()["false"]}
+    named = (each for each in found.findings if each.named and each.kind == "false edge")
+    false = np.concatenate([np.empty(0, np.int64), *(each.where for each in named)])
     return {
         "finding": f"{finding[:1].upper()}{finding[1:]}.",
         "unchanged": found.unchanged,
         "edges": edges,
-        "unreal": [frozenset(map(str, edge)) in false for edge in edges],
+        "unreal": np.isin(arcs, false).tolist(),
         "believed": [float(graph.lengths[e]) for e in arcs],
         "lengths": [float(found.graph.lengths[e]) for e in arcs],
     }

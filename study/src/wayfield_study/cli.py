@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wayfield._text import number_of
-from wayfield.cli._common import compile_kernels, notes, say
+from wayfield.cli._common import announce_compiling, notes, say
 from wayfield.cli._options import Command, Force, Group, paragraphs, with_options
 from wayfield.errors import InputError, WayfieldError
 
@@ -144,6 +144,7 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
     Press Ctrl-C at any time: finished tasks are kept, and the next run continues from there.
     """
     from wayfield._threads import num_processors
+    from wayfield._warmup import warm_up
 
     from .engine import Store, run
     from .engine.tasks import headline
@@ -168,7 +169,9 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
     # run the tasks and report on them
     if cluster is None:
         directed = any(experiment.name == "directed" for experiment in study.experiments)
-        compile_kernels(notes(), directed=directed, more=_warm_up)
+        announce_compiling()
+        warm_up(directed=directed)
+        _warm_up()
     try:
         stale = given.accept_stale
         outcome = run(tasks, Store(results), workers, cluster, notes(), accept_stale=stale)
