@@ -125,3 +125,14 @@ def test_a_summary_of_trips() -> None:
     assert "5 trips to 1 end, costs 3 to 10" in mended.summary()
     seconds = wf.mend(graph, wf.Trips([4], [0], [400.0]), method=wf.LeastChange())
     assert "If not, multiply the lengths by 100" in seconds.summary()
+
+
+def test_speeds_for_osrm_are_checked() -> None:
+    graph, labels = contradicted(directed=False)
+    mended = wf.mend(graph, labels, 0, wf.LeastChange())
+    with pytest.raises(wf.InputError, match="ids must be 20 whole numbers"):
+        mended.osrm_speeds([1.5] * 20, np.ones(graph.num_arcs))
+    with pytest.raises(wf.InputError, match="metres has 1 entries"):
+        mended.osrm_speeds(range(20), [1.0])
+    with pytest.raises(wf.InputError, match="the median speed would be 3,600 km/h"):
+        mended.osrm_speeds(range(20), 1000.0 * np.ones(graph.num_arcs))

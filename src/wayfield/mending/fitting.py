@@ -9,10 +9,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import as_vertex, as_whole, frozen, refuse
+from .._arrays import as_lengths, as_vertex, as_whole, frozen, refuse
 from .._interop import networkx_graph, with_lengths
+from .._text import short
 from .._threads import one_thread
 from ..errors import InputError
 from ..extension import Status
@@ -27,6 +28,9 @@ from .findings import Finding, Found, Named, find
 from .prediction import Prediction, predict
 from .text import lines
 from .trips import Bound, Trips, check_bound
+
+SPEEDS = (1.0, 300.0)
+"""Plausible range for the median speed of a road network, in km/h."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -291,6 +295,43 @@ class Mended:
         if source is None:
             return networkx_graph(lengths, self.graph.num_vertices, self.graph.directed, attribute)
         return with_lengths(source, lengths, self.graph.num_vertices, attribute, length)
+
+    def osrm_speeds(self, ids: ArrayLike, metres: ArrayLike) -> str:
+        """Return speeds in OSRM's format for traffic updates: one line ``from,to,km/h`` per arc.
+
+        Parameters
+        ----------
+        ids : (n,) integer array
+            OpenStreetMap ids of the vertices.
+        metres : (m,) array
+            Length of each arc in metres. The cost of an arc is its time in seconds.
+
+        Raises
+        ------
+        InputError
+            If the median speed is below 1 km/h or above 300 km/h.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> road = wf.Graph.from_edges([0], [1], [60.0])
+        >>> mended = wf.mend(road, wf.Trips([0], [1], [72.0]), method=wf.LeastChange(only_odd=None))
+        >>> print(mended.osrm_speeds([101, 102], [500.0, 500.0]), end="")
+        101,102,25
+        102,101,25
+        """
+        graph, called = self.graph, np.asarray(ids)
+        if called.shape != (graph.num_vertices,) or called.dtype.kind not in "iu":
+            raise InputError(f"ids must be {graph.num_vertices:,} whole numbers, one per vertex")
+        kmh = 3.6 * as_lengths(metres, "metres", graph.num_arcs) / graph.lengths
+        middle = float(np.median(kmh))
+        if not SPEEDS[0] <= middle <= SPEEDS[1]:
+            raise InputError(
+                f"the median speed would be {short(middle)} km/h: lengths must be in metres and "
+                "costs in seconds"
+            )
+        rows = zip(called[graph.tails], called[graph.indices], kmh, strict=True)
+        return "".join(f"{x},{y},{speed:.4g}\n" for x, y, speed in rows)
 
     def __repr__(self) -> str:
         chosen = f"{self.fit.chosen}: " if self.fit.chosen else ""
