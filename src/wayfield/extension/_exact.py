@@ -35,12 +35,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels import fill as kernels
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.amle import Fixing, fix
 from ..kernels.csr import Arcs
 from ._base import Problem
 from ._deadline import check_time
-from ._filling import certainly_filled
+from ._filling import certainly_filled, disputed
 
 MOST_VERTICES = 2**20
 """Larger problems are not tried: rationals take 20 to 40 microseconds per vertex."""
@@ -69,9 +70,7 @@ class Rational(NamedTuple):
 
 def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
     """Return the exact solution, with the filled vertices proved; None if that fails."""
-    if fixing.order.size + problem.labels.vertices.size > MOST_VERTICES:
-        return None
-    values, slopes = _retraced(problem, fixing)
+    values, slopes = _retraced(problem, fixing, np.ones(fixing.fixed.size, np.bool_))
     for attempt in range(ATTEMPTS):
         if not values:
             return None
@@ -85,10 +84,54 @@ def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
     return None
 
 
-def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-    """Return values and slopes by vertex, walk by walk; empty if the numbers grow too long."""
-    given, graph = problem.labels, problem.graph
-    values = dict(zip(given.vertices.tolist(), map(Fraction, given.values.tolist()), strict=True))
+def ties_decided(
+    problem: Problem, fixing: Fixing, lower: FloatArray, upper: FloatArray
+) -> bool:
+    """Whether bounds prove which vertices to fill, with exact values where they tie."""
+    graph, fixed, labelled = problem.graph, fixing.fixed, problem.labelled
+    arcs = graph.arcs, graph.reverse_arcs
+    if not kernels.all_descend(graph.arcs, fixed, labelled, lower, upper):
+        return False
+    ends = disputed(problem, fixed, lower, upper)
+    if not ends.size:
+        return True
+    # Of the fixed vertices beside unfixed ones, those whose bounds overlap with others' form
+    # clusters. Two of different clusters are in order; where order is disputed, all are tied.
+    rim = np.flatnonzero(np.logical_or(*(kernels.known_beside_unknown(a, fixed) for a in arcs)))
+    rim = rim[np.argsort(lower[rim], kind="stable")]
+    apart = lower[rim[1:]] > np.maximum.accumulate(upper[rim[:-1]])
+    cluster = np.concatenate([[0], np.cumsum(apart)])
+    is_tied = np.isin(cluster, cluster[np.isin(rim, ends)])
+    tied = rim[is_tied]
+    part = kernels.with_near_ties(*arcs, fixed, labelled, lower, upper, tied)
+    values, slopes = _retraced(problem, fixing, part)
+    if len(values) < np.count_nonzero(part) or _out_of_balance(problem, values, slopes):
+        return False
+    # Bounds are numbered in their order. Numbers from that of the least bound of a cluster to the
+    # next are the cluster's own: there the exact values take their places.
+    numbers = np.unique(np.append(lower[rim], upper[rim]))
+    low, high = np.full(fixed.size, np.nan), np.full(fixed.size, np.nan)
+    low[rim] = np.searchsorted(numbers, lower[rim])
+    high[rim] = np.searchsorted(numbers, upper[rim])
+    first = low[rim[np.searchsorted(cluster, cluster[is_tied])]]
+    exact = [values[x] for x in tied.tolist()]
+    place = {value: k for k, value in enumerate(sorted(set(exact)))}
+    low[tied] = high[tied] = first + np.array([place[value] for value in exact]) / len(exact)
+    return not disputed(problem, fixed, low, high).size
+
+
+def _retraced(
+    problem: Problem, fixing: Fixing, part: BoolArray
+) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
+    """Return values and slopes by vertex, walk by walk; empty if the numbers grow too long.
+
+    Only the vertices of a part take part.
+    """
+    if np.count_nonzero(part) > MOST_VERTICES:
+        return {}, {}
+    graph, at = problem.graph, problem.labels.vertices
+    at = at[part[at]]
+    values = dict(zip(at.tolist(), map(Fraction, problem.boundary[at].tolist()), strict=True))
     slopes: dict[int, Fraction] = {}
     level: set[int] = set()
     batch, rough = fixing.batch.tolist(), fixing.values.tolist()
@@ -107,7 +150,7 @@ def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], di
                 arcs.indices[row].tolist(), arcs.lengths[row].tolist(), strict=True
             ):
                 slope = sign * (rough[y] - rough[x]) / length
-                leads_on = y in values or (batch[y] == mine and y not in level)
+                leads_on = y in values or (batch[y] == mine and part[y] and y not in level)
                 if slope > steepest and leads_on:
                     steepest, following, step = slope, y, length
             if following < 0:
@@ -117,7 +160,7 @@ def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], di
             steps.append(step)
         return path, steps
 
-    for x in fixing.order.tolist():
+    for x in fixing.order[part[fixing.order]].tolist():
         if x in values or x in level:
             continue
         check_time()
@@ -145,6 +188,9 @@ def _out_of_balance(
     n = indptr.size - 1
     tails = np.repeat(np.arange(n), np.diff(indptr))
     rough, steep = _as_doubles(values, n), _as_doubles(slopes, n)
+    known = ~np.isnan(rough)
+    inside = known[tails] & known[heads]
+    tails, heads, lengths = tails[inside], heads[inside], lengths[inside]
     wrong = set[int]()
     for side in (tails, heads):
         attained = set[int]()
@@ -231,8 +277,7 @@ def _too_close(
     info, bound = np.finfo(np.float64), slope * lengths
     rounding = 8.0 * info.eps * (np.abs(above) + np.abs(below) + bound) + info.tiny
     unclear = ~((above - below) - bound < -rounding)
-    unknown = np.isnan(above) | np.isnan(below) | np.isnan(slope)
-    found: list[int] = np.flatnonzero(unclear & ~unknown).tolist()
+    found: list[int] = np.flatnonzero(unclear & ~np.isnan(slope)).tolist()
     return found
 
 

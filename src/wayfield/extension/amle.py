@@ -54,8 +54,8 @@ from ..kernels.fields import imbalance
 from ._base import Problem, Solution, Status
 from ._deadline import check_time
 from ._evidence import Retraced, Steepest
-from ._exact import rational_amle
-from ._filling import certainly_filled, fill
+from ._exact import rational_amle, ties_decided
+from ._filling import fill
 from ._proof import Fill
 from ._scaling import Scaled
 
@@ -205,7 +205,7 @@ def _decided(problem: Problem, result: _Outcome, fixing: Fixing) -> _Outcome:
     if (
         status is Status.CONVERGED
         and (lower is not None and upper is not None)
-        and certainly_filled(problem, fixed, lower, upper)
+        and ties_decided(problem, fixing, lower, upper)
     ):
         return result
     exact = rational_amle(problem, fixing)

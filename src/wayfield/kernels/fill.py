@@ -16,6 +16,9 @@ from .csr import Arcs
 from .doubledouble import two_sum
 from .heap import Heap, drop_least, push
 
+ROUNDING = 2.0**-50
+"""More than the relative error of a difference divided by a length."""
+
 
 @njit(cache=True, nogil=True)
 def fill(into: Arcs, known: BoolArray, values: FloatArray, rate: float, rounding: int) -> None:
@@ -126,6 +129,52 @@ def all_descend(
         if not descends:
             return False
     return True
+
+
+@njit(cache=True, nogil=True)
+def with_near_ties(
+    out: Arcs,
+    into: Arcs,
+    known: BoolArray,
+    labelled: BoolArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    some: IntArray,
+) -> BoolArray:
+    """Return some known vertices, and all that their values may be taken from, and so on.
+
+    These are the other ends of their arcs, in and out, that may be the steepest: another arc is
+    certainly steeper than any that is left out.
+    """
+    inside = np.zeros(known.size, np.bool_)
+    queue = np.empty(known.size, np.int32)
+    queue[: some.size] = some
+    inside[some] = True
+    head, tail = 0, some.size
+    while head < tail:
+        x = queue[head]
+        head += 1
+        # a label takes its value from nowhere
+        for side in range(0 if labelled[x] else 2):
+            indptr, indices, lengths = out if side == 0 else into
+            least = -np.inf  # of the steepest slope
+            for final in (False, True):
+                for e in range(indptr[x], indptr[x + 1]):
+                    y = indices[e]
+                    if not known[y]:
+                        continue
+                    above, below = (x, y) if side == 0 else (y, x)
+                    if not final:
+                        least = max(least, (lower[above] - upper[below]) / lengths[e])
+                        continue
+                    most = (upper[above] - lower[below]) / lengths[e]
+                    # both quotients are rounded, or lost to underflow
+                    slack = ROUNDING * (abs(most) + abs(least)) + 2.0**-1022
+                    if not inside[y] and not most < least - slack:
+                        inside[y] = True
+                        queue[tail] = y
+                        tail += 1
+    return inside
 
 
 @njit(cache=True, nogil=True)
