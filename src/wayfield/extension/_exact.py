@@ -6,18 +6,29 @@ hence rationals, and so are the values: on a walk of length L that falls from b 
 distance d from its lower end is a + d (b − a) / L. Unit lengths and whole-number labels keep the
 numbers small.
 
-**Candidate.** `rational_amle` repeats the order of fixing, as `kernels.amle.retrace` does. s(x) is
+**A part.** Few ties matter: those of fixed vertices around one that may be filled. Let v be the
+solution on the fixed vertices K, nowhere level, and let bounds around it be known. Let D be a part
+of K such that at every unlabelled x of D, on each side, some arc of K is certainly steeper than any
+that leads from D to the rest of K. So the steepest arcs at x in v lie inside D, and v on D
+satisfies the vertex condition of the graph that D induces. By uniqueness (Theorem 1 of the page on
+directed graphs) a field on D that satisfies it, nowhere level, is v. So `ties_decided` collects the
+vertices whose order is disputed, with all that they may take their values from
+(`kernels.fill.with_near_ties`), and computes these alone in rationals. All else keeps its bounds.
+Where there are too many near ties, or doubles got one wrong, `rational_amle` computes all of K.
+
+**Candidate.** `_retraced` repeats the order of fixing, as `kernels.amle.retrace` does. s(x) is
 the slope of the walk through x. If a walk turns out to be exactly level, only rounding made it look
 like a descent: its vertices are left unfixed.
 
-**Proof.** The candidate is not trusted. Let K be the fixed vertices. At every unlabelled x in K it
-is checked in rationals that s(x) > 0 and that, among the arcs y → z inside K,
+**Proof.** The candidate is not trusted. At every unlabelled x in K, or in D, it is checked in
+rationals that s(x) > 0 and that, among the arcs y → z inside this set,
 
     v(y) − v(z) ≤ s(x) ℓ   on those into x, with equality on one, and on those out of x likewise.
 
-This is the vertex condition S⁺ = S⁻ = s on K, nowhere level. If also no walk through unfixed
-vertices descends, v is the AMLE and K its fixed set (Theorem 1). This last condition depends only
-on the order of the values, which `Rational.rank` holds exactly.
+This is the vertex condition S⁺ = S⁻ = s, nowhere level. If also no walk through unfixed vertices
+descends from K to K, v is the AMLE and K its fixed set (Theorem 1). This last condition depends
+only on the order of the values: known exactly where values are (`Rational.rank`), and elsewhere
+from bounds.
 
 **Near ties.** Slopes or values that differ by less than the rounding of doubles may look equal, so
 that the order of fixing is wrong. Then some vertices are solved again by divide and conquer in
@@ -44,7 +55,7 @@ from ._deadline import check_time
 from ._filling import certainly_filled, disputed
 
 MOST_VERTICES = 2**20
-"""Larger problems are not tried: rationals take 20 to 40 microseconds per vertex."""
+"""More are not computed in rationals, which take 20 to 40 microseconds per vertex."""
 MOST_BITS = 2000
 """The attempt ends if a numerator or denominator has more bits than this."""
 ATTEMPTS = 8
@@ -70,7 +81,7 @@ class Rational(NamedTuple):
 
 def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
     """Return the exact solution, with the filled vertices proved; None if that fails."""
-    values, slopes = _retraced(problem, fixing, np.ones(fixing.fixed.size, np.bool_))
+    values, slopes = _retraced(problem, fixing, fixing.fixed)
     for attempt in range(ATTEMPTS):
         if not values:
             return None
@@ -84,9 +95,7 @@ def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
     return None
 
 
-def ties_decided(
-    problem: Problem, fixing: Fixing, lower: FloatArray, upper: FloatArray
-) -> bool:
+def ties_decided(problem: Problem, fixing: Fixing, lower: FloatArray, upper: FloatArray) -> bool:
     """Whether bounds prove which vertices to fill, with exact values where they tie."""
     graph, fixed, labelled = problem.graph, fixing.fixed, problem.labelled
     arcs = graph.arcs, graph.reverse_arcs

@@ -46,9 +46,7 @@ def certainly_filled(
     return descend and not disputed(problem, fixed, lower, upper).size
 
 
-def disputed(
-    problem: Problem, fixed: BoolArray, lower: FloatArray, upper: FloatArray
-) -> IntArray:
+def disputed(problem: Problem, fixed: BoolArray, lower: FloatArray, upper: FloatArray) -> IntArray:
     """Return fixed vertices between which a walk through unfixed ones may descend.
 
     If there is such a walk through an unfixed vertex, two fixed ones that lead to it or can be

@@ -164,7 +164,7 @@ class AMLE:
             return unscaled, _unproved(scaled, fixing, status)
         result = _bracketed(scaled, fixing, proof)
         if leave_flat:
-            result = _decided(problem, result, fixing._replace(values=proof.field.high))
+            result = _decided(problem, result, _logged(fixing, proof))
         return unscaled, result
 
 
@@ -192,11 +192,16 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
         return _unproved(scaled, fixing, Status.UNVERIFIED)
     values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above)
     if proof.width <= LOOSE * scaled.span:
-        kept = Retraced(proof.piece, proof.field)
+        kept = Retraced(proof.piece, proof.field, _logged(fixing, proof))
         return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, kept)
     # retracing itself may have caused the failure: the plain field is safer
     plain = _unproved(scaled, fixing, Status.UNVERIFIED)
     return plain._replace(values=np.clip(plain.values, lower, upper), lower=lower, upper=upper)
+
+
+def _logged(fixing: Fixing, proof: Bracket) -> Fixing:
+    """Return the order of fixing with the more accurate field, for rationals to repeat."""
+    return fixing._replace(values=proof.field.high, along=None)
 
 
 def _decided(problem: Problem, result: _Outcome, fixing: Fixing) -> _Outcome:
