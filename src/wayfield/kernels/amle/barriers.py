@@ -83,7 +83,7 @@ def _subsolution(domain: Domain, field: Pair, base: FloatArray) -> Pair | None:
     """Return a subsolution minus its base, as coarse and as flat as each piece needs."""
     piece = domain.piece
     barrier = Pair(np.zeros(piece.size), np.zeros(piece.size))
-    unbent = np.ones(domain.count, np.bool_)
+    unbent = np.ones(domain.pieces, np.bool_)
     for grain in GRAINS:
         rounded = Pair(*_floored(piece, field, max(2.0**-110, 8.0 * grain)))
         for flat in (0.0, *FLAT_LEVELS):

@@ -60,7 +60,7 @@ class Domain(NamedTuple):
     """Number of sides: 2, or 1 if both are the same."""
     piece: IntArray
     """(n,) components of the vertices at which the equation holds; -1 at all others."""
-    count: int
+    pieces: int
     """Number of these components."""
 
     def mirrored(self) -> Domain:
@@ -212,7 +212,7 @@ def _margins(
     """
     (high, low), piece = used, domain.piece
     # one k per piece, the largest that any of its vertices asks for
-    steep = np.zeros(domain.count)
+    steep = np.zeros(domain.pieces)
     for x in range(piece.size):
         if piece[x] >= 0:
             steep[piece[x]] = max(steep[piece[x]], curvature[x])
@@ -242,7 +242,7 @@ def _least_flat(
     domain: Domain, field: Pair, curvature: FloatArray, most: float, margin: FloatArray
 ) -> float:
     """Return the least level at which some unproved piece is flat wherever it needs too much."""
-    piece, level = domain.piece, np.full(domain.count, np.inf)
+    piece, level = domain.piece, np.full(domain.pieces, np.inf)
     for x in range(piece.size):
         c = piece[x]
         if c < 0 or margin[x] < np.inf:
