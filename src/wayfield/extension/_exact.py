@@ -143,7 +143,7 @@ def _retraced(
     values = dict(zip(at.tolist(), map(Fraction, problem.boundary[at].tolist()), strict=True))
     slopes: dict[int, Fraction] = {}
     level: set[int] = set()
-    batch, rough = fixing.batch.tolist(), fixing.values.tolist()
+    batch, rough = fixing.batch.item, fixing.values.item
 
     def walk(arcs: Arcs, x: int, sign: float) -> tuple[list[int], list[float]]:
         """Follow the steepest arcs, up or down, to a vertex with a value or until none is left.
@@ -151,15 +151,15 @@ def _retraced(
         Returns the vertices met, x first, and the steps between them. The doubles change strictly
         along the walk, so it ends.
         """
-        mine, path, steps = batch[x], [x], list[float]()
+        mine, path, steps = batch(x), [x], list[float]()
         while x not in values:
             steepest, following, step = 0.0, -1, 0.0
             row = slice(arcs.indptr[x], arcs.indptr[x + 1])
             for y, length in zip(
                 arcs.indices[row].tolist(), arcs.lengths[row].tolist(), strict=True
             ):
-                slope = sign * (rough[y] - rough[x]) / length
-                leads_on = y in values or (batch[y] == mine and part[y] and y not in level)
+                slope = sign * (rough(y) - rough(x)) / length
+                leads_on = y in values or (batch(y) == mine and part[y] and y not in level)
                 if slope > steepest and leads_on:
                     steepest, following, step = slope, y, length
             if following < 0:
