@@ -147,33 +147,36 @@ def with_near_ties(
     certainly steeper than any that is left out.
     """
     inside = np.zeros(known.size, np.bool_)
-    queue = np.empty(known.size, np.int32)
-    queue[: some.size] = some
-    inside[some] = True
-    head, tail = 0, some.size
+    queue = np.empty(known.size, np.int64)
+    tail = 0
+    for x in some:
+        inside[x] = True
+        queue[tail] = x
+        tail += 1
+    head = 0
     while head < tail:
         x = queue[head]
         head += 1
         # a label takes its value from nowhere
         for side in range(0 if labelled[x] else 2):
             indptr, indices, lengths = out if side == 0 else into
-            least = -np.inf  # of the steepest slope
-            for final in (False, True):
-                for e in range(indptr[x], indptr[x + 1]):
-                    y = indices[e]
-                    if not known[y]:
-                        continue
-                    above, below = (x, y) if side == 0 else (y, x)
-                    if not final:
-                        least = max(least, (lower[above] - upper[below]) / lengths[e])
-                        continue
-                    most = (upper[above] - lower[below]) / lengths[e]
-                    # both quotients are rounded, or lost to underflow
-                    slack = ROUNDING * (abs(most) + abs(least)) + 2.0**-1022
-                    if not inside[y] and not most < least - slack:
-                        inside[y] = True
-                        queue[tail] = y
-                        tail += 1
+            least = -np.inf  # that the steepest slope can be
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                if known[y]:
+                    drop = lower[x] - upper[y] if side == 0 else lower[y] - upper[x]
+                    least = max(least, drop / lengths[e])
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                if not known[y] or inside[y]:
+                    continue
+                drop = upper[x] - lower[y] if side == 0 else upper[y] - lower[x]
+                most = drop / lengths[e]
+                # both quotients are rounded, or lost to underflow
+                if not most < least - ROUNDING * (abs(most) + abs(least)) - 2.0**-1022:
+                    inside[y] = True
+                    queue[tail] = y
+                    tail += 1
     return inside
 
 
