@@ -15,8 +15,10 @@ from exact import contains
 from exact_amle import exact_amle, exact_directed_amle
 from wayfield.extension import _exact, amle
 from wayfield.extension._base import Problem, make_problem
-from wayfield.extension._exact import Rational, rational_amle
-from wayfield.kernels.amle import Fixing
+from wayfield.extension._exact import Rational, rational_amle, ties_decided
+from wayfield.extension._filling import disputed
+from wayfield.kernels._types import FloatArray
+from wayfield.kernels.amle import Fixing, fix
 from wayfield.kernels.amle.pressure import UNFIXED
 from worlds import random_graph, random_labels
 
@@ -154,10 +156,10 @@ def test_ties_of_a_few_roundings_are_decided(
 
 
 def test_without_ties_rationals_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(problem: Problem, fixing: Fixing) -> Rational | None:
+    def refuse(*given: Any) -> Any:
         raise AssertionError("no tie to decide")
 
-    monkeypatch.setattr(amle, "rational_amle", refuse)
+    monkeypatch.setattr(_exact, "_retraced", refuse)
     rng = np.random.default_rng(0)
     graph = random_graph(rng, 60, "real", edges=240, directed=True, two_way=0.0)
     assert wf.extend(graph, random_labels(rng, graph, 8), wf.AMLE()).status is wf.Status.CONVERGED
@@ -240,7 +242,80 @@ def test_a_steeper_arc_on_either_side_is_seen(extra: float, balanced: bool, mirr
     assert (not _exact._out_of_balance(problem, values, {1: Fraction(2)})) is balanced
 
 
+def logs_with_ties(
+    count: int, lengths: str
+) -> Iterator[tuple[Problem, Fixing, FloatArray, FloatArray]]:
+    """Problems, their order of fixing, and bounds of three roundings that leave ties open."""
+    for graph, given in random_problems(count, lengths):
+        labels = wf.Labels(given.vertices, given.values / 1024.0)  # of magnitude at most 1
+        problem = make_problem(graph, labels, wf.AMLE(), "nan")
+        arcs = graph.arcs, graph.reverse_arcs
+        fixing = fix(*arcs, problem.labelled, problem.boundary, leave_flat=True)
+        exact = rational_amle(problem, fixing)
+        assert exact is not None
+        free = exact.fixed & ~problem.labelled
+        lower = np.where(free, np.nextafter(exact.lower, -np.inf), exact.values)
+        upper = np.where(free, np.nextafter(exact.upper, np.inf), exact.values)
+        if disputed(problem, exact.fixed, lower, upper).size:
+            assert np.array_equal(fixing.fixed, exact.fixed)
+            yield problem, fixing, lower, upper
+
+
+@pytest.mark.parametrize("lengths", ["unit", "few"])
+def test_a_part_decides_as_the_whole_does(lengths: str) -> None:
+    """The fixed vertices are accepted; without the last walk, which descends, they are not."""
+    seen = 0
+    for problem, fixing, lower, upper in logs_with_ties(300, lengths):
+        seen += 1
+        assert ties_decided(problem, fixing, lower, upper)
+        last = fixing.order[fixing.batch[fixing.order] == fixing.slopes.size - 1]
+        fewer = fixing.fixed.copy()
+        fewer[last] = False
+        batch = np.where(fewer, fixing.batch, UNFIXED).astype(np.int32)
+        order = fixing.order[: -last.size]
+        for each in (lower, upper):
+            each[last] = np.nan
+        less = fixing._replace(fixed=fewer, batch=batch, order=order)
+        assert not ties_decided(problem, less, lower, upper)
+    assert seen >= 10
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ties_of_a_grid_are_decided_on_a_small_part(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lengths 1, 2, 3 and labels 0, 1, 2: rationals for less than a quarter of the vertices."""
+    parts: list[int] = []
+
+    def record(problem: Problem, fixing: Fixing, part: NDArray[np.bool_]) -> Any:
+        parts.append(int(part.sum()))
+        return retraced(problem, fixing, part)
+
+    retraced = _exact._retraced
+    monkeypatch.setattr(_exact, "_retraced", record)
+    rng = np.random.default_rng(seed)
+    number = np.arange(60 * 60).reshape(60, 60)
+    there = np.append(number[:, :-1], number[:-1]), np.append(number[:, 1:], number[1:])
+    tails, heads = np.append(*there), np.append(*there[::-1])
+    kept = rng.random(tails.size) < 0.8
+    lengths = rng.integers(1, 4, kept.sum()).astype(float)
+    graph = wf.Graph.from_edges(tails[kept], heads[kept], lengths, number.size, directed=True)
+    at = rng.choice(number.size, number.size // 40, replace=False)
+    labels = wf.Labels(at, rng.integers(0, 3, at.size).astype(float))
+    field = wf.extend(graph, labels, wf.AMLE(fill="flat"), unreachable="nan")
+    assert len(parts) == 1
+    assert parts[0] < number.size / 4
+    # all in rationals: the same fixed vertices, and values within the bounds
+    monkeypatch.setattr(amle, "ties_decided", lambda *_: False)
+    exact = wf.extend(graph, labels, wf.AMLE(fill="flat"), unreachable="nan")
+    assert exact.details["filled"] == field.details["filled"]
+    assert len(parts) == 2
+    assert all((field.lower <= exact.upper) & (exact.lower <= field.upper))
+    assert field.width < 1e-13
+
+
 def test_ranks_and_rounding_are_those_of_the_rationals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(amle, "ties_decided", lambda *_: False)
     found: list[Rational] = []
 
     def record(problem: Problem, fixing: Fixing) -> Rational | None:

@@ -10,11 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 import wayfield as wf
-from exact_amle import exact_amle
+from exact_amle import exact_amle, exact_directed_amle
 from wayfield.kernels._jit import uncompiled
-from wayfield.kernels.amle import Bracket, Fixing, bracket, fix
+from wayfield.kernels.amle import Bracket, Fixing, bracket, divide, fix
 from wayfield.kernels.amle.pressure import UNFIXED
 from wayfield.kernels.csr import Arcs
+from wayfield.kernels.fill import with_near_ties
 from worlds import random_graph
 
 PATH = Arcs(
@@ -194,3 +195,79 @@ def test_rationals_give_the_same_field(unit: bool) -> None:
 
 def rationals(numbers: NDArray[np.float64]) -> NDArray[Any]:
     return np.array([Fraction(each) for each in numbers.tolist()], object)
+
+
+def closed_naively(
+    graph: wf.Graph, known: set[int], labelled: set[int], bounds: list[list[Fraction]], some: int
+) -> set[int]:
+    """The vertex, and whatever arcs that may be the steepest lead to or come from, and so on."""
+    lower, upper = bounds
+    pairs = zip(graph.tails.tolist(), graph.indices.tolist(), strict=True)
+    arcs = [(*ends, Fraction(k)) for ends, k in zip(pairs, graph.lengths.tolist(), strict=True)]
+    inside, todo = {some}, [some]
+    while todo:
+        x = todo.pop()
+        for side in range(0 if x in labelled else 2):
+            mine = [arc for arc in arcs if arc[side] == x and arc[1 - side] in known]
+            least = max(((lower[a] - upper[b]) / k for a, b, k in mine), default=Fraction(0))
+            for a, b, k in mine:
+                y = b if side == 0 else a
+                if (upper[a] - lower[b]) / k >= least and y not in inside:
+                    inside.add(y)
+                    todo.append(y)
+    return inside
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_near_ties_are_closed(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 30))
+    graph = random_graph(rng, n, "few", edges=2 * n, directed=True, two_way=0.2)
+    known, labelled = rng.random(n) < 0.8, rng.random(n) < 0.2
+    lower = rng.integers(0, 12, n).astype(float)
+    upper = lower + rng.integers(0, 3, n) * ~labelled
+    some = int(rng.integers(n))
+    known[some], labelled[some] = True, False
+    found = with_near_ties(
+        graph.arcs, graph.reverse_arcs, known, labelled, lower, upper, np.array([some])
+    )
+    sets = set(np.flatnonzero(known).tolist()), set(np.flatnonzero(labelled).tolist())
+    bounds = [[Fraction(value) for value in side.tolist()] for side in (lower, upper)]
+    assert set(np.flatnonzero(found).tolist()) == closed_naively(graph, *sets, bounds, some)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("arithmetic", [float, Fraction])
+def test_if_pivots_fail_few_frames_are_left(
+    directed: bool, arithmetic: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At most two per vertex, since each fixes or drops one; the field is the exact one."""
+    late = 0
+    for seed in range(40):
+        graph, labels = problem(seed)
+        if directed:
+            rng = np.random.default_rng(seed)
+            graph = random_graph(rng, graph.num_vertices, ("unit", "few")[seed % 2], directed=True)
+        mask, values = labels.mask(graph), np.zeros(graph.num_vertices, object)
+        values[labels.vertices] = [*map(arithmetic, labels.values.tolist())]
+        values = values if arithmetic is Fraction else values.astype(float)
+        sides = [
+            side if arithmetic is float
+            else side._replace(lengths=np.array([*map(Fraction, side.lengths.tolist())], object))
+            for side in (graph.arcs, graph.reverse_arcs)
+        ]  # fmt: skip
+        with monkeypatch.context() as patch:
+            for module in (divide, uncompiled(divide.__name__)):
+                patch.setattr(module, "PER_VERTEX", 0)
+            found = fix(*sides, mask, values, leave_flat=directed)
+        late += found.frames > 0
+        assert found.finished
+        assert found.frames <= 2 * (~mask).sum()
+        exact = (
+            exact_directed_amle(graph, labels, "flat") if directed else exact_amle(graph, labels)
+        )
+        usual = fix(graph.arcs, graph.reverse_arcs, mask, values.astype(float), directed)
+        assert np.array_equal(found.fixed, usual.fixed)
+        for x in np.flatnonzero(found.fixed):
+            assert abs(found.values[x] - exact[x]) <= (1e-14 if arithmetic is float else 0)
+    assert late > 30

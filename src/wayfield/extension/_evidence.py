@@ -9,9 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels._types import BoolArray, IntArray
+from ..kernels.amle import Fixing
 from ..kernels.amle.barriers import barriers
 from ..kernels.doubledouble import Pair
 from ._base import Problem
+from ._exact import rational_amle
 from ._filling import certainly_filled, fill
 from ._proof import Fill, Proof
 from ._scaling import Scaled
@@ -39,6 +41,8 @@ class Retraced(NamedTuple):
     piece: IntArray
     """(n,) components of the vertices at which the equation holds; -1 at all others."""
     field: Pair
+    log: Fixing
+    """The order of fixing, with the field in doubles."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +55,13 @@ class Steepest:
     """How the other vertices were filled; None if there are none."""
 
     def proof(self, problem: Problem) -> Proof | None:
-        """Return barriers bent from the field, and how far apart they are."""
+        """Return barriers bent from the field, and how far apart they are, or exact values."""
         fixed = None if self.rule is None else self.fixed
         if isinstance(self.field, list):
             return Proof(np.inf, self.field, fixed, self.rule)
         arcs, back = problem.graph.arcs, problem.graph.reverse_arcs
-        bent = barriers(arcs, back, *self.field)
+        piece, field, log = self.field
+        bent = barriers(arcs, back, piece, field)
         if bent is None:
             return None
         scaled = Scaled.in_doubles(problem)
@@ -67,7 +72,9 @@ class Steepest:
         lower, upper = scaled.around(reasons)
         if self.rule is not None:
             if not certainly_filled(problem, self.fixed, lower, upper):
-                return None
+                # a file has room for the exact values of all fixed vertices, not of a part
+                exact = rational_amle(problem, log)
+                return None if exact is None else Proof(np.inf, exact.exact, fixed, self.rule)
             fill(problem, self.fixed, self.rule, lower, -1)
             fill(problem, self.fixed, self.rule, upper, +1)
         return Proof(np.inf, reasons, fixed, self.rule, (lower, upper))

@@ -6,18 +6,29 @@ hence rationals, and so are the values: on a walk of length L that falls from b 
 distance d from its lower end is a + d (b − a) / L. Unit lengths and whole-number labels keep the
 numbers small.
 
-**Candidate.** `rational_amle` repeats the order of fixing, as `kernels.amle.retrace` does. s(x) is
+**A part.** Few ties matter: those of fixed vertices around one that may be filled. Let v be the
+solution on the fixed vertices K, nowhere level, and let bounds around it be known. Let D be a part
+of K such that at every unlabelled x of D, on each side, some arc of K is certainly steeper than any
+that leads from D to the rest of K. So the steepest arcs at x in v lie inside D, and v on D
+satisfies the vertex condition of the graph that D induces. By uniqueness (Theorem 1 of the page on
+directed graphs) a field on D that satisfies it, nowhere level, is v. So `ties_decided` collects the
+vertices whose order is disputed, with all that they may take their values from
+(`kernels.fill.with_near_ties`), and computes these alone in rationals. All else keeps its bounds.
+Where there are too many near ties, or doubles got one wrong, `rational_amle` computes all of K.
+
+**Candidate.** `_retraced` repeats the order of fixing, as `kernels.amle.retrace` does. s(x) is
 the slope of the walk through x. If a walk turns out to be exactly level, only rounding made it look
 like a descent: its vertices are left unfixed.
 
-**Proof.** The candidate is not trusted. Let K be the fixed vertices. At every unlabelled x in K it
-is checked in rationals that s(x) > 0 and that, among the arcs y → z inside K,
+**Proof.** The candidate is not trusted. At every unlabelled x in K, or in D, it is checked in
+rationals that s(x) > 0 and that, among the arcs y → z inside this set,
 
     v(y) − v(z) ≤ s(x) ℓ   on those into x, with equality on one, and on those out of x likewise.
 
-This is the vertex condition S⁺ = S⁻ = s on K, nowhere level. If also no walk through unfixed
-vertices descends, v is the AMLE and K its fixed set (Theorem 1). This last condition depends only
-on the order of the values, which `Rational.rank` holds exactly.
+This is the vertex condition S⁺ = S⁻ = s, nowhere level. If also no walk through unfixed vertices
+descends from K to K, v is the AMLE and K its fixed set (Theorem 1). This last condition depends
+only on the order of the values: known exactly where values are (`Rational.rank`), and elsewhere
+from bounds.
 
 **Near ties.** Slopes or values that differ by less than the rounding of doubles may look equal, so
 that the order of fixing is wrong. Then some vertices are solved again by divide and conquer in
@@ -35,15 +46,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels import fill as kernels
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.amle import Fixing, fix
 from ..kernels.csr import Arcs
 from ._base import Problem
 from ._deadline import check_time
-from ._filling import certainly_filled
+from ._filling import certainly_filled, disputed
 
 MOST_VERTICES = 2**20
-"""Larger problems are not tried: rationals take 20 to 40 microseconds per vertex."""
+"""More are not computed in rationals, which take 20 to 40 microseconds per vertex."""
 MOST_BITS = 2000
 """The attempt ends if a numerator or denominator has more bits than this."""
 ATTEMPTS = 8
@@ -69,9 +81,7 @@ class Rational(NamedTuple):
 
 def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
     """Return the exact solution, with the filled vertices proved; None if that fails."""
-    if fixing.order.size + problem.labels.vertices.size > MOST_VERTICES:
-        return None
-    values, slopes = _retraced(problem, fixing)
+    values, slopes = _retraced(problem, fixing, fixing.fixed)
     for attempt in range(ATTEMPTS):
         if not values:
             return None
@@ -85,13 +95,55 @@ def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
     return None
 
 
-def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-    """Return values and slopes by vertex, walk by walk; empty if the numbers grow too long."""
-    given, graph = problem.labels, problem.graph
-    values = dict(zip(given.vertices.tolist(), map(Fraction, given.values.tolist()), strict=True))
+def ties_decided(problem: Problem, fixing: Fixing, lower: FloatArray, upper: FloatArray) -> bool:
+    """Whether bounds prove which vertices to fill, with exact values where they tie."""
+    graph, fixed, labelled = problem.graph, fixing.fixed, problem.labelled
+    arcs = graph.arcs, graph.reverse_arcs
+    if not kernels.all_descend(graph.arcs, fixed, labelled, lower, upper):
+        return False
+    ends = disputed(problem, fixed, lower, upper)
+    if not ends.size:
+        return True
+    # Of the fixed vertices beside unfixed ones, those whose bounds overlap with others' form
+    # clusters. Two of different clusters are in order; where order is disputed, all are tied.
+    rim = np.flatnonzero(np.logical_or(*(kernels.known_beside_unknown(a, fixed) for a in arcs)))
+    rim = rim[np.argsort(lower[rim], kind="stable")]
+    apart = lower[rim[1:]] > np.maximum.accumulate(upper[rim[:-1]])
+    cluster = np.concatenate([[0], np.cumsum(apart)])
+    is_tied = np.isin(cluster, cluster[np.isin(rim, ends)])
+    tied = rim[is_tied]
+    part = kernels.with_near_ties(*arcs, fixed, labelled, lower, upper, tied)
+    values, slopes = _retraced(problem, fixing, part)
+    if len(values) < np.count_nonzero(part) or _out_of_balance(problem, values, slopes):
+        return False
+    # Bounds are numbered in their order. Numbers from that of the least bound of a cluster to the
+    # next are the cluster's own: there the exact values take their places.
+    numbers = np.unique(np.append(lower[rim], upper[rim]))
+    low, high = np.full(fixed.size, np.nan), np.full(fixed.size, np.nan)
+    low[rim] = np.searchsorted(numbers, lower[rim])
+    high[rim] = np.searchsorted(numbers, upper[rim])
+    first = low[rim[np.searchsorted(cluster, cluster[is_tied])]]
+    exact = [values[x] for x in tied.tolist()]
+    place = {value: k for k, value in enumerate(sorted(set(exact)))}
+    low[tied] = high[tied] = first + np.array([place[value] for value in exact]) / len(exact)
+    return not disputed(problem, fixed, low, high).size
+
+
+def _retraced(
+    problem: Problem, fixing: Fixing, part: BoolArray
+) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
+    """Return values and slopes by vertex, walk by walk; empty if the numbers grow too long.
+
+    Only the vertices of a part take part.
+    """
+    if np.count_nonzero(part) > MOST_VERTICES:
+        return {}, {}
+    graph, at = problem.graph, problem.labels.vertices
+    at = at[part[at]]
+    values = dict(zip(at.tolist(), map(Fraction, problem.boundary[at].tolist()), strict=True))
     slopes: dict[int, Fraction] = {}
     level: set[int] = set()
-    batch, rough = fixing.batch.tolist(), fixing.values.tolist()
+    batch, rough = fixing.batch.item, fixing.values.item
 
     def walk(arcs: Arcs, x: int, sign: float) -> tuple[list[int], list[float]]:
         """Follow the steepest arcs, up or down, to a vertex with a value or until none is left.
@@ -99,15 +151,15 @@ def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], di
         Returns the vertices met, x first, and the steps between them. The doubles change strictly
         along the walk, so it ends.
         """
-        mine, path, steps = batch[x], [x], list[float]()
+        mine, path, steps = batch(x), [x], list[float]()
         while x not in values:
             steepest, following, step = 0.0, -1, 0.0
             row = slice(arcs.indptr[x], arcs.indptr[x + 1])
             for y, length in zip(
                 arcs.indices[row].tolist(), arcs.lengths[row].tolist(), strict=True
             ):
-                slope = sign * (rough[y] - rough[x]) / length
-                leads_on = y in values or (batch[y] == mine and y not in level)
+                slope = sign * (rough(y) - rough(x)) / length
+                leads_on = y in values or (batch(y) == mine and part[y] and y not in level)
                 if slope > steepest and leads_on:
                     steepest, following, step = slope, y, length
             if following < 0:
@@ -117,7 +169,7 @@ def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], di
             steps.append(step)
         return path, steps
 
-    for x in fixing.order.tolist():
+    for x in fixing.order[part[fixing.order]].tolist():
         if x in values or x in level:
             continue
         check_time()
@@ -145,6 +197,9 @@ def _out_of_balance(
     n = indptr.size - 1
     tails = np.repeat(np.arange(n), np.diff(indptr))
     rough, steep = _as_doubles(values, n), _as_doubles(slopes, n)
+    known = ~np.isnan(rough)
+    inside = known[tails] & known[heads]
+    tails, heads, lengths = tails[inside], heads[inside], lengths[inside]
     wrong = set[int]()
     for side in (tails, heads):
         attained = set[int]()
@@ -231,8 +286,7 @@ def _too_close(
     info, bound = np.finfo(np.float64), slope * lengths
     rounding = 8.0 * info.eps * (np.abs(above) + np.abs(below) + bound) + info.tiny
     unclear = ~((above - below) - bound < -rounding)
-    unknown = np.isnan(above) | np.isnan(below) | np.isnan(slope)
-    found: list[int] = np.flatnonzero(unclear & ~unknown).tolist()
+    found: list[int] = np.flatnonzero(unclear & ~np.isnan(slope)).tolist()
     return found
 
 

@@ -42,21 +42,25 @@ def certainly_filled(
     satisfy the equation everywhere, and two solutions of the equation agree wherever one of them
     has a slope. Only the order of the values matters, so ranks may be passed instead of values.
     """
+    descend = kernels.all_descend(problem.graph.arcs, fixed, problem.labelled, lower, upper)
+    return descend and not disputed(problem, fixed, lower, upper).size
+
+
+def disputed(problem: Problem, fixed: BoolArray, lower: FloatArray, upper: FloatArray) -> IntArray:
+    """Return fixed vertices between which a walk through unfixed ones may descend.
+
+    If there is such a walk through an unfixed vertex, two fixed ones that lead to it or can be
+    reached from it are among them.
+    """
     out, into = problem.graph.arcs, problem.graph.reverse_arcs
-    if not kernels.all_descend(out, fixed, problem.labelled, lower, upper):
-        return False
     # The steepest descent through x would lead from the largest value that leads to x to the least
     # value that x can reach. If both belong to the same vertex, a walk needs another one at one of
     # its ends.
     low, low_owner, next_low = _two_least(into, fixed, lower)
     high, high_owner, next_high = _two_least(out, fixed, -upper)
     same = (low_owner == high_owner) & (low_owner >= 0)
-    apart = ~fixed & ~same
-    return bool(
-        (-high[apart] <= low[apart]).all()
-        and (-next_high[same] <= low[same]).all()
-        and (-high[same] <= next_low[same]).all()
-    )
+    may = ~fixed & np.where(same, (-next_high > low) | (-high > next_low), -high > low)
+    return np.union1d(low_owner[may], high_owner[may])
 
 
 def _two_least(

@@ -26,7 +26,7 @@ verified sub- and supersolution (`kernels.amle.bracket`): `lower` ≤ exact ≤ 
 rounding counted in. If that proof fails anywhere, or proves next to nothing, the status is
 `UNVERIFIED`. Where vertices are filled it must be certain which: every other vertex lies on a
 strict descent, and no descent leads through the filled ones (`_filling`). Where values are too
-close for intervals to tell, as they are where they tie, the fixed ones are computed again and
+close for intervals to tell, as they are where they tie, those that matter are computed again and
 verified in rationals (`_exact`). If that would take too long or decides nothing, the status is
 `UNVERIFIED` too. On directed graphs without `bracket=True`, the status is `NO_BRACKET`. Then slopes
 close to 0 decide which vertices are fixed and which are filled, and nothing is proved.
@@ -54,8 +54,8 @@ from ..kernels.fields import imbalance
 from ._base import Problem, Solution, Status
 from ._deadline import check_time
 from ._evidence import Retraced, Steepest
-from ._exact import rational_amle
-from ._filling import certainly_filled, fill
+from ._exact import rational_amle, ties_decided
+from ._filling import fill
 from ._proof import Fill
 from ._scaling import Scaled
 
@@ -164,7 +164,7 @@ class AMLE:
             return unscaled, _unproved(scaled, fixing, status)
         result = _bracketed(scaled, fixing, proof)
         if leave_flat:
-            result = _decided(problem, result, fixing._replace(values=proof.field.high))
+            result = _decided(problem, result, _logged(fixing, proof))
         return unscaled, result
 
 
@@ -192,11 +192,16 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
         return _unproved(scaled, fixing, Status.UNVERIFIED)
     values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above)
     if proof.width <= LOOSE * scaled.span:
-        kept = Retraced(proof.piece, proof.field)
+        kept = Retraced(proof.piece, proof.field, _logged(fixing, proof))
         return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, kept)
     # retracing itself may have caused the failure: the plain field is safer
     plain = _unproved(scaled, fixing, Status.UNVERIFIED)
     return plain._replace(values=np.clip(plain.values, lower, upper), lower=lower, upper=upper)
+
+
+def _logged(fixing: Fixing, proof: Bracket) -> Fixing:
+    """Return the order of fixing with the more accurate field, for rationals to repeat."""
+    return fixing._replace(values=proof.field.high, along=None)
 
 
 def _decided(problem: Problem, result: _Outcome, fixing: Fixing) -> _Outcome:
@@ -205,7 +210,7 @@ def _decided(problem: Problem, result: _Outcome, fixing: Fixing) -> _Outcome:
     if (
         status is Status.CONVERGED
         and (lower is not None and upper is not None)
-        and certainly_filled(problem, fixed, lower, upper)
+        and ties_decided(problem, fixing, lower, upper)
     ):
         return result
     exact = rational_amle(problem, fixing)

@@ -16,6 +16,9 @@ from .csr import Arcs
 from .doubledouble import two_sum
 from .heap import Heap, drop_least, push
 
+ROUNDING = 2.0**-50
+"""More than the relative error of a difference divided by a length."""
+
 
 @njit(cache=True, nogil=True)
 def fill(into: Arcs, known: BoolArray, values: FloatArray, rate: float, rounding: int) -> None:
@@ -126,6 +129,55 @@ def all_descend(
         if not descends:
             return False
     return True
+
+
+@njit(cache=True, nogil=True)
+def with_near_ties(
+    out: Arcs,
+    into: Arcs,
+    known: BoolArray,
+    labelled: BoolArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    some: IntArray,
+) -> BoolArray:
+    """Return some known vertices, and all that their values may be taken from, and so on.
+
+    These are the other ends of their arcs, in and out, that may be the steepest: another arc is
+    certainly steeper than any that is left out.
+    """
+    inside = np.zeros(known.size, np.bool_)
+    queue = np.empty(known.size, np.int64)
+    tail = 0
+    for x in some:
+        inside[x] = True
+        queue[tail] = x
+        tail += 1
+    head = 0
+    while head < tail:
+        x = queue[head]
+        head += 1
+        # a label takes its value from nowhere
+        for side in range(0 if labelled[x] else 2):
+            indptr, indices, lengths = out if side == 0 else into
+            least = -np.inf  # that the steepest slope can be
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                if known[y]:
+                    drop = lower[x] - upper[y] if side == 0 else lower[y] - upper[x]
+                    least = max(least, drop / lengths[e])
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                if not known[y] or inside[y]:
+                    continue
+                drop = upper[x] - lower[y] if side == 0 else upper[y] - lower[x]
+                most = drop / lengths[e]
+                # both quotients are rounded, or lost to underflow
+                if not most < least - ROUNDING * (abs(most) + abs(least)) - 2.0**-1022:
+                    inside[y] = True
+                    queue[tail] = y
+                    tail += 1
+    return inside
 
 
 @njit(cache=True, nogil=True)

@@ -122,15 +122,11 @@ def _insertion_sort(heap: Heap, start: int, stop: int) -> None:
 def _heap_sort(heap: Heap, start: int, stop: int) -> None:
     part = Heap(heap.keys[start:stop], heap.vertices[start:stop])
     size = 0
+    # with keys negated, the largest is on top: it goes to the end that becomes free
     for k in range(stop - start):
-        size = push(part, size, part.keys[k], part.vertices[k])
-    # the least goes to the end that becomes free: descending, so turned round afterwards
+        size = push(part, size, -part.keys[k], part.vertices[k])
     while size > 0:
-        key, vertex = part.keys[0], part.vertices[0]
+        key, vertex = -part.keys[0], part.vertices[0]
         size = drop_least(part, size)
         part.keys[size] = key
         part.vertices[size] = vertex
-    last = stop - start - 1
-    for k in range((last + 1) // 2):
-        part.keys[k], part.keys[last - k] = part.keys[last - k], part.keys[k]
-        part.vertices[k], part.vertices[last - k] = part.vertices[last - k], part.vertices[k]

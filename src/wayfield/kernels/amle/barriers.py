@@ -39,17 +39,7 @@ from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from ..doubledouble import DD_ERROR, Pair, add, fast_two_sum, multiply, multiply_double, two_sum
-from .proof import (
-    FLAT_LEVELS,
-    SLACK,
-    Sides,
-    flattened,
-    least_curvature,
-    less,
-    ranges,
-    sides_of,
-    steepest,
-)
+from .proof import FLAT_LEVELS, SLACK, Domain, flattened, least_curvature, less, ranges, steepest
 
 COARSEST = 2.0**-90
 """The bases of the barriers are multiples of this: a coarser grain than any that is used."""
@@ -79,32 +69,30 @@ def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair) -> Barriers | 
     field : Pair
         A field that equals the labels, of magnitude at most 1. Nothing else about it is trusted.
     """
-    sides = sides_of(out, into)
+    ways = 1 if into.indices is out.indices else 2
+    domain = Domain(into, out, ways, piece, int(piece.max(initial=-1)) + 1)
     base = np.where(piece >= 0, np.rint(field.high / COARSEST) * COARSEST, field.high)
-    below = _subsolution(sides, piece, field, base)
-    mirrored, negated = Sides(sides.down, sides.up, sides.ways), Pair(-field.high, -field.low)
-    above = _subsolution(mirrored, piece, negated, -base)
+    below = _subsolution(domain, field, base)
+    above = _subsolution(domain.mirrored(), Pair(-field.high, -field.low), -base)
     if below is None or above is None:
         return None
     return Barriers(base, below, Pair(-above.high, -above.low))
 
 
-def _subsolution(sides: Sides, piece: IntArray, field: Pair, base: FloatArray) -> Pair | None:
+def _subsolution(domain: Domain, field: Pair, base: FloatArray) -> Pair | None:
     """Return a subsolution minus its base, as coarse and as flat as each piece needs."""
-    count = int(piece.max(initial=-1)) + 1
+    piece = domain.piece
     barrier = Pair(np.zeros(piece.size), np.zeros(piece.size))
-    open_pieces = np.ones(count, np.bool_)
+    unbent = np.ones(domain.pieces, np.bool_)
     for grain in GRAINS:
         rounded = Pair(*_floored(piece, field, max(2.0**-110, 8.0 * grain)))
         for flat in (0.0, *FLAT_LEVELS):
             used = rounded
             if flat > 0.0:
                 unused = np.zeros(piece.size, np.bool_)
-                used = Pair(*flattened(sides, piece, rounded, flat, unused))
-            curvature = _curvatures(sides, piece, count, used, grain)
-            span = ranges(sides, piece, count, used.high)
-            too_long = _bend(piece, used, span, curvature, grain, base, open_pieces, barrier)
-            if not open_pieces.any():
+                used = Pair(*flattened(domain, rounded, flat, unused))
+            too_long = _bend(domain, used, grain, base, unbent, barrier)
+            if not unbent.any():
                 return barrier
             # flattening does not shorten what has too many digits; a coarser grain does
             if too_long:
@@ -134,18 +122,19 @@ def _floored(piece: IntArray, field: Pair, grid: float) -> tuple[FloatArray, Flo
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _curvatures(sides: Sides, piece: IntArray, count: int, field: Pair, grain: float) -> FloatArray:
+def _curvatures(domain: Domain, field: Pair, grain: float) -> FloatArray:
     """Return the least k of each piece; inf if there is none."""
     more = 2.51 * grain  # 4η, where η is half a grain and an eighth
+    up, down, ways, piece, count = domain
     curvature = np.zeros(count)
     for x in range(piece.size):
         c = piece[x]
         if c < 0:
             continue
-        rise, fall = steepest(sides.up, field, x, 1.0), steepest(sides.down, field, x, -1.0)
+        rise, fall = steepest(up, field, x, 1.0), steepest(down, field, x, -1.0)
         shortest = np.inf
-        for side in range(sides.ways):
-            arcs = sides.up if side == 0 else sides.down
+        for side in range(ways):
+            arcs = up if side == 0 else down
             for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                 shortest = min(shortest, arcs.lengths[e])
         excess = add(fall.high, fall.low, -rise.high, -rise.low)[0]
@@ -161,24 +150,19 @@ def _curvatures(sides: Sides, piece: IntArray, count: int, field: Pair, grain: f
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _bend(
-    piece: IntArray,
-    used: Pair,
-    span: tuple[FloatArray, FloatArray],
-    curvature: FloatArray,
-    grain: float,
-    base: FloatArray,
-    open_pieces: BoolArray,
-    barrier: Pair,
+    domain: Domain, used: Pair, grain: float, base: FloatArray, unbent: BoolArray, barrier: Pair
 ) -> bool:
-    """Write g(v) less its base into the barrier of every open piece, and close it.
+    """Write g(v) less its base into the barrier of every piece yet unbent.
 
-    A piece stays open if its curvature is too large, or its barrier has too many digits. Returns
+    A piece stays unbent if its curvature is too large, or its barrier has too many digits. Returns
     whether any barrier has too many.
     """
+    piece, curvature = domain.piece, _curvatures(domain, used, grain)
+    least, most = ranges(domain, used.high)
     # low parts are left out of the range, so it is widened by more than they can be. The bound
     # k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
-    a, b = span[0] - SLACK, span[1] + SLACK
-    bent = open_pieces & (curvature * (b - a) <= 0.499)
+    a, b = least - SLACK, most + SLACK
+    bent = unbent & (curvature * (b - a) <= 0.499)
     too_long = False
     for x in range(piece.size):
         c = piece[x]
@@ -202,5 +186,5 @@ def _bend(
             too_long = True
     for c in range(bent.size):
         if bent[c]:
-            open_pieces[c] = False
+            unbent[c] = False
     return too_long

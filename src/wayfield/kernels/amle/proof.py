@@ -49,8 +49,8 @@ FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
 """Drops taken for flat, from where the rounding of the retracing ends upwards."""
 
 
-class Sides(NamedTuple):
-    """The arcs of a graph as a bracket looks at them."""
+class Domain(NamedTuple):
+    """The arcs of a graph as a bracket looks at them, and where the equation holds."""
 
     up: Arcs
     """Into a vertex: where it can be reached from above."""
@@ -58,11 +58,14 @@ class Sides(NamedTuple):
     """Out of a vertex: where it can go down."""
     ways: int
     """Number of sides: 2, or 1 if both are the same."""
+    piece: IntArray
+    """(n,) components of the vertices at which the equation holds; -1 at all others."""
+    pieces: int
+    """Number of these components."""
 
-
-def sides_of(out: Arcs, into: Arcs) -> Sides:
-    """Return the arcs of a graph in both directions; the same arrays if it is undirected."""
-    return Sides(into, out, 1 if into.indices is out.indices else 2)
+    def mirrored(self) -> Domain:
+        """Return the domain with up and down exchanged."""
+        return self._replace(up=self.down, down=self.up)
 
 
 class Slope(NamedTuple):
@@ -82,7 +85,7 @@ class Bracket(NamedTuple):
     above: FloatArray
     """(n,) and at most the field plus this."""
     piece: IntArray
-    """(n,) components of the vertices at which the equation holds; -1 at all others."""
+    """(n,) as in `Domain`."""
 
     @property
     def width(self) -> float:
@@ -101,63 +104,55 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
         What `fix` returned, all of magnitude at most 1. Only its labels and its set of fixed
         vertices are trusted: the bracket holds for the AMLE among those.
     """
-    sides = sides_of(out, into)
+    ways = 1 if into.indices is out.indices else 2
     # vertices left unfixed bound the pieces, as labels do, and belong to none
     free = fixing.fixed & (fixing.batch >= 0)
-    piece, count = weak_components(sides.down, sides.up, sides.ways > 1, free)
-    field = retraced(sides.down, sides.up, fixing)
+    piece, count = weak_components(out, into, ways > 1, free)
+    domain = Domain(into, out, ways, piece, count)
+    field = retraced(out, into, fixing)
     if not (np.isfinite(field.high) | ~fixing.fixed).all():
         unknown = np.where(piece >= 0, np.inf, 0.0)
         return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown, piece)
     down, up = np.zeros(piece.size), np.zeros(piece.size)
-    _curvatures(sides, piece, field, np.ones(piece.size, np.bool_), down, up)
-    below = _proved_margin(sides, piece, count, field, down)
+    _curvatures(domain, field, np.ones(piece.size, np.bool_), down, up)
+    below = _proved_margin(domain, field, down)
     # above the field is below its negative, with up and down exchanged
-    mirrored, negated = Sides(sides.down, sides.up, sides.ways), Pair(-field.high, -field.low)
-    above = _proved_margin(mirrored, piece, count, negated, up)
+    above = _proved_margin(domain.mirrored(), Pair(-field.high, -field.low), up)
     return Bracket(field, below, above, piece)
 
 
-def _proved_margin(
-    sides: Sides, piece: IntArray, count: int, field: Pair, curvature: FloatArray
-) -> FloatArray:
+def _proved_margin(domain: Domain, field: Pair, curvature: FloatArray) -> FloatArray:
     """Return how far below the field the AMLE can lie, flattening only as much as needed."""
+    piece = domain.piece
     margin = np.where(piece >= 0, np.inf, 0.0)
     for bend in BENDS:
-        unproved = _margins(sides, piece, count, field, field, curvature, bend, margin)
+        unproved = _margins(domain, field, field, curvature, bend, margin)
         # flat spots need a large curvature: flattening at a lower level does not remove them
-        least = (
-            _least_flat(sides, piece, count, field, curvature, bend, margin) if unproved else 0.0
-        )
+        least = _least_flat(domain, field, curvature, bend, margin) if unproved else 0.0
         for flat in FLAT_LEVELS:
             if not unproved:
                 return margin
             if flat < least and flat < FLAT_LEVELS[-1]:
                 continue
             touched = np.zeros(piece.size, np.bool_)
-            used = Pair(*flattened(sides, piece, field, flat, touched))
+            used = Pair(*flattened(domain, field, flat, touched))
             # in place, because fields of ten million vertices are large; restored below
             before, unused = curvature[touched], np.empty(piece.size)
-            _curvatures(sides, piece, used, touched, curvature, unused)
-            unproved = _margins(sides, piece, count, field, used, curvature, bend, margin)
+            _curvatures(domain, used, touched, curvature, unused)
+            unproved = _margins(domain, field, used, curvature, bend, margin)
             curvature[touched] = before
     return margin
 
 
 @njit(cache=True, nogil=True, allocates=False)
 def _curvatures(
-    sides: Sides,
-    piece: IntArray,
-    field: Pair,
-    where: BoolArray,
-    below: FloatArray,
-    above: FloatArray,
+    domain: Domain, field: Pair, where: BoolArray, below: FloatArray, above: FloatArray
 ) -> None:
     """Return the least k of each vertex for the lower and the upper bound; inf if there is none.
 
     Only the entries that `where` asks for are written.
     """
-    up, down = sides.up, sides.down
+    up, down, _, piece, _ = domain
     for x in range(piece.size):
         if piece[x] < 0 or not where[x]:
             continue
@@ -207,36 +202,30 @@ def steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
 
 @njit(cache=True, nogil=True)
 def _margins(
-    sides: Sides,
-    piece: IntArray,
-    count: int,
-    field: Pair,
-    used: Pair,
-    curvature: FloatArray,
-    most_bend: float,
-    margin: FloatArray,
+    domain: Domain, field: Pair, used: Pair, curvature: FloatArray, most: float, margin: FloatArray
 ) -> int:
     """Return how far below `field` the AMLE can lie, proved by g applied to `used` ≤ `field`.
 
-    Vertices whose `margin` is finite already are left alone. Returns how many have no proof;
-    their margin stays inf. The field is of scale 1: at most 1 in magnitude.
+    `most` bounds the bend k (b − a). Vertices whose `margin` is finite already are left alone.
+    Returns how many have no proof; their margin stays inf. The field is of scale 1: at most 1 in
+    magnitude.
     """
-    high, low = used
+    (high, low), piece = used, domain.piece
     # one k per piece, the largest that any of its vertices asks for
-    steep = np.zeros(count)
+    steep = np.zeros(domain.pieces)
     for x in range(piece.size):
         if piece[x] >= 0:
             steep[piece[x]] = max(steep[piece[x]], curvature[x])
-    least, most = ranges(sides, piece, count, high)
+    lowest, highest = ranges(domain, high)
     unproved = 0
     for x in range(piece.size):
         c = piece[x]
         if c < 0 or margin[x] < np.inf:
             continue
         # low parts are left out of the range, so it is widened by more than they can be
-        a = least[c] - SLACK
-        b = most[c] + SLACK
-        if steep[c] * (b - a) <= most_bend:
+        a = lowest[c] - SLACK
+        b = highest[c] + SLACK
+        if steep[c] * (b - a) <= most:
             bend = steep[c] * ((high[x] - a) + SLACK) * ((b - high[x]) + SLACK)
             change = (field.high[x] - high[x]) + (field.low[x] - low[x])
             # the field was flattened here; its change is a double again, rounded
@@ -250,16 +239,10 @@ def _margins(
 
 @njit(cache=True, nogil=True)
 def _least_flat(
-    sides: Sides,
-    piece: IntArray,
-    count: int,
-    field: Pair,
-    curvature: FloatArray,
-    most_bend: float,
-    margin: FloatArray,
+    domain: Domain, field: Pair, curvature: FloatArray, most: float, margin: FloatArray
 ) -> float:
     """Return the least level at which some unproved piece is flat wherever it needs too much."""
-    level = np.full(count, np.inf)
+    piece, level = domain.piece, np.full(domain.pieces, np.inf)
     for x in range(piece.size):
         c = piece[x]
         if c < 0 or margin[x] < np.inf:
@@ -267,16 +250,15 @@ def _least_flat(
         if level[c] == np.inf:
             level[c] = 0.0
         # the range of a piece is at most 2: no piece allows less curvature
-        if curvature[x] > 0.4 * most_bend:
-            level[c] = max(level[c], _largest_drop(sides, field, x, np.inf))
+        if curvature[x] > 0.4 * most:
+            level[c] = max(level[c], _largest_drop(domain, field, x, np.inf))
     return level.min()
 
 
 @njit(cache=True, nogil=True)
-def ranges(
-    sides: Sides, piece: IntArray, count: int, high: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def ranges(domain: Domain, high: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the least and largest value of each piece, including the labels around it."""
+    up, down, ways, piece, count = domain
     least, most = np.full(count, np.inf), np.full(count, -np.inf)
     for x in range(piece.size):
         c = piece[x]
@@ -285,8 +267,8 @@ def ranges(
             most[c] = max(most[c], high[x])
         # x is a label: it bounds every piece it touches
         elif not np.isnan(high[x]):
-            for side in range(sides.ways):
-                arcs = sides.up if side == 0 else sides.down
+            for side in range(ways):
+                arcs = up if side == 0 else down
                 for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                     c = piece[arcs.indices[e]]
                     if c >= 0:
@@ -310,17 +292,18 @@ def least_curvature(surplus: float, slope: float, climb: float) -> float:
 
 @njit(cache=True, nogil=True)
 def flattened(
-    sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray
+    domain: Domain, field: Pair, flat: float, touched: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the field with every flat cluster set to the least value on and around it.
 
     Marks in `touched` the vertices whose value changed, and their neighbours.
     """
+    up, down, ways, piece, _ = domain
     high, low = field.high.copy(), field.low.copy()
     # decided for the field as it was: what changes below must not make further vertices flat
     is_flat = np.zeros(piece.size, np.bool_)
     for x in range(piece.size):
-        is_flat[x] = piece[x] >= 0 and _largest_drop(sides, field, x, flat) <= flat
+        is_flat[x] = piece[x] >= 0 and _largest_drop(domain, field, x, flat) <= flat
     queue = np.empty(piece.size, np.int32)
     for root in range(piece.size):
         if not is_flat[root]:
@@ -334,8 +317,8 @@ def flattened(
         while head < tail:
             x = queue[head]
             head += 1
-            for side in range(sides.ways):
-                arcs = sides.up if side == 0 else sides.down
+            for side in range(ways):
+                arcs = up if side == 0 else down
                 for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                     y = arcs.indices[e]
                     if less(field, y, field, least):
@@ -350,20 +333,20 @@ def flattened(
                 high[x] = field.high[least]
                 low[x] = field.low[least]
                 touched[x] = True
-                for side in range(sides.ways):
-                    arcs = sides.up if side == 0 else sides.down
+                for side in range(ways):
+                    arcs = up if side == 0 else down
                     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                         touched[arcs.indices[e]] = True
     return high, low
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _largest_drop(sides: Sides, field: Pair, x: int, enough: float) -> float:
+def _largest_drop(domain: Domain, field: Pair, x: int, enough: float) -> float:
     """Return the largest difference of a neighbour from x, or the first one above `enough`."""
     high, low = field
     most = 0.0
-    for side in range(sides.ways):
-        arcs = sides.up if side == 0 else sides.down
+    for side in range(domain.ways):
+        arcs = domain.up if side == 0 else domain.down
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
             drop = abs((high[y] - high[x]) + (low[y] - low[x]))
