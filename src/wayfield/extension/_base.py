@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -151,6 +151,34 @@ class Solution:
     evidence: Evidence | None = None
     fixing: Fixing | None = None
     """The order in which the AMLE fixed its values."""
+
+
+def _nothing() -> None:
+    """Prepare nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """How to solve many problems on one graph, with what they have in common. It can be pickled.
+
+    Attributes
+    ----------
+    solve : callable
+        Solves a list of up to `block` problems.
+    prepare : callable
+        Computes now what threads will share.
+    block : int
+        Number of problems that are solved together.
+    """
+
+    solve: Callable[[Sequence[Problem]], list[Solution]]
+    prepare: Callable[[], None] = _nothing
+    block: int = 1
+
+
+def one_by_one(solve: Callable[[Problem], Solution], problems: Sequence[Problem]) -> list[Solution]:
+    """Solve problems one after another."""
+    return list(map(solve, problems))
 
 
 @runtime_checkable

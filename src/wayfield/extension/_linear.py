@@ -31,6 +31,7 @@ from scipy.sparse.linalg import splu
 
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
+from ..kernels.csr import entries_of
 from ..kernels.elimination import (
     Factors,
     Fill,
@@ -43,7 +44,6 @@ from ..kernels.elimination import (
     solve_factored,
     substitute,
 )
-from ..kernels.harmonic import interior_pattern, laplacian_data
 from ..kernels.krylov import Matrix, biconjugate_gradients, conjugate_gradients
 from ._deadline import check_time
 
@@ -118,8 +118,18 @@ class Interior:
         vertices = vertices.astype(index)
         row = np.full(graph.num_vertices, -1, index)
         row[vertices] = np.arange(vertices.size, dtype=index)
-        indptr = np.empty(vertices.size + 1, index)
-        indices, slot = interior_pattern(graph.arcs, vertices, row, indptr)
+        # the arcs between free vertices, row by row; in each row the diagonal entry comes first
+        owner, arcs = entries_of(vertices, graph.indptr)
+        inner = row[graph.indices[arcs]] >= 0
+        owner, arcs = owner[inner].astype(index), arcs[inner]
+        slots = np.arange(1, owner.size + 1, dtype=index) + owner
+        ends = np.searchsorted(owner, np.arange(vertices.size + 1))
+        indptr = (ends + np.arange(vertices.size + 1)).astype(index)
+        indices = np.empty(indptr[-1], index)
+        indices[indptr[:-1]] = np.arange(vertices.size)
+        indices[slots] = row[graph.indices[arcs]]
+        slot = np.full(graph.num_arcs, -1, index)
+        slot[arcs] = slots
         return cls(graph, vertices, row, indptr, indices, slot, ordered, solves)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -135,7 +145,12 @@ class Interior:
     @cached_property
     def laplacian(self) -> sparse.csr_array[np.float64]:
         """Interior Laplacian with conductance 1/ℓ, each rounded to the nearest double."""
-        return self.matrix(laplacian_data(self.graph.arcs, self.vertices, self.indptr, self.slot))
+        graph, inner, data = self.graph, self.slot >= 0, np.empty(self.indices.size)
+        conductances = 1.0 / graph.lengths
+        data[self.slot[inner]] = -conductances[inner]
+        total = np.bincount(graph.tails, conductances, graph.num_vertices)
+        data[self.indptr[:-1]] = total[self.vertices]
+        return self.matrix(data)
 
     @cached_property
     def degree(self) -> FloatArray:

@@ -49,6 +49,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -59,13 +60,13 @@ from ..kernels._types import FloatArray
 from ..kernels.doubledouble import Pair
 from ..kernels.plaplacian import flow_balance
 from ..labels import Labels
-from ._base import Problem, Solution, Status
+from ._base import Problem, Shared, Solution, Status, one_by_one
 from ._evidence import Enclosed
 from ._linear import Direct, Interior
 from ._newton import Equation, Iterate, levelled, newton, polish, verified_bound
 from ._scaling import Scaled
 from .amle import AMLE
-from .harmonic import Harmonic, SharedSystem, System, shared_interior, solve_block
+from .harmonic import Harmonic, System, shared_system, solve_block
 
 LIMIT = Option("method", "amle", python="AMLE()")
 """The extension for p = inf."""
@@ -143,14 +144,15 @@ class PLaplacian:
         free = np.flatnonzero(~(problem.labelled | problem.orphaned))
         return self.solve_on(System(Interior.of(problem.graph, free)), problem)
 
-    def share(
-        self, graph: Graph, label_sets: Sequence[Labels]
-    ) -> SharedSystem | SharedOrder | None:
+    def share(self, graph: Graph, label_sets: Sequence[Labels]) -> Shared | None:
         """Return one harmonic factorisation, and its order of elimination, for all."""
         if self.p == 2.0:
             return Harmonic(bracket=self.bracket).share(graph, label_sets)
-        interior = shared_interior(graph, label_sets)
-        return None if interior is None else SharedOrder(System(interior), self)
+        system = shared_system(graph, label_sets)
+        if system is None:
+            return None
+        solve = partial(one_by_one, partial(self.solve_on, system))
+        return Shared(solve, partial(system.prepare, bracket=False))
 
     def solve_on(self, system: System, problem: Problem) -> Solution:
         """Extend the labels of a problem whose free vertices are among the system's."""
@@ -203,23 +205,6 @@ class PLaplacian:
             again.steps += solved.steps
             solved = min(solved, again, key=lambda iterate: iterate.norm)
         return polish(equation, solved, self.max_steps)
-
-
-@dataclass(frozen=True, eq=False)
-class SharedOrder:
-    """Problems that share a harmonic factorisation and an order of elimination."""
-
-    system: System
-    method: PLaplacian
-    block: ClassVar[int] = 1
-
-    def prepare(self) -> None:
-        """Factor the matrix."""
-        self.system.prepare(bracket=False)
-
-    def solve(self, problems: Sequence[Problem]) -> list[Solution]:
-        """Solve one after another."""
-        return [self.method.solve_on(self.system, problem) for problem in problems]
 
 
 def start_field(scaled: Scaled, values: FloatArray) -> Pair:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -68,21 +67,6 @@ def group_edges(
 
 
 @njit(cache=True, nogil=True)
-def edges_once(arcs: Arcs) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the ends of an undirected graph's edges, the lower first, in ascending order."""
-    tails = np.empty(arcs.indices.size // 2, np.uint32)
-    heads = np.empty_like(tails)
-    slot = 0
-    for x in range(arcs.indptr.size - 1):
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            if arcs.indices[e] > x:
-                tails[slot] = x
-                heads[slot] = arcs.indices[e]
-                slot += 1
-    return tails, heads
-
-
-@njit(cache=True, nogil=True)
 def reverse_arcs(arcs: Arcs, reverse: Arcs) -> None:
     """Fill `reverse` with the reversed arcs. Its rows come out sorted.
 
@@ -104,22 +88,21 @@ def reverse_arcs(arcs: Arcs, reverse: Arcs) -> None:
     _shift_back(indptr)
 
 
-@njit(cache=True, nogil=True)
 def reverse_slots(arcs: Arcs) -> IntArray:
     """Return, for every slot of the reversed arcs, the slot of the original arc.
 
     In an undirected graph these are the slots of the opposite arcs.
     """
-    free = np.zeros(arcs.indptr.size, np.int64)
-    for y in arcs.indices:
-        free[y + 1] += 1
-    _cumulate(free)
-    original = np.empty(arcs.indices.size, np.int64)
-    for e in range(arcs.indices.size):
-        y = arcs.indices[e]
-        original[free[y]] = e
-        free[y] += 1
-    return original
+    return np.argsort(arcs.indices, kind="stable")
+
+
+def entries_of(rows: IntArray, indptr: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the entries of some rows, one after another: position in `rows`, and slot."""
+    sizes = np.diff(indptr)[rows]
+    owner = np.repeat(np.arange(rows.size), sizes)
+    # entry k is as far behind the start of its row as k is behind the first entry of that row here
+    slots = np.repeat(indptr[rows] - (np.cumsum(sizes) - sizes), sizes)
+    return owner, slots + np.arange(owner.size)
 
 
 @njit(cache=True, nogil=True)
@@ -302,12 +285,9 @@ def renumber(arcs: Arcs) -> Renumbered | None:
     order = np.asarray(reverse_cuthill_mckee(pattern, symmetric_mode=True))
     number = np.empty_like(order)
     number[order] = np.arange(n, dtype=order.dtype)
-    degrees = np.diff(arcs.indptr)[order]
     indptr = np.zeros_like(arcs.indptr)
-    np.cumsum(degrees, out=indptr[1:])
-    # arc k of the new row i is as far behind the start of the old row as k is behind indptr[i]
-    slots = np.repeat(arcs.indptr[:-1][order] - indptr[:-1], degrees)
-    slots += np.arange(m, dtype=slots.dtype)
+    np.cumsum(np.diff(arcs.indptr)[order], out=indptr[1:])
+    _, slots = entries_of(order, arcs.indptr)
     return Renumbered(order, number, Arcs(indptr, number[arcs.indices[slots]], arcs.lengths[slots]))
 
 
