@@ -42,7 +42,7 @@ from .._arrays import (
 from .._text import number_of
 from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.chance import Process, choice_figures, reversed_outcomes
+from ..kernels.chance import Process, prepared
 from ..kernels.csr import entries_of
 
 SUMS_TO_ONE = 1e-9
@@ -459,12 +459,8 @@ class Transitions(KeepsReadOnly):
         scale = np.frexp(self.totals)[1][self._outcome_choices]
         costs = np.ldexp(self.costs, -self._cost_exponent)
         ptr, heads = self.outcome_indptr.astype(np.uint32), self.next_states.astype(np.uint32)
-        outcomes = (ptr, heads, np.ldexp(self.counts, -scale), costs)
-        owner = self.states.astype(np.uint32)
-        fee, odds = choice_figures(*outcomes, owner)
-        into = reversed_outcomes(self.num_states, *outcomes[:2], odds)
-        relief = np.zeros(self.num_choices)
-        return Process(self.indptr, *outcomes, owner, fee, odds, *into, relief)
+        counts, owner = np.ldexp(self.counts, -scale), self.states.astype(np.uint32)
+        return prepared(self.indptr, ptr, heads, counts, costs, owner)
 
     def _check_counted(self, what: str) -> None:
         """Raise `InputError` for probabilities, which have no sample size."""

@@ -98,10 +98,11 @@ def reverse_slots(arcs: Arcs) -> IntArray:
 
 def entries_of(rows: IntArray, indptr: IntArray) -> tuple[IntArray, IntArray]:
     """Return the entries of some rows, one after another: position in `rows`, and slot."""
-    sizes = np.diff(indptr)[rows]
+    starts = indptr[rows].astype(np.int64)
+    sizes = indptr[rows + 1] - starts
     owner = np.repeat(np.arange(rows.size), sizes)
     # entry k is as far behind the start of its row as k is behind the first entry of that row here
-    slots = np.repeat(indptr[rows] - (np.cumsum(sizes) - sizes), sizes)
+    slots = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
     return owner, slots + np.arange(owner.size)
 
 
