@@ -46,7 +46,6 @@ from .._arrays import (
 from ..errors import InputError, NotConverged
 from ..graph import Graph, check_graph, same_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.fields import extremes
 from ..labels import Labels, check_labels
 
 if TYPE_CHECKING:
@@ -128,7 +127,15 @@ class Problem:
     @cached_property
     def extreme_labels(self) -> tuple[IntArray, IntArray]:
         """Labelled vertices of least and of largest value, by component; 0 without a label."""
-        return extremes(self.graph.components, self.labels.vertices, self.labels.values)
+        component, at = self.graph.components, self.labels.vertices
+        found = []
+        for heights in (self.labels.values, -self.labels.values):
+            order = np.lexsort((heights, component[at]))
+            home, first = np.unique(component[at][order], return_index=True)
+            ends = np.zeros(int(component.max()) + 1, np.int32)
+            ends[home] = at[order[first]]
+            found.append(ends)
+        return found[0], found[1]
 
     def relabelled(self, labels: Labels) -> Self:
         """Return the problem with other values at the same labelled vertices."""

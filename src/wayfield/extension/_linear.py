@@ -186,20 +186,9 @@ class Interior:
             return True
         roughly = self.solves * np.log(FINE) / np.log(ROUGH)
         affordable = self.elimination_work / (STEP_COST * self.indices.size * roughly)
-        return self._converges_within(min(affordable, MOST_STEPS))
-
-    def _converges_within(self, steps: float) -> bool:
-        """Whether an iteration roughly finds the hitting times within this many steps."""
+        # one rough solve for the hitting times counts the steps
         matrix = Matrix(self.indptr, self.indices, self.laplacian.data)
-        found, residual, direction = np.zeros(self.size), self.degree.copy(), np.ones(self.size)
-        size = float(residual.sum())
-        goal = ROUGH**2 * size
-        while steps >= 1.0 and size > goal:
-            check_time()
-            some = int(min(steps, CHUNK))
-            size = conjugate_gradients(matrix, found, residual, direction, size, goal, some)
-            steps -= some
-        return size <= goal
+        return conjugate(matrix, self.degree, ROUGH, min(affordable, MOST_STEPS))[1]
 
     def matrix(self, data: FloatArray) -> sparse.csr_array[np.float64]:
         """Return a matrix with these entries in the slots of the pattern."""
@@ -347,16 +336,7 @@ class Krylov:
         return self._direct.solve(rhs)
 
     def _conjugate(self, rhs: FloatArray, rtol: float) -> tuple[FloatArray, bool]:
-        found, residual, direction = np.zeros_like(rhs), rhs.copy(), rhs / self._diagonal
-        size = float(residual @ direction)
-        goal = rtol**2 * size
-        for _ in range(0, MOST_STEPS, CHUNK):
-            check_time()
-            state = (found, residual, direction)
-            size = conjugate_gradients(self._matrix, *state, size, goal, CHUNK)
-            if not size > goal:
-                break
-        return found, size <= goal
+        return conjugate(self._matrix, rhs, rtol, MOST_STEPS)
 
     def _biconjugate(self, rhs: FloatArray, rtol: float) -> tuple[FloatArray, bool]:
         found, residual = np.zeros_like(rhs), rhs / self._diagonal
@@ -367,6 +347,22 @@ class Krylov:
             if not size > goal:
                 break
         return found, size <= goal
+
+
+def conjugate(
+    matrix: Matrix, rhs: FloatArray, rtol: float, steps: float
+) -> tuple[FloatArray, bool]:
+    """Return the result of conjugate gradients, and whether they converged within these steps."""
+    found, residual = np.zeros_like(rhs), rhs.copy()
+    direction = rhs / matrix.data[matrix.indptr[:-1]]
+    size = float(residual @ direction)
+    goal = rtol**2 * size
+    while steps >= 1.0 and size > goal:
+        check_time()
+        some = int(min(steps, CHUNK))
+        size = conjugate_gradients(matrix, found, residual, direction, size, goal, some)
+        steps -= some
+    return found, size <= goal
 
 
 def symmetric_solver(interior: Interior) -> LinearSolver:

@@ -1,4 +1,4 @@
-"""Compressed sparse rows: building, checking, reversing, merging, components, renumbering.
+"""Compressed sparse rows: building, checking, reversing, components, renumbering.
 
 The arcs of a graph lie row by row: those of vertex ``x`` are the slots ``indptr[x]`` to
 ``indptr[x + 1]`` of ``indices`` (heads) and ``lengths``. All kernels here are linear in the
@@ -152,33 +152,6 @@ def keep_shortest(rows: Arcs) -> tuple[int, int]:
         start = stop
         indptr[x + 1] = out
     return indices.size - out, longer
-
-
-@njit(cache=True, nogil=True)
-def merge_ways(arcs: Arcs, reverse: Arcs, how: int, merged: Arcs) -> int:
-    """Fill `merged` with the arcs and their reverses; return how many there are.
-
-    Where both exist, the length is the shorter (`how` = 0), the longer (1) or their mean (2).
-    """
-    out = 0
-    merged.indptr[0] = 0
-    for x in range(arcs.indptr.size - 1):
-        e, e_stop = arcs.indptr[x], arcs.indptr[x + 1]
-        r, r_stop = reverse.indptr[x], reverse.indptr[x + 1]
-        while e < e_stop or r < r_stop:
-            # two sorted rows merge: at least one of `there` and `back` holds, both where an arc has
-            # its reverse
-            there = e < e_stop and (r == r_stop or arcs.indices[e] <= reverse.indices[r])
-            back = r < r_stop and (e == e_stop or reverse.indices[r] <= arcs.indices[e])
-            a = arcs.lengths[e] if there else reverse.lengths[r]
-            b = reverse.lengths[r] if back else arcs.lengths[e]
-            merged.indices[out] = arcs.indices[e] if there else reverse.indices[r]
-            merged.lengths[out] = min(a, b) if how == 0 else max(a, b) if how == 1 else (a + b) / 2
-            e += there
-            r += back
-            out += 1
-        merged.indptr[x + 1] = out
-    return out
 
 
 @njit(cache=True, nogil=True)
