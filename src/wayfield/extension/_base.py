@@ -113,16 +113,11 @@ class Problem:
 
         The maximum principle holds component by component.
         """
-        component, labels = self.graph.components, self.labels
-        count = int(component.max(initial=0)) + 1
-        if count == 1:
-            return labels.values.min(keepdims=True), labels.values.max(keepdims=True)
-        least, largest = np.full(count, -np.inf), np.full(count, np.inf)
-        at = component[labels.vertices]
-        least[at], largest[at] = np.inf, -np.inf
-        np.minimum.at(least, at, labels.values)
-        np.maximum.at(largest, at, labels.values)
-        return least[component], largest[component]
+        if self.graph.components.max(initial=0) == 0:
+            return self.labels.values.min(keepdims=True), self.labels.values.max(keepdims=True)
+        least, largest = (self.boundary[at][self.graph.components] for at in self.extreme_labels)
+        where = self.orphaned
+        return np.where(where, -np.inf, least), np.where(where, np.inf, largest)
 
     @cached_property
     def extreme_labels(self) -> tuple[IntArray, IntArray]:

@@ -116,7 +116,7 @@ class Interior:
         """Return the pattern on the given free vertices, with rows in that order."""
         index = np.int32 if graph.num_arcs + graph.num_vertices < 2**31 else np.int64
         vertices = vertices.astype(index)
-        row = np.full(graph.num_vertices, -1, index)
+        row: IntArray = np.full(graph.num_vertices, -1, index)
         row[vertices] = np.arange(vertices.size, dtype=index)
         # the arcs between free vertices, row by row; in each row the diagonal entry comes first
         owner, arcs = entries_of(vertices, graph.indptr)
@@ -326,17 +326,16 @@ class Krylov:
 
     def _solve(self, rtol: float, rhs: FloatArray) -> FloatArray:
         if self._direct is None:
-            iterate = self._conjugate if self._symmetric else self._biconjugate
             scale = np.abs(rhs).max()  # squares of its entries could underflow
-            found, converged = iterate(rhs / scale, rtol)
+            if self._symmetric:
+                found, converged = conjugate(self._matrix, rhs / scale, rtol, MOST_STEPS)
+            else:
+                found, converged = self._biconjugate(rhs / scale, rtol)
             if converged or self._interior.elimination_work > MOST_WORK:
                 return np.asarray(scale * found)
             matrix = self._interior.matrix(self._matrix.data)
             self._direct = Direct(matrix, symmetric=self._symmetric)
         return self._direct.solve(rhs)
-
-    def _conjugate(self, rhs: FloatArray, rtol: float) -> tuple[FloatArray, bool]:
-        return conjugate(self._matrix, rhs, rtol, MOST_STEPS)
 
     def _biconjugate(self, rhs: FloatArray, rtol: float) -> tuple[FloatArray, bool]:
         found, residual = np.zeros_like(rhs), rhs / self._diagonal

@@ -134,13 +134,6 @@ class Equation:
         high = np.clip(np.nan_to_num(u.high, nan=0.0), -most, most)
         return Pair(high, np.where(outside, 0.0, u.low))
 
-    def swept(self, u: Pair) -> Pair:
-        """Return u after a symmetric nonlinear Gauss–Seidel sweep, forward and backward."""
-        u = Pair(u.high.copy(), u.low.copy())
-        arcs, vertices = self.interior.graph.arcs, self.interior.vertices
-        sweep(arcs, vertices, u, self.q, CLOSE * self.span)
-        return u
-
     def update_residual(self, values: FloatArray, span: float) -> float:
         """Return the largest distance of a value from the solution of its vertex equation."""
         arcs, vertices = self.interior.graph.arcs, self.interior.vertices
@@ -207,8 +200,11 @@ def newton(equation: Equation, start: Pair, tolerance: float, cap: int) -> Itera
         elif now.norm <= tolerance:
             break
         else:
-            swept = equation.at(equation.swept(now.u), noise=START_NOISE * equation.span)
-            now = replace(swept, steps=now.steps)
+            # a nonlinear Gauss–Seidel sweep, forward and backward
+            u, inside = Pair(now.u.high.copy(), now.u.low.copy()), equation.interior
+            close = CLOSE * equation.span
+            sweep(inside.graph.arcs, inside.vertices, u, equation.q, close)
+            now = replace(equation.at(u, noise=START_NOISE * equation.span), steps=now.steps)
     if now.norm <= tolerance:
         now.status = Status.CONVERGED
     elif now.steps < cap:
