@@ -461,17 +461,13 @@ class PolicySystem:
             # One Gauss-Seidel sweep is exact where moves lead to earlier rows only. The diagonal
             # alone would not do: on a chain of 2,000 states with moves that fail one time in ten it
             # takes thousands of steps, and the sweep 8.
-            problem = (self._rows, True, found, rest, rtol)
+            problem = (rhs / scale, found, rest, rtol)
             digits = max(1.0, np.log(rtol) / np.log(ROUGH))
             patience = max(PATIENCE, PATIENCE_PER_ROOT * np.sqrt(rhs.size))
-            left = biconjugate_gradients(*problem, int(patience * digits), HOPELESS)
-            if np.isnan(left):
-                left = self._recover(rhs / scale, found, rest)
+            left = self._iterate(*problem, int(patience * digits), HOPELESS)
             self.slow = not left <= rtol and self._fills_in
             if self.slow and not rough:
-                left = biconjugate_gradients(*problem, MOST_STEPS, np.inf)
-                if np.isnan(left):
-                    left = self._recover(rhs / scale, found, rest)
+                left = self._iterate(*problem, MOST_STEPS, np.inf)
             elif self.slow and not left < 1.0:
                 found[:] = 0.0
         if left <= rtol or (self.slow and rough):
@@ -480,17 +476,27 @@ class PolicySystem:
             self._factors = Direct(self.matrix)
         return self._factors.solve(rhs)
 
-    def _recover(self, rhs: FloatArray, found: FloatArray, rest: FloatArray) -> float:
-        """Set `rest` to the true residual after a breakdown, and return its largest entry.
+    def _iterate(
+        self,
+        rhs: FloatArray,
+        found: FloatArray,
+        rest: FloatArray,
+        rtol: float,
+        steps: int,
+        growth: float,
+    ) -> float:
+        """Improve what was found, with its residual `rest`; return the residual's largest entry.
 
-        What was found is dropped if it is no better than 0.
+        After a breakdown the residual is computed anew, and what was found is dropped if it is no
+        better than 0.
         """
-        rest[:] = rhs - self.matrix @ found
-        left = float(np.abs(rest).max())
-        if left < 1.0:
-            return left
-        found[:], rest[:] = 0.0, rhs
-        return 1.0
+        left = biconjugate_gradients(self._rows, True, found, rest, rtol, steps, growth)
+        if np.isnan(left):
+            rest[:] = rhs - self.matrix @ found
+            left = float(np.abs(rest).max())
+            if not left < 1.0:
+                found[:], rest[:], left = 0.0, rhs, 1.0
+        return left
 
 
 def excess(above: float) -> float:

@@ -282,10 +282,10 @@ def levelled(equation: Equation, solved: Iterate, u: Pair, side: int, flat: floa
     # the rim to take is the last of its plateau in this order; low parts decide between equals
     order = np.lexsort((side * u.low[rim], side * u.high[rim], home))
     last = order[np.append(np.diff(home[order]) != 0, True)[: order.size]]
-    source = np.arange(plateau.size)
-    found = np.full(plateau.size, -1)
-    found[home[last]] = rim[last]
-    source = np.where(plateau & (found[piece] >= 0), found[piece], source)
+    source = np.full(plateau.size, -1)
+    source[home[last]] = rim[last]
+    source = source[piece]
+    source = np.where(plateau & (source >= 0), source, np.arange(plateau.size))
     return Pair(u.high[source], u.low[source])
 
 

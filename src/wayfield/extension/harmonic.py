@@ -173,8 +173,6 @@ class Task:
     field: Pair
     tau: float = 0.0
     """Bound on the update residual of `field`."""
-    proved: bool = False
-    """Whether `field` ± 2 τ w are already known to be a super- and a subsolution."""
     solves: int = 0
 
     @classmethod
@@ -194,16 +192,12 @@ def solve_block(system: System, problems: Sequence[Problem], bracket: bool) -> l
     """Solve problems whose labels include every labelled vertex outside the system's interior."""
     tasks = [Task.of(problem, system) for problem in problems]
     if system.interior.size:
-        refine(system, tasks, bracket)
+        refine(system, tasks)
     return [conclude(system, task, bracket) for task in tasks]
 
 
-def refine(system: System, tasks: Sequence[Task], bracket: bool) -> None:
-    """Solve and refine all tasks together until each has converged or stalled.
-
-    Where a bracket is asked for, proving it at once for the smallest τ of interest saves
-    the residual.
-    """
+def refine(system: System, tasks: Sequence[Task]) -> None:
+    """Solve and refine all tasks together until each has converged or stalled."""
     greens = green_columns(system, tasks)
     residuals = [system.residual(task.field, task.pinned)[0] for task in tasks]
     active = list(range(len(tasks)))
@@ -218,11 +212,6 @@ def refine(system: System, tasks: Sequence[Task], bracket: bool) -> None:
             pin(step, task.pinned, greens[k])
             field = Pair(*corrected(task.field, system.interior.vertices, step))
             task.solves += 1
-            if bracket and task.solves > 1:
-                shift = 2.0 * task.fine * system.hitting_time
-                if system.encloses(field, task.pinned, shift):
-                    task.field, task.tau, task.proved = field, task.fine, True
-                    continue
             residuals[k], tau = system.residual(field, task.pinned)
             if not tau < task.tau:
                 continue
@@ -286,7 +275,7 @@ def verified_bracket(
     with np.errstate(over="ignore"):  # an overflow encloses nothing
         shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
         for _ in range(MAX_WIDENINGS):
-            if task.proved or system.encloses(task.field, task.pinned, shift):
+            if system.encloses(task.field, task.pinned, shift):
                 below, above = Pair(high, low - shift), Pair(high, low + shift)
                 bracket = scaled.bound(below, -1), scaled.bound(above, +1)
                 return bracket, Enclosed(2.0, below, above)

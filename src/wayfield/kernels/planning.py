@@ -82,13 +82,6 @@ def first_least(arcs: Arcs, values: FloatArray, s: int, kind: int) -> int:
     begin, end = arcs.indptr[s], arcs.indptr[s + 1]
     here = values[s]
     slot, least = -1, inf
-    # the common case, separately: one load and one comparison per arc
-    if kind == UNIT:
-        for e in range(begin, end):
-            there = values[arcs.indices[e]]
-            if there < least:
-                slot, least = e, there
-        return slot
     for e in range(begin, end):
         there = values[arcs.indices[e]]
         # an infinite head is never a move, and its slope may be NaN
