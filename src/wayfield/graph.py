@@ -48,7 +48,6 @@ from .kernels.csr import (
     first_flaw,
     group_edges,
     keep_shortest,
-    merge_ways,
     renumber,
     reverse_arcs,
     weak_components,
@@ -190,21 +189,12 @@ class Graph:
         loops = int(np.count_nonzero(tail == head))
         if loops:
             warnings.warn(f"{number_of(loops, 'self-loops')} dropped", InputWarning, stacklevel=2)
-        # grouping by head and then by tail sorts the rows, in linear time
         ways = 1 if directed else 2
-        m = ways * (size - loops)
-        by_head, rows = _empty_rows(n, m), _empty_rows(n, m)
-        group_edges(tail, head, length, not directed, by_head)
-        reverse_arcs(by_head, rows)
-        merged, longer = keep_shortest(rows)
-        if merged:
-            kept = rows.indices[: m - merged].copy(), rows.lengths[: m - merged].copy()
-            rows = Arcs(rows.indptr, *kept)
+        arcs, merged, longer = _sorted_rows(n, tail, head, length, loops, ways)
         if longer:
             edges = number_of(longer // ways, "parallel edges")
             message = f"{edges} of different length: the shortest is kept"
             warnings.warn(message, InputWarning, stacklevel=2)
-        arcs = Arcs(frozen(rows.indptr), frozen(rows.indices), frozen(rows.lengths))
         return cls(*arcs, directed, positions, loops, merged // ways)  # type: ignore[arg-type]
 
     @classmethod
@@ -454,14 +444,17 @@ class Graph:
         >>> hill.symmetrised("mean")
         Graph(2 vertices, 1 edges, lengths 2 to 2)
         """
-        ways = ("min", "max", "mean")
-        as_choice(how, "how", ways)
+        as_choice(how, "how", ("min", "max", "mean"))
         if not self.directed:
             return self
-        rows = _empty_rows(self.num_vertices, 2 * self.num_arcs)
-        count = merge_ways(self.arcs, self.reverse_arcs, ways.index(how), rows)
-        indices, lengths = rows.indices[:count].copy(), rows.lengths[:count].copy()
-        arcs = Arcs(frozen(rows.indptr), frozen(indices), frozen(lengths))
+        n, tails, heads = self.num_vertices, self.tails, self.indices
+        arcs, _, _ = _sorted_rows(n, tails, heads, self.lengths, 0, 2)
+        if how != "min":
+            # the longer of two is the shorter of their negatives
+            negated, _, _ = _sorted_rows(n, tails, heads, frozen(-self.lengths), 0, 2)
+            longest = -negated.lengths
+            mean = (arcs.lengths + longest) / 2
+            arcs = arcs._replace(lengths=frozen(longest if how == "max" else mean))
         return replace(self, **arcs._asdict(), directed=False)
 
     # ---------------------------------------------------------------- files
@@ -532,10 +525,26 @@ def _restore(cls: type[Graph], *values: Any) -> Graph:
     return cls(*arguments)
 
 
-def _empty_rows(n: int, m: int) -> Arcs:
-    """Allocate rows for n vertices and m arcs."""
+def _sorted_rows(
+    n: int, tails: IntArray, heads: IntArray, lengths: FloatArray, loops: int, ways: int
+) -> tuple[Arcs, int, int]:
+    """Return edges as sorted rows, one way or both, with the shortest of parallel arcs.
+
+    Also return the number of arcs merged, and how many of those were longer than the one kept.
+    """
+    m = ways * (tails.size - loops)
     offset = np.int32 if m < 2**31 else np.int64
-    return Arcs(np.empty(n + 1, offset), np.empty(m, np.int32), np.empty(m))
+    # grouping by head and then by tail sorts the rows, in linear time
+    by_head, rows = (
+        Arcs(np.empty(n + 1, offset), np.empty(m, np.int32), np.empty(m)) for _ in range(2)
+    )
+    group_edges(tails, heads, lengths, ways == 2, by_head)
+    reverse_arcs(by_head, rows)
+    merged, longer = keep_shortest(rows)
+    if merged:
+        kept = rows.indices[: m - merged].copy(), rows.lengths[: m - merged].copy()
+        rows = Arcs(rows.indptr, *kept)
+    return Arcs(*map(frozen, rows)), merged, longer
 
 
 def _one_way(arcs: Arcs, slot: int) -> str:

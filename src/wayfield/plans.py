@@ -268,7 +268,7 @@ class Plan(KeepsReadOnly):
             onward = plan(graph, lifted.values, self.goal).rollout(int(path[-1]))
             path = np.concatenate([path, onward.path[1:]])
         cost = path_cost(graph.arcs, path)
-        detour = cost - path_cost(graph.arcs, loop_erased(path, graph.num_vertices))
+        detour = cost - path_cost(graph.arcs, loop_erased(path))
         return Rollout(frozen(path), cost, Outcome.REACHED, raised, max(detour, 0.0))
 
     def __repr__(self) -> str:

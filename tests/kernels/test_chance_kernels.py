@@ -74,14 +74,14 @@ def test_a_sweep_takes_the_best_choice_of_every_state(seed: int) -> None:
     assert changed == (before != np.array(moves)).sum()
     assert most == pytest.approx(max(updates))
     *arrays, residual, _, descends = chance.chosen_rows(choices, gaps, stops, change, policy)
-    rows = chance.Rows(*arrays)
+    rows = Matrix(*arrays)
     assert descends == all(
-        policy[i] < 0 or (rows.columns[rows.ptr[i] : rows.ptr[i + 1]] < i).any() for i in range(10)
+        policy[i] < 0 or (rows.indices[slice(*rows.indptr[i : i + 2])] < i).any() for i in range(10)
     )
     for i in range(10):
         onward = (
-            rows.data[rows.ptr[i] : rows.ptr[i + 1]]
-            @ change[rows.columns[rows.ptr[i] : rows.ptr[i + 1]]]
+            rows.data[rows.indptr[i] : rows.indptr[i + 1]]
+            @ change[rows.indices[rows.indptr[i] : rows.indptr[i + 1]]]
         )
         start = gaps[policy[i]] if policy[i] >= 0 else stops[i]
         assert residual[i] == pytest.approx(start + onward - change[i], abs=1e-12)

@@ -23,8 +23,8 @@ from scipy.sparse.csgraph import connected_components
 
 from .._arrays import frozen
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.chance import Process, approach, choice_figures, reversed_outcomes
-from ..kernels.chance_proof import mean_falls
+from ..kernels.chance import Process, approach, mean_falls, prepared
+from ..kernels.csr import entries_of
 from ..kernels.doubledouble import Pair
 from . import _solver
 from ._solver import (
@@ -108,18 +108,13 @@ def _collapsed(process: Process, part: IntArray) -> tuple[Process, IntArray]:
     """Return the process with one state per part, and the original index of each choice."""
     owner = part[process.owner]
     kept = np.argsort(owner, kind="stable")
-    sizes = np.diff(process.ptr)
-    n = int(part.max()) + 1
+    _, rows = entries_of(kept, process.ptr)
     # the types of every other process: for other types, kernels would be compiled again
-    first = frozen(np.searchsorted(owner[kept], np.arange(n + 1)).astype(np.int64))
-    ptr = np.append(0, np.cumsum(sizes[kept])).astype(np.int64)
-    rows = np.arange(ptr[-1]) + np.repeat(process.ptr[kept] - ptr[:-1], sizes[kept])
+    owner = owner[kept].astype(np.uint32)
+    first = frozen(np.searchsorted(owner, np.arange(int(part.max()) + 2)))
+    ptr = np.append(0, np.cumsum(np.diff(process.ptr)[kept])).astype(np.uint32)
     heads = part[process.heads[rows]].astype(np.uint32)
-    outcomes = (ptr.astype(np.uint32), heads, process.counts[rows], process.costs[rows])
-    owners = owner[kept].astype(np.uint32)
-    fee, odds = choice_figures(*outcomes, owners)
-    into = reversed_outcomes(n, *outcomes[:2], odds)
-    return Process(first, *outcomes, owners, fee, odds, *into, np.zeros(kept.size)), kept
+    return prepared(first, ptr, heads, process.counts[rows], process.costs[rows], owner), kept
 
 
 def relieved_everywhere(

@@ -46,19 +46,19 @@ from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import (
     Choices,
     Process,
-    Rows,
+    choices_of,
     chosen_rows,
     components,
     correct,
     first_policy,
     infinite_layers,
+    mean_falls,
     numbered,
     optimality_check,
     policy_check,
     policy_reaching,
     sweep,
 )
-from ..kernels.chance_proof import mean_falls
 from ..kernels.doubledouble import Pair
 from ..kernels.elimination import level_work
 from ..kernels.krylov import Matrix, biconjugate_gradients
@@ -271,7 +271,7 @@ class Improvement:
             # evaluate the policy: only roughly while it still changes
             if not most <= accuracy:  # NaN included: rounds must come to an end
                 self.rounds += 1
-                self._system = PolicySystem(Rows(*rows), self._system)
+                self._system = PolicySystem(Matrix(*rows), self._system)
                 enough = max(FINER if settled else ROUGH, accuracy / most)
                 d += self._system.solve(residual, enough, rough=self.rounds <= ROUGH_ROUNDS)
             # sweep as long as that does more than another evaluation in the same time
@@ -298,8 +298,7 @@ class Improvement:
 
 def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: FloatArray) -> Solved:
     """Return the expected cost of a given policy; it ends where it makes no move."""
-    chosen = np.zeros(process.owner.size, dtype=bool)
-    chosen[policy[policy >= 0]] = True
+    chosen = choices_of(process, policy)
     ends = boundary.fixed | ((policy < 0) & (boundary.give_up < np.inf))
     alive = infinite_layers(process, ends, chosen & (process.fee < np.inf)) < 0
     values = Pair(np.where(boundary.fixed, boundary.values, boundary.give_up), np.zeros(ends.size))
@@ -353,13 +352,11 @@ def relieved(process: Process, policy: IntArray) -> tuple[Process, FloatArray]:
     return process._replace(relief=falls), barrier
 
 
-def policy_rows(process: Process, policy: IntArray, order: IntArray) -> Rows:
-    """Return the matrix of a policy's moves at the states in `order`."""
-    chosen = np.zeros(process.owner.size, dtype=bool)
-    chosen[policy[order]] = True
+def policy_rows(process: Process, policy: IntArray, order: IntArray) -> Matrix:
+    """Return the odds of a policy's moves at the states in `order`."""
     # one choice for each state: a row of the matrix
-    choices = Choices(*numbered(process, chosen, order))
-    return Rows(choices.ptr, choices.heads, choices.odds)
+    choices = Choices(*numbered(process, choices_of(process, policy), order))
+    return Matrix(choices.ptr, choices.heads, choices.odds)
 
 
 def evaluate(
@@ -406,7 +403,7 @@ class PolicySystem:
     `previous` policy on the same states are tried first: few moves differ.
     """
 
-    def __init__(self, rows: Rows, previous: PolicySystem | None = None) -> None:
+    def __init__(self, rows: Matrix, previous: PolicySystem | None = None) -> None:
         self._rows = rows
         self._factors: Direct | None = None
         self._nearly: Direct | None = None
@@ -425,7 +422,7 @@ class PolicySystem:
     @cached_property
     def _fills_in(self) -> bool:
         """Whether a factorisation would cost more than the longest iteration."""
-        size = self._rows.ptr.size - 1
+        size = self._rows.indptr.size - 1
         if size <= SMALL:
             return False
         pattern = abs(self.matrix)
@@ -464,17 +461,13 @@ class PolicySystem:
             # One Gauss-Seidel sweep is exact where moves lead to earlier rows only. The diagonal
             # alone would not do: on a chain of 2,000 states with moves that fail one time in ten it
             # takes thousands of steps, and the sweep 8.
-            problem = (Matrix(*self._rows), True, found, rest, rtol)
+            problem = (rhs / scale, found, rest, rtol)
             digits = max(1.0, np.log(rtol) / np.log(ROUGH))
             patience = max(PATIENCE, PATIENCE_PER_ROOT * np.sqrt(rhs.size))
-            left = biconjugate_gradients(*problem, int(patience * digits), HOPELESS)
-            if np.isnan(left):
-                left = self._recover(rhs / scale, found, rest)
+            left = self._iterate(*problem, int(patience * digits), HOPELESS)
             self.slow = not left <= rtol and self._fills_in
             if self.slow and not rough:
-                left = biconjugate_gradients(*problem, MOST_STEPS, np.inf)
-                if np.isnan(left):
-                    left = self._recover(rhs / scale, found, rest)
+                left = self._iterate(*problem, MOST_STEPS, np.inf)
             elif self.slow and not left < 1.0:
                 found[:] = 0.0
         if left <= rtol or (self.slow and rough):
@@ -483,17 +476,27 @@ class PolicySystem:
             self._factors = Direct(self.matrix)
         return self._factors.solve(rhs)
 
-    def _recover(self, rhs: FloatArray, found: FloatArray, rest: FloatArray) -> float:
-        """Set `rest` to the true residual after a breakdown, and return its largest entry.
+    def _iterate(
+        self,
+        rhs: FloatArray,
+        found: FloatArray,
+        rest: FloatArray,
+        rtol: float,
+        steps: int,
+        growth: float,
+    ) -> float:
+        """Improve what was found, with its residual `rest`; return the residual's largest entry.
 
-        What was found is dropped if it is no better than 0.
+        After a breakdown the residual is computed anew, and what was found is dropped if it is no
+        better than 0.
         """
-        rest[:] = rhs - self.matrix @ found
-        left = float(np.abs(rest).max())
-        if left < 1.0:
-            return left
-        found[:], rest[:] = 0.0, rhs
-        return 1.0
+        left = biconjugate_gradients(self._rows, True, found, rest, rtol, steps, growth)
+        if np.isnan(left):
+            rest[:] = rhs - self.matrix @ found
+            left = float(np.abs(rest).max())
+            if not left < 1.0:
+                found[:], rest[:], left = 0.0, rhs, 1.0
+        return left
 
 
 def excess(above: float) -> float:

@@ -54,8 +54,9 @@ import numpy as np
 from scipy import sparse, special
 
 from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels.csr import entries_of
 from ._solver import PolicySystem, policy_rows
-from .transitions import Transitions, spread_rows
+from .transitions import Transitions
 
 STRENGTH = 1 / 2
 """Samples that the prior on outcomes seen at the state is worth."""
@@ -98,7 +99,7 @@ def posterior(
         paid = sparse.csr_array((moves.counts * moves.costs, where), (n, n))
         seen.sum_duplicates()
         paid.sum_duplicates()
-        owner, at = spread_rows(states, seen.indptr)
+        owner, at = entries_of(states, seen.indptr)
         cost = paid.data[at] / seen.data[at]
         rows.append((owner, seen.indices[at], STRENGTH / np.diff(seen.indptr)[states[owner]], cost))
         if unseen:
@@ -117,7 +118,7 @@ def posterior(
             near = (near - pattern.multiply(near)).tocsr()
             near.eliminate_zeros()
             share = SINK if sink else 0.0
-            owner, at = spread_rows(states, near.indptr)
+            owner, at = entries_of(states, near.indptr)
             weight = (1.0 - share) * mass[owner] / np.diff(near.indptr)[states[owner]]
             rows.append((owner, near.indices[at], weight, mean_cost[owner]))
             if sink:

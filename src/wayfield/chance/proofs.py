@@ -31,8 +31,15 @@ from .._arrays import frozen
 from .._proof_file import Section
 from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.chance import Process, approach, infinite_layers, policy_reaching
-from ..kernels.chance_proof import mean_falls, worst_ratio
+from ..kernels.chance import (
+    Process,
+    approach,
+    choices_of,
+    infinite_layers,
+    mean_falls,
+    policy_reaching,
+    worst_ratio,
+)
 from ..kernels.doubledouble import Pair
 from ..kernels.intervals import extremes
 from ._free import barrier_for_all
@@ -107,8 +114,7 @@ def _known(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reasons
     finite = np.isfinite(solved.pair.high)
     _require_same(field, finite)
     chosen = policy[finite & (policy >= 0)]
-    used = np.zeros(process.owner.size, dtype=bool)
-    used[policy[policy >= 0]] = True
+    used = choices_of(process, policy)
     can = policy_reaching(process, policy, fixed)
     may_fail = policy_reaching(process, policy, ~can | ((policy < 0) & ~fixed))
     is_open = can & may_fail  # elsewhere arrival is 0 or 1: the graph of moves decides

@@ -42,7 +42,8 @@ from .._arrays import (
 from .._text import number_of
 from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.chance import Process, choice_figures, reversed_outcomes
+from ..kernels.chance import Process, prepared
+from ..kernels.csr import entries_of
 
 SUMS_TO_ONE = 1e-9
 """Largest deviation from 1 of the sum of the probabilities of a choice."""
@@ -239,7 +240,7 @@ class Transitions(KeepsReadOnly):
                 f"got {support.num_states:,}"
             )
         known = support._index_of(self.states, self.actions)
-        owner, at = spread_rows(known, support.outcome_indptr)
+        owner, at = entries_of(known, support.outcome_indptr)
         both = self._with_outcomes(
             np.append(self._outcome_choices, owner),
             np.append(self.next_states, support.next_states[at]),
@@ -431,7 +432,7 @@ class Transitions(KeepsReadOnly):
         both = sparse.csr_array((np.ones(k), np.arange(k), self.indptr), (n, k)) @ outcomes
         both.sort_indices()
         counts = both.real
-        choice, at = spread_rows(self.states, both.indptr)
+        choice, at = entries_of(self.states, both.indptr)
         prior = strength * counts.data[at] / counts.sum(axis=1)[self.states[choice]]
         return self._with_outcomes(
             np.append(self._outcome_choices, choice),
@@ -458,12 +459,8 @@ class Transitions(KeepsReadOnly):
         scale = np.frexp(self.totals)[1][self._outcome_choices]
         costs = np.ldexp(self.costs, -self._cost_exponent)
         ptr, heads = self.outcome_indptr.astype(np.uint32), self.next_states.astype(np.uint32)
-        outcomes = (ptr, heads, np.ldexp(self.counts, -scale), costs)
-        owner = self.states.astype(np.uint32)
-        fee, odds = choice_figures(*outcomes, owner)
-        into = reversed_outcomes(self.num_states, *outcomes[:2], odds)
-        relief = np.zeros(self.num_choices)
-        return Process(self.indptr, *outcomes, owner, fee, odds, *into, relief)
+        counts, owner = np.ldexp(self.counts, -scale), self.states.astype(np.uint32)
+        return prepared(self.indptr, ptr, heads, counts, costs, owner)
 
     def _check_counted(self, what: str) -> None:
         """Raise `InputError` for probabilities, which have no sample size."""
@@ -498,14 +495,6 @@ class Transitions(KeepsReadOnly):
             number_of(self.counts.size, "outcomes"),
         )
         return f"Transitions({', '.join(sizes)}, {odds})"
-
-
-def spread_rows(rows: IntArray, indptr: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the entries of these rows of a sparse matrix: position in `rows`, and index."""
-    sizes = np.diff(indptr)[rows]
-    owner = np.repeat(np.arange(rows.size), sizes)
-    within = np.arange(owner.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return owner, indptr[rows][owner] + within
 
 
 def _per_row(data: ArrayLike, name: str, size: int, *, zero: bool = False) -> FloatArray:

@@ -17,6 +17,5 @@ from .envelopes import McShane as McShane
 from .envelopes import NearestLabel as NearestLabel
 from .envelopes import Whitney as Whitney
 from .harmonic import Harmonic as Harmonic
-from .harmonic import HarmonicSystem as HarmonicSystem
 from .plaplacian import PLaplacian as PLaplacian
 from .sweeps import MidrangeSweeps as MidrangeSweeps

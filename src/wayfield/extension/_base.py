@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -46,7 +46,6 @@ from .._arrays import (
 from ..errors import InputError, NotConverged
 from ..graph import Graph, check_graph, same_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.fields import extremes
 from ..labels import Labels, check_labels
 
 if TYPE_CHECKING:
@@ -114,21 +113,24 @@ class Problem:
 
         The maximum principle holds component by component.
         """
-        component, labels = self.graph.components, self.labels
-        count = int(component.max(initial=0)) + 1
-        if count == 1:
-            return labels.values.min(keepdims=True), labels.values.max(keepdims=True)
-        least, largest = np.full(count, -np.inf), np.full(count, np.inf)
-        at = component[labels.vertices]
-        least[at], largest[at] = np.inf, -np.inf
-        np.minimum.at(least, at, labels.values)
-        np.maximum.at(largest, at, labels.values)
-        return least[component], largest[component]
+        if self.graph.components.max(initial=0) == 0:
+            return self.labels.values.min(keepdims=True), self.labels.values.max(keepdims=True)
+        least, largest = (self.boundary[at][self.graph.components] for at in self.extreme_labels)
+        where = self.orphaned
+        return np.where(where, -np.inf, least), np.where(where, np.inf, largest)
 
     @cached_property
     def extreme_labels(self) -> tuple[IntArray, IntArray]:
         """Labelled vertices of least and of largest value, by component; 0 without a label."""
-        return extremes(self.graph.components, self.labels.vertices, self.labels.values)
+        component, at = self.graph.components, self.labels.vertices
+        found = []
+        for heights in (self.labels.values, -self.labels.values):
+            order = np.lexsort((heights, component[at]))
+            home, first = np.unique(component[at][order], return_index=True)
+            ends = np.zeros(int(component.max()) + 1, np.int32)
+            ends[home] = at[order[first]]
+            found.append(ends)
+        return found[0], found[1]
 
     def relabelled(self, labels: Labels) -> Self:
         """Return the problem with other values at the same labelled vertices."""
@@ -151,6 +153,34 @@ class Solution:
     evidence: Evidence | None = None
     fixing: Fixing | None = None
     """The order in which the AMLE fixed its values."""
+
+
+def _nothing() -> None:
+    """Prepare nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """How to solve many problems on one graph, with what they have in common. It can be pickled.
+
+    Attributes
+    ----------
+    solve : callable
+        Solves a list of up to `block` problems.
+    prepare : callable
+        Computes now what threads will share.
+    block : int
+        Number of problems that are solved together.
+    """
+
+    solve: Callable[[Sequence[Problem]], list[Solution]]
+    prepare: Callable[[], None] = _nothing
+    block: int = 1
+
+
+def one_by_one(solve: Callable[[Problem], Solution], problems: Sequence[Problem]) -> list[Solution]:
+    """Solve problems one after another."""
+    return list(map(solve, problems))
 
 
 @runtime_checkable

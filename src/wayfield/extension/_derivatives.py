@@ -47,8 +47,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from .._arrays import LARGEST, as_finite, refuse
 from ..errors import InputError, WayfieldError
@@ -61,6 +59,7 @@ from ..labels import Labels
 from ._base import Extension, Problem, Solution, Status, make_problem, without_prior
 from ._deadline import check_time
 from ._linear import Interior, general_solver, symmetric_solver
+from ._newton import plateaus
 from .amle import AMLE
 from .harmonic import Harmonic
 from .plaplacian import PLaplacian
@@ -364,19 +363,11 @@ class Linearised:
     @property
     def has_kink(self) -> bool:
         """Whether a set of vertices without a slope has two or more neighbours outside."""
-        interior, graph = self._interior, self._graph
-        flat = np.zeros(graph.num_vertices, dtype=bool)
-        flat[interior.vertices[self._flat]] = True
-        tails, heads = graph.tails[self._at], graph.indices[self._at]
-        inside, rim = flat[tails] & flat[heads], flat[tails] & ~flat[heads]
-        if not rim.any():
-            return False
-        ones = np.ones(int(inside.sum()))
-        shape = (graph.num_vertices, graph.num_vertices)
-        joined = sparse.coo_array((ones, (tails[inside], heads[inside])), shape=shape)
-        _, piece = connected_components(joined, directed=False)
-        pairs = np.unique(np.column_stack([piece[tails[rim]], heads[rim]]), axis=0)
-        return bool((np.unique(pairs[:, 0], return_counts=True)[1] > 1).any())
+        flat = np.zeros(self._graph.num_vertices, dtype=bool)
+        flat[self._interior.vertices[self._flat]] = True
+        _, home, rim = plateaus(self._graph, flat)
+        piece = np.unique(np.column_stack([home, rim]), axis=0)[:, 0]
+        return bool((np.diff(piece) == 0).any())
 
     def pull(self, cotangent: FloatArray) -> Gradient:
         """Return the gradient of cotangent · field: one solve, refined."""

@@ -31,6 +31,7 @@ from scipy.sparse.linalg import splu
 
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
+from ..kernels.csr import entries_of
 from ..kernels.elimination import (
     Factors,
     Fill,
@@ -43,7 +44,6 @@ from ..kernels.elimination import (
     solve_factored,
     substitute,
 )
-from ..kernels.harmonic import interior_pattern, laplacian_data
 from ..kernels.krylov import Matrix, biconjugate_gradients, conjugate_gradients
 from ._deadline import check_time
 
@@ -116,10 +116,20 @@ class Interior:
         """Return the pattern on the given free vertices, with rows in that order."""
         index = np.int32 if graph.num_arcs + graph.num_vertices < 2**31 else np.int64
         vertices = vertices.astype(index)
-        row = np.full(graph.num_vertices, -1, index)
+        row: IntArray = np.full(graph.num_vertices, -1, index)
         row[vertices] = np.arange(vertices.size, dtype=index)
-        indptr = np.empty(vertices.size + 1, index)
-        indices, slot = interior_pattern(graph.arcs, vertices, row, indptr)
+        # the arcs between free vertices, row by row; in each row the diagonal entry comes first
+        owner, arcs = entries_of(vertices, graph.indptr)
+        inner = row[graph.indices[arcs]] >= 0
+        owner, arcs = owner[inner].astype(index), arcs[inner]
+        slots = np.arange(1, owner.size + 1, dtype=index) + owner
+        ends = np.searchsorted(owner, np.arange(vertices.size + 1))
+        indptr = (ends + np.arange(vertices.size + 1)).astype(index)
+        indices = np.empty(indptr[-1], index)
+        indices[indptr[:-1]] = np.arange(vertices.size)
+        indices[slots] = row[graph.indices[arcs]]
+        slot = np.full(graph.num_arcs, -1, index)
+        slot[arcs] = slots
         return cls(graph, vertices, row, indptr, indices, slot, ordered, solves)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -135,7 +145,12 @@ class Interior:
     @cached_property
     def laplacian(self) -> sparse.csr_array[np.float64]:
         """Interior Laplacian with conductance 1/ℓ, each rounded to the nearest double."""
-        return self.matrix(laplacian_data(self.graph.arcs, self.vertices, self.indptr, self.slot))
+        graph, inner, data = self.graph, self.slot >= 0, np.empty(self.indices.size)
+        conductances = 1.0 / graph.lengths
+        data[self.slot[inner]] = -conductances[inner]
+        total = np.bincount(graph.tails, conductances, graph.num_vertices)
+        data[self.indptr[:-1]] = total[self.vertices]
+        return self.matrix(data)
 
     @cached_property
     def degree(self) -> FloatArray:
@@ -171,20 +186,9 @@ class Interior:
             return True
         roughly = self.solves * np.log(FINE) / np.log(ROUGH)
         affordable = self.elimination_work / (STEP_COST * self.indices.size * roughly)
-        return self._converges_within(min(affordable, MOST_STEPS))
-
-    def _converges_within(self, steps: float) -> bool:
-        """Whether an iteration roughly finds the hitting times within this many steps."""
+        # one rough solve for the hitting times counts the steps
         matrix = Matrix(self.indptr, self.indices, self.laplacian.data)
-        found, residual, direction = np.zeros(self.size), self.degree.copy(), np.ones(self.size)
-        size = float(residual.sum())
-        goal = ROUGH**2 * size
-        while steps >= 1.0 and size > goal:
-            check_time()
-            some = int(min(steps, CHUNK))
-            size = conjugate_gradients(matrix, found, residual, direction, size, goal, some)
-            steps -= some
-        return size <= goal
+        return conjugate(matrix, self.degree, ROUGH, min(affordable, MOST_STEPS))[1]
 
     def matrix(self, data: FloatArray) -> sparse.csr_array[np.float64]:
         """Return a matrix with these entries in the slots of the pattern."""
@@ -322,26 +326,16 @@ class Krylov:
 
     def _solve(self, rtol: float, rhs: FloatArray) -> FloatArray:
         if self._direct is None:
-            iterate = self._conjugate if self._symmetric else self._biconjugate
             scale = np.abs(rhs).max()  # squares of its entries could underflow
-            found, converged = iterate(rhs / scale, rtol)
+            if self._symmetric:
+                found, converged = conjugate(self._matrix, rhs / scale, rtol, MOST_STEPS)
+            else:
+                found, converged = self._biconjugate(rhs / scale, rtol)
             if converged or self._interior.elimination_work > MOST_WORK:
                 return np.asarray(scale * found)
             matrix = self._interior.matrix(self._matrix.data)
             self._direct = Direct(matrix, symmetric=self._symmetric)
         return self._direct.solve(rhs)
-
-    def _conjugate(self, rhs: FloatArray, rtol: float) -> tuple[FloatArray, bool]:
-        found, residual, direction = np.zeros_like(rhs), rhs.copy(), rhs / self._diagonal
-        size = float(residual @ direction)
-        goal = rtol**2 * size
-        for _ in range(0, MOST_STEPS, CHUNK):
-            check_time()
-            state = (found, residual, direction)
-            size = conjugate_gradients(self._matrix, *state, size, goal, CHUNK)
-            if not size > goal:
-                break
-        return found, size <= goal
 
     def _biconjugate(self, rhs: FloatArray, rtol: float) -> tuple[FloatArray, bool]:
         found, residual = np.zeros_like(rhs), rhs / self._diagonal
@@ -352,6 +346,22 @@ class Krylov:
             if not size > goal:
                 break
         return found, size <= goal
+
+
+def conjugate(
+    matrix: Matrix, rhs: FloatArray, rtol: float, steps: float
+) -> tuple[FloatArray, bool]:
+    """Return the result of conjugate gradients, and whether they converged within these steps."""
+    found, residual = np.zeros_like(rhs), rhs.copy()
+    direction = rhs / matrix.data[matrix.indptr[:-1]]
+    size = float((residual * direction).sum())  # not by BLAS, whose threads would wake
+    goal = rtol**2 * size
+    while steps >= 1.0 and size > goal:
+        check_time()
+        some = int(min(steps, CHUNK))
+        size = conjugate_gradients(matrix, found, residual, direction, size, goal, some)
+        steps -= some
+    return found, size <= goal
 
 
 def symmetric_solver(interior: Interior) -> LinearSolver:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from typing import ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from numpy.typing import ArrayLike
 
@@ -27,10 +28,12 @@ from ._base import (
     Extension,
     Method,
     Problem,
+    Shared,
     Solution,
     check_prior,
     correcting,
     make_problem,
+    one_by_one,
     package,
     with_prior,
     without_prior,
@@ -44,23 +47,6 @@ MOST_GOALS = 1_000_000
 """Largest number of label sets in one call; an iterable may be infinite."""
 
 
-class Shared(Protocol):
-    """The common part of many problems on one graph. It can be pickled."""
-
-    @property
-    def block(self) -> int:
-        """Number of problems that are solved together."""
-        ...
-
-    def prepare(self) -> None:
-        """Compute now what threads will share."""
-        ...
-
-    def solve(self, problems: Sequence[Problem]) -> list[Solution]:
-        """Solve one block."""
-        ...
-
-
 @runtime_checkable
 class SharesWork(Protocol):
     """A method that solves many problems on one graph faster than one by one."""
@@ -68,21 +54,6 @@ class SharesWork(Protocol):
     def share(self, graph: Graph, label_sets: Sequence[Labels]) -> Shared | None:
         """Return the common part of the problems; None if sharing does not pay."""
         ...
-
-
-@dataclass(frozen=True)
-class Alone:
-    """Problems with nothing in common but the graph."""
-
-    method: Method
-    block: ClassVar[int] = 1
-
-    def prepare(self) -> None:
-        """Nothing to prepare."""
-
-    def solve(self, problems: Sequence[Problem]) -> list[Solution]:
-        """Solve one after another."""
-        return [self.method.solve(problem) for problem in problems]
 
 
 class Batch(NamedTuple):
@@ -164,8 +135,10 @@ class Request:
         shared = None
         if label_sets and isinstance(settings, SharesWork):
             shared = settings.share(graph, label_sets)
+        if shared is None:
+            shared = Shared(partial(one_by_one, settings.solve))
         common = tuple(priors[:1]) if all(each is priors[0] for each in priors) else ()
-        many = Many(graph, settings, unreachable, shared or Alone(settings), common)
+        many = Many(graph, settings, unreachable, shared, common)
         return cls(many, label_sets, priors)
 
     def batches(self) -> Iterator[Batch]:

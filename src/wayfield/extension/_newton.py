@@ -10,14 +10,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
+from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.doubledouble import Pair
 from ..kernels.fields import corrected
 from ..kernels.plaplacian import (
     Rows,
     jacobian,
-    make_level,
     residual,
     sweep,
     update_residual,
@@ -109,10 +111,6 @@ class Equation:
         now.fresh = general_solver(self.interior, data)
         return now.fresh
 
-    def moved(self, u: Pair, step: FloatArray) -> Pair:
-        """Return u with a step added at the free vertices."""
-        return Pair(*corrected(u, self.interior.vertices, step))
-
     def after(self, now: Iterate, step: FloatArray, target: FloatArray | None = None) -> Iterate:
         """Return the iterate after a step, clipped to the label range if there is no target.
 
@@ -120,7 +118,8 @@ class Equation:
         """
         if not np.isfinite(step).all():
             step = np.zeros_like(step)
-        u = self.clipped(self.moved(now.u, step), 1.0 + 1e-9 if target is None else ASTRAY)
+        u = Pair(*corrected(now.u, self.interior.vertices, step))
+        u = self.clipped(u, 1.0 + 1e-9 if target is None else ASTRAY)
         noise = min(STEP_NOISE * float(np.abs(step).max()), self.span)
         trial = self.at(u, target, noise)
         trial.solver, trial.steps, trial.status = now.solver, now.steps, now.status
@@ -134,13 +133,6 @@ class Equation:
             return u
         high = np.clip(np.nan_to_num(u.high, nan=0.0), -most, most)
         return Pair(high, np.where(outside, 0.0, u.low))
-
-    def swept(self, u: Pair) -> Pair:
-        """Return u after a symmetric nonlinear Gauss–Seidel sweep, forward and backward."""
-        u = Pair(u.high.copy(), u.low.copy())
-        arcs, vertices = self.interior.graph.arcs, self.interior.vertices
-        sweep(arcs, vertices, u, self.q, CLOSE * self.span)
-        return u
 
     def update_residual(self, values: FloatArray, span: float) -> float:
         """Return the largest distance of a value from the solution of its vertex equation."""
@@ -193,29 +185,26 @@ class Iterate:
         return float((np.abs(self.residual) / (self.size + faint)).max())
 
 
-def newton(
-    equation: Equation,
-    start: Pair,
-    tolerance: float,
-    cap: int,
-    target: FloatArray | None = None,
-) -> Iterate:
-    """Solve F(u) = target: damped Newton steps, chord steps, and sweeps where both fail.
+def newton(equation: Equation, start: Pair, tolerance: float, cap: int) -> Iterate:
+    """Solve F(u) = 0: damped Newton steps, chord steps, and sweeps where both fail.
 
     Continues to a tenth of the tolerance; the status is CONVERGED if the residual is within it.
     """
-    now = equation.at(equation.clipped(start, 1.0), target, START_NOISE * equation.span)
+    now = equation.at(equation.clipped(start, 1.0), noise=START_NOISE * equation.span)
     while now.steps < cap and (now.steps == 0 or now.norm > 0.1 * tolerance):
         now.steps += 1
         now.solver = equation.linearised(now)
-        better = damped_step(equation, now, target)
+        better = damped_step(equation, now)
         if better is not None:
-            now = chord_steps(equation, better, target)
-        elif now.norm <= tolerance or target is not None:
+            now = chord_steps(equation, better)
+        elif now.norm <= tolerance:
             break
         else:
-            swept = equation.at(equation.swept(now.u), noise=START_NOISE * equation.span)
-            now = replace(swept, steps=now.steps)
+            # a nonlinear Gauss–Seidel sweep, forward and backward
+            u, inside = Pair(now.u.high.copy(), now.u.low.copy()), equation.interior
+            close = CLOSE * equation.span
+            sweep(inside.graph.arcs, inside.vertices, u, equation.q, close)
+            now = replace(equation.at(u, noise=START_NOISE * equation.span), steps=now.steps)
     if now.norm <= tolerance:
         now.status = Status.CONVERGED
     elif now.steps < cap:
@@ -248,7 +237,7 @@ def polish(equation: Equation, now: Iterate, cap: int) -> Iterate:
     return now
 
 
-def damped_step(equation: Equation, now: Iterate, target: FloatArray | None) -> Iterate | None:
+def damped_step(equation: Equation, now: Iterate) -> Iterate | None:
     """Return the longest of the steps 1, 1/2, 1/4, … along Newton's direction that descends."""
     assert now.solver is not None
     direction = now.solver.solve(now.residual)
@@ -257,7 +246,7 @@ def damped_step(equation: Equation, now: Iterate, target: FloatArray | None) -> 
     largest, total = now.norm, float(np.linalg.norm(now.relative))
     t = 1.0
     while t > SHORTEST_STEP:
-        trial = equation.after(now, t * direction, target)
+        trial = equation.after(now, t * direction)
         factor = 1.0 - 0.1 * t
         if trial.norm <= factor * largest or np.linalg.norm(trial.relative) <= factor * total:
             return trial
@@ -265,12 +254,12 @@ def damped_step(equation: Equation, now: Iterate, target: FloatArray | None) -> 
     return None
 
 
-def chord_steps(equation: Equation, now: Iterate, target: FloatArray | None) -> Iterate:
+def chord_steps(equation: Equation, now: Iterate) -> Iterate:
     """Make further steps with the same factorisation, as long as they contract well."""
     assert now.solver is not None
     while now.norm > 0.0:
         check_time()
-        trial = equation.after(now, now.solver.solve(now.residual), target)
+        trial = equation.after(now, now.solver.solve(now.residual))
         slow = not trial.norm <= CHORD * now.norm
         if trial.norm < now.norm:
             now = trial
@@ -280,17 +269,38 @@ def chord_steps(equation: Equation, now: Iterate, target: FloatArray | None) -> 
 
 
 def levelled(equation: Equation, solved: Iterate, u: Pair, side: int, flat: float = FLAT) -> Pair:
-    """Return u made constant on the plateaus of the solution, see `kernels.plaplacian.make_level`.
+    """Return u with each plateau as high as its highest rim (side +1) or its lowest (-1).
 
-    A plateau is where slopes are at most `flat` times what noise can make.
+    A plateau is where slopes of the solution are at most `flat` times what noise can make. Being
+    constant it is p-harmonic inside, and at the rim it errs to the safe side of a bound.
     """
     plateau = np.zeros(u.high.size, dtype=bool)
     plateau[equation.interior.vertices[solved.size <= flat * solved.faint]] = True
     if not plateau.any():
         return u
-    u = Pair(u.high.copy(), u.low.copy())
-    make_level(equation.interior.graph.arcs, plateau, u, side)
-    return u
+    piece, home, rim = plateaus(equation.interior.graph, plateau)
+    # the rim to take is the last of its plateau in this order; low parts decide between equals
+    order = np.lexsort((side * u.low[rim], side * u.high[rim], home))
+    last = order[np.append(np.diff(home[order]) != 0, True)[: order.size]]
+    source = np.full(plateau.size, -1)
+    source[home[last]] = rim[last]
+    source = source[piece]
+    source = np.where(plateau & (source >= 0), source, np.arange(plateau.size))
+    return Pair(u.high[source], u.low[source])
+
+
+def plateaus(graph: Graph, flat: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the connected pieces of flat vertices, and their rims.
+
+    These are (n,) the piece of each vertex, and for each arc that leads out of a piece that piece
+    and the arc's head.
+    """
+    tails, heads = graph.tails, graph.indices
+    inside, out = flat[tails] & flat[heads], flat[tails] & ~flat[heads]
+    arcs = np.ones(int(inside.sum()), np.int8), (tails[inside], heads[inside])
+    joined = sparse.coo_array(arcs, shape=(flat.size, flat.size))
+    _, piece = connected_components(joined, directed=False)
+    return piece, piece[tails[out]], heads[out]
 
 
 def verified_bound(equation: Equation, solved: Iterate, side: int) -> Pair | None:

@@ -26,7 +26,6 @@ from .. import _proof_file as proof_file
 from .._proof_file import Section
 from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray
-from ..kernels.csr import edges_once
 from ..kernels.doubledouble import Pair
 from ._base import Extension, Problem, bound_plus_prior
 
@@ -102,7 +101,10 @@ def field_sections(field: Extension, names: Collection[object] | bool = False) -
         lower, upper = np.where(below < lower, below, lower), np.where(above > upper, above, upper)
 
     # the graph
-    tails, heads = (graph.tails, graph.indices) if graph.directed else edges_once(graph.arcs)
+    tails, heads, lengths = graph.tails, graph.indices, graph.lengths
+    if not graph.directed:  # each edge once, from its lower end
+        once = tails < heads
+        tails, heads, lengths = tails[once], heads[once], lengths[once]
     sections: list[Section] = [
         ("size", struct.pack("<3Q", graph.num_vertices, tails.size, len(labels))),
         ("kind", struct.pack("<BBd", graph.directed, FILLS.index(proof.fill), proof.p)),
@@ -115,8 +117,7 @@ def field_sections(field: Extension, names: Collection[object] | bool = False) -
         sections += proof_file.names(names, graph.num_vertices, "vertices")
     sections += [proof_file.indices("tail", tails), proof_file.indices("head", heads)]
     if not graph.is_unit:
-        once = slice(None) if graph.directed else graph.tails < graph.indices
-        sections.append(proof_file.doubles("leng", graph.lengths[once]))
+        sections.append(proof_file.doubles("leng", lengths))
 
     # the labels, and the prior that they correct
     sections.append(proof_file.indices("labv", labels.vertices))

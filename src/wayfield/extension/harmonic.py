@@ -32,22 +32,20 @@ principle; Wilkinson, *Rounding Errors in Algebraic Processes*, 1963, for refine
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from ..graph import Graph
-from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels._types import FloatArray, IntArray
 from ..kernels.doubledouble import Pair
 from ..kernels.fields import corrected
-from ..kernels.harmonic import balance, encloses, plain_balance
+from ..kernels.harmonic import balance
 from ..labels import Labels
-from ._base import Extension, Problem, Solution, Status, make_problem, package
+from ._base import Problem, Shared, Solution, Status
 from ._deadline import check_time
 from ._evidence import Enclosed
 from ._linear import SOLVES, Interior, LinearSolver, symmetric_solver
@@ -104,10 +102,13 @@ class Harmonic:
         system = System(Interior.of(problem.graph, free))
         return solve_block(system, [problem], self.bracket)[0]
 
-    def share(self, graph: Graph, label_sets: Sequence[Labels]) -> SharedSystem | None:
+    def share(self, graph: Graph, label_sets: Sequence[Labels]) -> Shared | None:
         """Return one factorisation for all; None if too little is in common."""
-        interior = shared_interior(graph, label_sets)
-        return None if interior is None else SharedSystem(System(interior), self.bracket)
+        system = shared_system(graph, label_sets)
+        if system is None:
+            return None
+        solve = partial(solve_block, system, bracket=self.bracket)
+        return Shared(solve, partial(system.prepare, self.bracket), BLOCK)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,11 +125,6 @@ class System:
         """The interior Laplacian, made ready for solving."""
         return symmetric_solver(self.interior)
 
-    @property
-    def degree(self) -> FloatArray:
-        """(m,) sums of conductances: the diagonal of the Laplacian."""
-        return self.interior.degree
-
     @cached_property
     def hitting_time(self) -> FloatArray:
         """(n,) mean number of steps until the random walk meets a label; 0 off the interior.
@@ -138,14 +134,14 @@ class System:
         """
         time = np.zeros(self.interior.graph.num_vertices)
         if self.interior.size:
-            found = self.solver.solve(self.degree, rtol=0.1 / np.sqrt(self.interior.size))
+            found = self.solver.solve(self.interior.degree, rtol=0.1 / np.sqrt(self.interior.size))
             # any w may be tried, unless it overflows
             time[self.interior.vertices] = np.clip(np.nan_to_num(found, nan=0.0), 0.0, LONGEST)
         return time
 
     def prepare(self, bracket: bool) -> None:
         """Compute now what threads will share."""
-        _ = self.solver, self.degree
+        _ = self.solver, self.interior.degree
         if bracket:
             _ = self.hitting_time
 
@@ -153,20 +149,18 @@ class System:
         """Return Σ (v_y − v_x)/ℓ by rows, and a bound on the update residual."""
         residual, bound = balance(self.interior.graph.arcs, self.interior.vertices, *field)
         residual[pinned] = bound[pinned] = 0.0
-        return residual, float(((np.abs(residual) + bound) / self.degree).max(initial=0.0))
-
-    def plain_residual(self, values: FloatArray, pinned: IntArray) -> FloatArray:
-        """Return Σ (v_y − v_x)/ℓ by rows, in plain doubles."""
-        residual: FloatArray = plain_balance(
-            self.interior.graph.arcs, self.interior.vertices, values
-        )
-        residual[pinned] = 0.0
-        return residual
+        return residual, float(((np.abs(residual) + bound) / self.interior.degree).max(initial=0.0))
 
     def encloses(self, field: Pair, pinned: IntArray, shift: FloatArray) -> bool:
         """Whether field ± shift are a super- and a subsolution, for certain."""
         vertices = np.delete(self.interior.vertices, pinned)
-        return bool(encloses(self.interior.graph.arcs, vertices, *field, shift))
+        for side in (1.0, -1.0):
+            # the shift joins the low part: it is far below the high one
+            low = field.low + side * shift
+            value, bound = balance(self.interior.graph.arcs, vertices, field.high, low)
+            if not (side * value <= -bound).all():  # NaN from an overflow proves nothing
+                return False
+        return True
 
 
 @dataclass(eq=False)
@@ -179,8 +173,6 @@ class Task:
     field: Pair
     tau: float = 0.0
     """Bound on the update residual of `field`."""
-    proved: bool = False
-    """Whether `field` ± 2 τ w are already known to be a super- and a subsolution."""
     solves: int = 0
 
     @classmethod
@@ -200,18 +192,14 @@ def solve_block(system: System, problems: Sequence[Problem], bracket: bool) -> l
     """Solve problems whose labels include every labelled vertex outside the system's interior."""
     tasks = [Task.of(problem, system) for problem in problems]
     if system.interior.size:
-        refine(system, tasks, bracket)
+        refine(system, tasks)
     return [conclude(system, task, bracket) for task in tasks]
 
 
-def refine(system: System, tasks: Sequence[Task], bracket: bool) -> None:
-    """Solve and refine all tasks together until each has converged or stalled.
-
-    Where a bracket is asked for, proving it at once for the smallest τ of interest saves
-    the residual.
-    """
+def refine(system: System, tasks: Sequence[Task]) -> None:
+    """Solve and refine all tasks together until each has converged or stalled."""
     greens = green_columns(system, tasks)
-    residuals = [system.plain_residual(task.field.high, task.pinned) for task in tasks]
+    residuals = [system.residual(task.field, task.pinned)[0] for task in tasks]
     active = list(range(len(tasks)))
     for task in tasks:
         task.tau = np.inf
@@ -224,11 +212,6 @@ def refine(system: System, tasks: Sequence[Task], bracket: bool) -> None:
             pin(step, task.pinned, greens[k])
             field = Pair(*corrected(task.field, system.interior.vertices, step))
             task.solves += 1
-            if bracket and task.solves > 1:
-                shift = 2.0 * task.fine * system.hitting_time
-                if system.encloses(field, task.pinned, shift):
-                    task.field, task.tau, task.proved = field, task.fine, True
-                    continue
             residuals[k], tau = system.residual(field, task.pinned)
             if not tau < task.tau:
                 continue
@@ -277,8 +260,8 @@ def conclude(system: System, task: Task, wanted: bool) -> Solution:
     values[negligible & ~problem.labelled] = 0.0
     np.clip(values, *(bracket or problem.label_range), out=values)
     lower, upper = bracket or (None, None)
-    residual = system.plain_residual(values, task.pinned)
-    update = float((np.abs(residual) / system.degree).max(initial=0.0))
+    residual, _ = system.residual(Pair(values, np.zeros_like(values)), task.pinned)
+    update = float((np.abs(residual) / system.interior.degree).max(initial=0.0))
     return Solution(values, lower, upper, status, update, task.solves, evidence=evidence)
 
 
@@ -292,7 +275,7 @@ def verified_bracket(
     with np.errstate(over="ignore"):  # an overflow encloses nothing
         shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
         for _ in range(MAX_WIDENINGS):
-            if task.proved or system.encloses(task.field, task.pinned, shift):
+            if system.encloses(task.field, task.pinned, shift):
                 below, above = Pair(high, low - shift), Pair(high, low + shift)
                 bracket = scaled.bound(below, -1), scaled.bound(above, +1)
                 return bracket, Enclosed(2.0, below, above)
@@ -300,25 +283,8 @@ def verified_bracket(
     return None, None
 
 
-@dataclass(frozen=True, eq=False)
-class SharedSystem:
-    """Problems whose labels are one shared set plus a few vertices each."""
-
-    system: System
-    bracket: bool
-    block: ClassVar[int] = BLOCK
-
-    def prepare(self) -> None:
-        """Factor the matrix, and compute the hitting times."""
-        self.system.prepare(self.bracket)
-
-    def solve(self, problems: Sequence[Problem]) -> list[Solution]:
-        """Solve one block."""
-        return solve_block(self.system, problems, self.bracket)
-
-
-def shared_interior(graph: Graph, label_sets: Sequence[Labels]) -> Interior | None:
-    """Return the pattern on the vertices that no set labels in common; None if it does not pay."""
+def shared_system(graph: Graph, label_sets: Sequence[Labels]) -> System | None:
+    """Return the system on the vertices that not all sets label; None if it does not pay."""
     count, component = len(label_sets), graph.components
     times = np.zeros(graph.num_vertices, dtype=np.int64)
     for labels in label_sets:
@@ -330,100 +296,5 @@ def shared_interior(graph: Graph, label_sets: Sequence[Labels]) -> Interior | No
     covered = np.unique(component[common])
     if any(np.setdiff1d(component[labels.vertices], covered).size for labels in label_sets):
         return None  # a component in which the sets share no label
-    return Interior.of(
-        graph, np.flatnonzero(~common & np.isin(component, covered)), solves=SOLVES * count
-    )
-
-
-class HarmonicSystem:
-    """The harmonic equation for one set of labels on an undirected graph, factored once.
-
-    For users who need more than the field. Let L be the Laplacian of the conductances 1/ℓ on the
-    free vertices, and B the conductances from free vertices to the labels y. The extension is
-    u = L⁻¹ B y. L⁻¹ is also the Green's function of the random walk that takes an arc with
-    probability proportional to 1/ℓ and ends at the labels, and L⁻¹ B are its hitting
-    probabilities. Components without a label are left out.
-
-    Parameters
-    ----------
-    graph : Graph
-        Undirected; conductances are 1/length.
-    labels : Labels
-        The known values.
-
-    Examples
-    --------
-    >>> import wayfield as wf
-    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
-    >>> system = wf.extension.HarmonicSystem(path, wf.Labels([0, 3], [0.0, 3.0]))
-    >>> system.free
-    array([1, 2], dtype=int32)
-    >>> system.solve(system.coupling @ [0.0, 3.0]).round(12)
-    array([1., 2.])
-    >>> system.hitting_time.round(12)
-    array([2., 2.])
-    """
-
-    def __init__(self, graph: Graph, labels: Labels) -> None:
-        self._problem = make_problem(graph, labels, Harmonic(), "nan")
-        self.graph, self.labels = graph, labels
-        free = np.flatnonzero(~(self._problem.labelled | self._problem.orphaned))
-        self._system = System(Interior.of(graph, free))
-
-    @property
-    def free(self) -> IntArray:
-        """(m,) the unlabelled vertices of components with a label, in the order of the rows."""
-        return self._system.interior.vertices
-
-    @property
-    def row(self) -> IntArray:
-        """(n,) the row of every free vertex; -1 elsewhere."""
-        return self._system.interior.row
-
-    @property
-    def labelled(self) -> BoolArray:
-        """(n,) whether a vertex is labelled."""
-        return self._problem.labelled
-
-    @property
-    def orphaned(self) -> BoolArray:
-        """(n,) vertices of components without a label."""
-        return self._problem.orphaned
-
-    @property
-    def laplacian(self) -> sparse.csr_array[np.float64]:
-        """(m, m) matrix L, its entries rounded to nearest."""
-        return self._system.interior.laplacian
-
-    @property
-    def degree(self) -> FloatArray:
-        """(m,) the diagonal of L: sums of conductances, those to labels included."""
-        return self._system.degree
-
-    @cached_property
-    def coupling(self) -> sparse.csr_array[np.float64]:
-        """(m, number of labels) conductances B."""
-        graph, tails = self.graph, self.graph.tails
-        out = (self.row[tails] >= 0) & self.labelled[graph.indices]
-        column = np.searchsorted(self.labels.vertices, graph.indices[out])
-        entries = (1.0 / graph.lengths[out], (self.row[tails[out]], column))
-        return sparse.csr_array(entries, shape=(self.free.size, len(self.labels)))
-
-    @cached_property
-    def hitting_time(self) -> FloatArray:
-        """(m,) mean number of steps until the random walk meets a label."""
-        return self.solve(self.degree)
-
-    def solve(self, rhs: FloatArray) -> FloatArray:
-        """Return L⁻¹ times one right-hand side (m,), or several (m, k), accurate to rounding.
-
-        Not refined: for a bound, compute the residual with `laplacian`.
-        """
-        return self._system.solver.solve(np.asfortranarray(rhs))
-
-    def extension(self, *, check: bool = True) -> Extension:
-        """Return the result of ``extend(graph, labels, Harmonic(), unreachable="nan")``."""
-        start = time.perf_counter()
-        solution = solve_block(self._system, [self._problem], bracket=True)[0]
-        seconds = time.perf_counter() - start
-        return package(solution, self.graph, self.labels, Harmonic(), seconds, check)
+    free = np.flatnonzero(~common & np.isin(component, covered))
+    return System(Interior.of(graph, free, solves=SOLVES * count))

@@ -49,6 +49,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -57,15 +58,14 @@ from ..errors import InputError, Option
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..kernels.doubledouble import Pair
-from ..kernels.plaplacian import flow_balance
 from ..labels import Labels
-from ._base import Problem, Solution, Status
+from ._base import Problem, Shared, Solution, Status, one_by_one
 from ._evidence import Enclosed
 from ._linear import Direct, Interior
 from ._newton import Equation, Iterate, levelled, newton, polish, verified_bound
 from ._scaling import Scaled
 from .amle import AMLE
-from .harmonic import Harmonic, SharedSystem, System, shared_interior, solve_block
+from .harmonic import Harmonic, System, shared_system, solve_block
 
 LIMIT = Option("method", "amle", python="AMLE()")
 """The extension for p = inf."""
@@ -143,14 +143,15 @@ class PLaplacian:
         free = np.flatnonzero(~(problem.labelled | problem.orphaned))
         return self.solve_on(System(Interior.of(problem.graph, free)), problem)
 
-    def share(
-        self, graph: Graph, label_sets: Sequence[Labels]
-    ) -> SharedSystem | SharedOrder | None:
+    def share(self, graph: Graph, label_sets: Sequence[Labels]) -> Shared | None:
         """Return one harmonic factorisation, and its order of elimination, for all."""
         if self.p == 2.0:
             return Harmonic(bracket=self.bracket).share(graph, label_sets)
-        interior = shared_interior(graph, label_sets)
-        return None if interior is None else SharedOrder(System(interior), self)
+        system = shared_system(graph, label_sets)
+        if system is None:
+            return None
+        solve = partial(one_by_one, partial(self.solve_on, system))
+        return Shared(solve, partial(system.prepare, bracket=False))
 
     def solve_on(self, system: System, problem: Problem) -> Solution:
         """Extend the labels of a problem whose free vertices are among the system's."""
@@ -175,14 +176,7 @@ class PLaplacian:
         field = solved.u if bracket is None else levelled(equation, solved, solved.u, -1)
         values = np.clip(scaled.values(field), *(bracket or problem.label_range))
         width = np.inf if bracket is None else np.nanmax(bracket[1] - bracket[0]) / labels.span
-        middle = 0.5 * labels.values.min() + 0.5 * labels.values.max()
-        arcs, p = problem.graph.arcs, float(self.p)
-        energy, work, sources = flow_balance(arcs, problem.labelled, values - middle, p)
-        gap = 0.0
-        if energy != 0.0:
-            # primal norm E^{1/p} times dual norm E^{1 − 1/p} is E
-            ratio = (work - 0.5 * labels.span * sources) / energy
-            gap = float(-np.expm1(p * np.log(min(ratio, 1.0)))) if ratio > 0.0 else 1.0
+        gap = duality_gap(problem, values, float(self.p))
         figures = (solved.norm, gap, float(width), float(equation.factorisations))
         details = dict(zip(DETAILS, figures, strict=True))
         lower, upper = bracket or (None, None)
@@ -205,21 +199,25 @@ class PLaplacian:
         return polish(equation, solved, self.max_steps)
 
 
-@dataclass(frozen=True, eq=False)
-class SharedOrder:
-    """Problems that share a harmonic factorisation and an order of elimination."""
-
-    system: System
-    method: PLaplacian
-    block: ClassVar[int] = 1
-
-    def prepare(self) -> None:
-        """Factor the matrix."""
-        self.system.prepare(bracket=False)
-
-    def solve(self, problems: Sequence[Problem]) -> list[Solution]:
-        """Solve one after another."""
-        return [self.method.solve_on(self.system, problem) for problem in problems]
+def duality_gap(problem: Problem, values: FloatArray, p: float) -> float:
+    """Return the relative duality gap of the energy, with the flow |Du|^{p−1} sign Du."""
+    graph, labels = problem.graph, problem.labels
+    middle = 0.5 * labels.values.min() + 0.5 * labels.values.max()
+    u = np.where(problem.orphaned, 0.0, values - middle)
+    slope = (u[graph.indices] - u[graph.tails]) / graph.lengths
+    most = slope.max(initial=0.0)  # every edge is seen both ways
+    if most == 0.0:
+        return 0.0
+    # u and the slopes divided by the steepest, so that no power overflows
+    u, slope = u / most, slope / most
+    power = np.abs(slope) ** (p - 1.0)
+    inflow = np.bincount(graph.tails, -np.copysign(power, slope), u.size)
+    energy = 0.5 * (graph.lengths * power * np.abs(slope)).sum()
+    work = (inflow * u)[problem.labelled].sum()
+    sources = np.abs(inflow[~problem.labelled]).sum() / most
+    # primal norm E^{1/p} times dual norm E^{1 − 1/p} is E
+    ratio = (work - 0.5 * labels.span * sources) / energy
+    return float(-np.expm1(p * np.log(min(ratio, 1.0)))) if ratio > 0.0 else 1.0
 
 
 def start_field(scaled: Scaled, values: FloatArray) -> Pair:

@@ -14,9 +14,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
+from .csr import entries_of
 from .doubledouble import DD_ERROR, Pair, add, multiply_double
 from .heap import Heap, drop_least, push
 
@@ -70,62 +73,35 @@ class Choices(NamedTuple):
     ends: BoolArray
 
 
-class Rows(NamedTuple):
-    """The matrix I - P of a policy by rows, without its diagonal of ones and with P's signs."""
-
-    ptr: IntArray
-    columns: IntArray
-    data: FloatArray
-
-
 # ------------------------------------------------------------------ preparing
 
 
-@njit(cache=True, nogil=True)
-def choice_figures(
-    ptr: IntArray, heads: IntArray, counts: FloatArray, costs: FloatArray, owner: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return fees of choices and odds of outcomes; inf and 0 if a choice never leaves."""
-    fee = np.full(owner.size, np.inf)
-    odds = np.zeros(heads.size)
-    for k in range(owner.size):
-        leaving = paid = 0.0
-        for e in range(ptr[k], ptr[k + 1]):
-            # outcomes that stay are paid for too: they are part of the price of leaving
-            paid += counts[e] * costs[e]
-            if heads[e] != owner[k]:
-                leaving += counts[e]
-        if leaving > 0.0:
-            fee[k] = paid / leaving
-            for e in range(ptr[k], ptr[k + 1]):
-                if heads[e] != owner[k]:
-                    odds[e] = counts[e] / leaving
-    return fee, odds
+def prepared(
+    first: IntArray,
+    ptr: IntArray,
+    heads: IntArray,
+    counts: FloatArray,
+    costs: FloatArray,
+    owner: IntArray,
+) -> Process:
+    """Return the process with fees, odds, and for each state the choices that may lead to it.
 
-
-@njit(cache=True, nogil=True)
-def reversed_outcomes(
-    n: int, ptr: IntArray, heads: IntArray, odds: FloatArray
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return for each state the choices that may lead to it from elsewhere, and their odds."""
-    # a counting sort by head; `odds` is 0 exactly for the outcomes that stay
-    into_ptr = np.zeros(n + 1, np.uint32)
-    for e in range(heads.size):
-        if odds[e] > 0.0:
-            into_ptr[heads[e] + 1] += 1
-    for x in range(n):
-        into_ptr[x + 1] += into_ptr[x]
-    place = into_ptr[:-1].copy()
-    into = np.empty(into_ptr[n], np.uint32)
-    into_odds = np.empty(into_ptr[n])
-    for k in range(ptr.size - 1):
-        for e in range(ptr[k], ptr[k + 1]):
-            if odds[e] > 0.0:
-                slot = place[heads[e]]
-                place[heads[e]] += 1
-                into[slot] = k
-                into_odds[slot] = odds[e]
-    return into_ptr, into, into_odds
+    A choice that never leaves its state has an infinite fee, and odds of 0.
+    """
+    away = heads != np.repeat(owner, np.diff(ptr))
+    leaving = np.add.reduceat(np.where(away, counts, 0.0), ptr[:-1])
+    # outcomes that stay are paid for too: they are part of the price of leaving
+    paid = np.add.reduceat(counts * costs, ptr[:-1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fee = np.where(leaving > 0.0, paid / leaving, np.inf)
+        odds = np.where(away, counts / np.repeat(leaving, np.diff(ptr)), 0.0)
+    kept = odds > 0.0
+    kept_ptr = np.append(0, np.cumsum(kept))[ptr]
+    shape = (owner.size, first.size - 1)
+    into = sparse.csr_array((odds[kept], heads[kept], kept_ptr), shape).tocsc()
+    arrivals = into.indptr.astype(np.uint32), into.indices.astype(np.uint32), into.data
+    relief = np.zeros(owner.size)
+    return Process(first, ptr, heads, counts, costs, owner, fee, odds, *arrivals, relief)
 
 
 # ------------------------------------------------------------------ graph questions
@@ -213,14 +189,17 @@ def infinite_layers(process: Process, ends: BoolArray, allowed: BoolArray) -> In
                         size += 1
 
 
-@njit(cache=True, nogil=True)
+def choices_of(process: Process, policy: IntArray) -> BoolArray:
+    """Return which choices a policy makes."""
+    chosen = np.zeros(process.owner.size, np.bool_)
+    chosen[policy[policy >= 0]] = True
+    return chosen
+
+
 def policy_reaching(process: Process, policy: IntArray, targets: BoolArray) -> BoolArray:
     """Return the states from which the policy may lead to a target."""
-    chosen = np.zeros(process.owner.size, np.bool_)
-    for s in range(policy.size):
-        if policy[s] >= 0:
-            chosen[policy[s]] = True
-    return targets | (approach(process, chosen, targets)[1] >= 0)
+    reached: BoolArray = approach(process, choices_of(process, policy), targets)[1] >= 0
+    return targets | reached
 
 
 @njit(cache=True, nogil=True)
@@ -302,62 +281,18 @@ def first_policy(
     return policy
 
 
-@njit(cache=True, nogil=True)
 def components(process: Process, policy: IntArray) -> IntArray:
-    """Return strong components of a policy's moves, numbered so that moves lead down (Tarjan).
+    """Return strong components of a policy's moves; -1 at states without a move.
 
-    -1 at states without a move.
+    SciPy numbers them so that moves lead down, which makes them a good order; results do not
+    depend on it.
     """
-    n = policy.size
-    component = np.full(n, -1, np.int64)
-    index = np.full(n, -1, np.int64)
-    low = np.empty(n, np.int64)
-    slot = np.empty(n, np.int64)
-    path = np.empty(n, np.int64)
-    stack = np.empty(n, np.int64)
-    seen = found = size = 0
-    for root in range(n):
-        if policy[root] < 0 or index[root] >= 0:
-            continue
-        # depth-first search without recursion: `path` is the call stack, and `slot` holds where
-        # each state on it continues
-        depth = 0
-        path[0] = root
-        index[root] = low[root] = seen
-        slot[root] = process.ptr[policy[root]]
-        seen += 1
-        stack[size] = root
-        size += 1
-        while depth >= 0:
-            s = path[depth]
-            if slot[s] < process.ptr[policy[s] + 1]:
-                y = process.heads[slot[s]]
-                slot[s] += 1
-                if policy[y] < 0:
-                    continue
-                if index[y] < 0:
-                    index[y] = low[y] = seen
-                    slot[y] = process.ptr[policy[y]]
-                    seen += 1
-                    stack[size] = y
-                    size += 1
-                    depth += 1
-                    path[depth] = y
-                elif component[y] < 0:
-                    low[s] = min(low[s], index[y])
-                continue
-            # s is the root of its component: all states above it on the stack belong to it
-            if low[s] == index[s]:
-                while True:
-                    size -= 1
-                    component[stack[size]] = found
-                    if stack[size] == s:
-                        break
-                found += 1
-            depth -= 1
-            if depth >= 0:
-                low[path[depth]] = min(low[path[depth]], low[s])
-    return component
+    moving = np.flatnonzero(policy >= 0)
+    row, at = entries_of(policy[moving], process.ptr)
+    arcs = np.ones(at.size, np.int8), (moving[row], process.heads[at])
+    moves = sparse.csr_array(arcs, (policy.size, policy.size))
+    _, component = connected_components(moves, connection="strong")
+    return np.where(policy >= 0, component, -1)
 
 
 # ------------------------------------------------------------------ values in doubles
@@ -456,7 +391,7 @@ def sweep(
 def chosen_rows(
     choices: Choices, gaps: FloatArray, stops: FloatArray, change: FloatArray, policy: IntArray
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray, float, bool]:
-    """Return the arrays of a policy's `Rows`, its residuals, and the largest residual over fee.
+    """Return a policy's odds as a `Matrix`, its residuals, and the largest residual over fee.
 
     The last result is whether every move may end or lead to an earlier row: then the policy is
     proper.
@@ -523,33 +458,65 @@ def balance(process: Process, k: int, values: Pair, costs: float) -> tuple[float
     return high, error, paid * (1.0 - 2.0 * terms * ROUNDING) + process.relief[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True)
+def balances(
+    process: Process, choices: IntArray, values: Pair, costs: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the `balance` of these choices, its error with all rounding, costs, leaving counts."""
+    high, error, paid = np.empty(choices.size), np.empty(choices.size), np.empty(choices.size)
+    leaving = np.zeros(choices.size)
+    for i in range(choices.size):
+        k = choices[i]
+        high[i], error[i], paid[i] = balance(process, k, values, costs)
+        error[i] += SLACK * (abs(high[i]) + error[i])
+        for e in range(process.ptr[k], process.ptr[k + 1]):
+            if process.heads[e] != process.owner[k]:
+                leaving[i] += process.counts[e]
+    return high, error, paid, leaving
+
+
 def policy_check(
     process: Process, policy: IntArray, states: IntArray, values: Pair, costs: float
 ) -> tuple[FloatArray, float, float]:
     """Return how well values fit their policy: residuals of these states, and two ratios.
 
     The ratios bound how far a balance lies above 0 and below 0, as a share of the choice's cost.
-    They include all rounding errors.
+    They include all rounding errors, and are infinite where nothing is proved.
     """
-    residual = np.empty(states.size)
-    above = below = 0.0
-    for i in range(states.size):
-        k = policy[states[i]]
-        high, error, paid = balance(process, k, values, costs)
-        leaving = 0.0
-        for e in range(process.ptr[k], process.ptr[k + 1]):
-            if process.heads[e] != states[i]:
-                leaving += process.counts[e]
-        residual[i] = high / leaving
-        error += SLACK * (abs(high) + error)
-        over, under = (error + high) / paid, (error - high) / paid
-        # a NaN must not pass for a good fit, nor be lost in a maximum: it becomes inf, which stays
-        if not over <= above:
-            above = over if over > above else np.inf
-        if not under <= below:
-            below = under if under > below else np.inf
-    return residual, above, below
+    high, error, paid, leaving = balances(process, policy[states], values, costs)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worst = [((error + side * high) / paid).max(initial=0.0) for side in (1.0, -1.0)]
+    above, below = (np.inf if np.isnan(each) else float(each) for each in worst)
+    return high / leaving, above, below
+
+
+def worst_ratio(
+    process: Process, choices: IntArray, values: Pair, costs: float, side: float, relief: FloatArray
+) -> float:
+    """Return the largest ratio of side · balance to cost + `relief` over choices, rounded up.
+
+    A free choice between states of equal value has balance exactly 0 and is skipped: a bound on
+    rounding divided by a cost of 0 would be infinite. The result is inf or NaN if nothing is
+    proved.
+    """
+    here = np.repeat(process.owner, np.diff(process.ptr))
+    same = (costs * process.costs == 0.0) & (values.high[process.heads] == values.high[here])
+    same &= values.low[process.heads] == values.low[here]
+    choices = choices[~np.logical_and.reduceat(same, process.ptr[:-1])[choices]]
+    high, error, paid, _ = balances(process, choices, values, costs)
+    cost = paid + relief[choices]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(cost > 0.0, (error + side * high) / cost, np.inf)
+    return float(ratio.max(initial=0.0))
+
+
+def mean_falls(process: Process, choices: IntArray, barrier: Pair) -> FloatArray:
+    """Return Σ w (barrier here - barrier there) of these choices, rounded down; 0 for others."""
+    found = np.zeros(process.owner.size)
+    # the balance is the mean rise
+    high, error, _, _ = balances(process, choices, barrier, 0.0)
+    found[choices] = -high - error
+    return found
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

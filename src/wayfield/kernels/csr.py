@@ -1,4 +1,4 @@
-"""Compressed sparse rows: building, checking, reversing, merging, components, renumbering.
+"""Compressed sparse rows: building, checking, reversing, components, renumbering.
 
 The arcs of a graph lie row by row: those of vertex ``x`` are the slots ``indptr[x]`` to
 ``indptr[x + 1]`` of ``indices`` (heads) and ``lengths``. All kernels here are linear in the
@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -68,21 +67,6 @@ def group_edges(
 
 
 @njit(cache=True, nogil=True)
-def edges_once(arcs: Arcs) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the ends of an undirected graph's edges, the lower first, in ascending order."""
-    tails = np.empty(arcs.indices.size // 2, np.uint32)
-    heads = np.empty_like(tails)
-    slot = 0
-    for x in range(arcs.indptr.size - 1):
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            if arcs.indices[e] > x:
-                tails[slot] = x
-                heads[slot] = arcs.indices[e]
-                slot += 1
-    return tails, heads
-
-
-@njit(cache=True, nogil=True)
 def reverse_arcs(arcs: Arcs, reverse: Arcs) -> None:
     """Fill `reverse` with the reversed arcs. Its rows come out sorted.
 
@@ -104,22 +88,22 @@ def reverse_arcs(arcs: Arcs, reverse: Arcs) -> None:
     _shift_back(indptr)
 
 
-@njit(cache=True, nogil=True)
 def reverse_slots(arcs: Arcs) -> IntArray:
     """Return, for every slot of the reversed arcs, the slot of the original arc.
 
     In an undirected graph these are the slots of the opposite arcs.
     """
-    free = np.zeros(arcs.indptr.size, np.int64)
-    for y in arcs.indices:
-        free[y + 1] += 1
-    _cumulate(free)
-    original = np.empty(arcs.indices.size, np.int64)
-    for e in range(arcs.indices.size):
-        y = arcs.indices[e]
-        original[free[y]] = e
-        free[y] += 1
-    return original
+    return np.argsort(arcs.indices, kind="stable")
+
+
+def entries_of(rows: IntArray, indptr: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the entries of some rows, one after another: position in `rows`, and slot."""
+    starts = indptr[rows].astype(np.int64)
+    sizes = indptr[rows + 1] - starts
+    owner = np.repeat(np.arange(rows.size), sizes)
+    # entry k is as far behind the start of its row as k is behind the first entry of that row here
+    slots = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
+    return owner, slots + np.arange(owner.size)
 
 
 @njit(cache=True, nogil=True)
@@ -168,33 +152,6 @@ def keep_shortest(rows: Arcs) -> tuple[int, int]:
         start = stop
         indptr[x + 1] = out
     return indices.size - out, longer
-
-
-@njit(cache=True, nogil=True)
-def merge_ways(arcs: Arcs, reverse: Arcs, how: int, merged: Arcs) -> int:
-    """Fill `merged` with the arcs and their reverses; return how many there are.
-
-    Where both exist, the length is the shorter (`how` = 0), the longer (1) or their mean (2).
-    """
-    out = 0
-    merged.indptr[0] = 0
-    for x in range(arcs.indptr.size - 1):
-        e, e_stop = arcs.indptr[x], arcs.indptr[x + 1]
-        r, r_stop = reverse.indptr[x], reverse.indptr[x + 1]
-        while e < e_stop or r < r_stop:
-            # two sorted rows merge: at least one of `there` and `back` holds, both where an arc has
-            # its reverse
-            there = e < e_stop and (r == r_stop or arcs.indices[e] <= reverse.indices[r])
-            back = r < r_stop and (e == e_stop or reverse.indices[r] <= arcs.indices[e])
-            a = arcs.lengths[e] if there else reverse.lengths[r]
-            b = reverse.lengths[r] if back else arcs.lengths[e]
-            merged.indices[out] = arcs.indices[e] if there else reverse.indices[r]
-            merged.lengths[out] = min(a, b) if how == 0 else max(a, b) if how == 1 else (a + b) / 2
-            e += there
-            r += back
-            out += 1
-        merged.indptr[x + 1] = out
-    return out
 
 
 @njit(cache=True, nogil=True)
@@ -302,12 +259,9 @@ def renumber(arcs: Arcs) -> Renumbered | None:
     order = np.asarray(reverse_cuthill_mckee(pattern, symmetric_mode=True))
     number = np.empty_like(order)
     number[order] = np.arange(n, dtype=order.dtype)
-    degrees = np.diff(arcs.indptr)[order]
     indptr = np.zeros_like(arcs.indptr)
-    np.cumsum(degrees, out=indptr[1:])
-    # arc k of the new row i is as far behind the start of the old row as k is behind indptr[i]
-    slots = np.repeat(arcs.indptr[:-1][order] - indptr[:-1], degrees)
-    slots += np.arange(m, dtype=slots.dtype)
+    np.cumsum(np.diff(arcs.indptr)[order], out=indptr[1:])
+    _, slots = entries_of(order, arcs.indptr)
     return Renumbered(order, number, Arcs(indptr, number[arcs.indices[slots]], arcs.lengths[slots]))
 
 

@@ -84,23 +84,6 @@ def enclose(
 
 
 @njit(cache=True, nogil=True)
-def extremes(
-    component: IntArray, vertices: IntArray, values: FloatArray
-) -> tuple[IntArray, IntArray]:
-    """Return the vertices of least and of largest value of each component; 0 if none."""
-    count = component.max() + 1
-    least, largest = np.zeros(count, np.int32), np.zeros(count, np.int32)
-    low, high = np.full(count, np.inf), np.full(count, -np.inf)
-    for i in range(vertices.size):
-        c = component[vertices[i]]
-        if values[i] < low[c]:
-            low[c], least[c] = values[i], vertices[i]
-        if values[i] > high[c]:
-            high[c], largest[c] = values[i], vertices[i]
-    return least, largest
-
-
-@njit(cache=True, nogil=True)
 def held_by(
     labels: Pair,
     labelled: BoolArray,

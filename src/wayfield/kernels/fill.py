@@ -111,24 +111,15 @@ def two_least(
     return first, owner, second
 
 
-@njit(cache=True, nogil=True)
 def all_descend(
     out: Arcs, known: BoolArray, labelled: BoolArray, lower: FloatArray, upper: FloatArray
 ) -> bool:
     """Whether every known vertex but the labels has an arc that certainly descends."""
-    for x in range(known.size):
-        if not known[x] or labelled[x]:
-            continue
-        descends = False
-        for e in range(out.indptr[x], out.indptr[x + 1]):
-            y = out.indices[e]
-            # unknown neighbours are filled from known ones later, and prove nothing now
-            if known[y] and lower[x] > upper[y]:
-                descends = True
-                break
-        if not descends:
-            return False
-    return True
+    tails = np.repeat(np.arange(known.size), np.diff(out.indptr))
+    # unknown neighbours are filled from known ones later, and prove nothing now
+    descends = ~known | labelled
+    descends[tails[known[out.indices] & (lower[tails] > upper[out.indices])]] = True
+    return bool(descends.all())
 
 
 @njit(cache=True, nogil=True)
@@ -180,14 +171,9 @@ def with_near_ties(
     return inside
 
 
-@njit(cache=True, nogil=True)
 def known_beside_unknown(back: Arcs, known: BoolArray) -> BoolArray:
     """Return the known vertices that some unknown vertex leads to."""
+    tails = np.repeat(np.arange(known.size), np.diff(back.indptr))
     beside = np.zeros(known.size, np.bool_)
-    for x in range(known.size):
-        if known[x]:
-            for e in range(back.indptr[x], back.indptr[x + 1]):
-                if not known[back.indices[e]]:
-                    beside[x] = True
-                    break
-    return beside
+    beside[tails[~known[back.indices]]] = True
+    return beside & known

@@ -28,7 +28,7 @@ ORTHOGONAL = 1e-12
 
 
 class Matrix(NamedTuple):
-    """A square matrix by rows, its diagonal entries first."""
+    """A square matrix by rows, its diagonal entries first, or the odds of moves without them."""
 
     indptr: IntArray
     indices: IntArray

@@ -18,6 +18,7 @@ import numpy as np
 from ._jit import njit
 from ._types import BoolArray, FloatArray
 from .csr import Arcs
+from .fields import balance_between
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -35,30 +36,7 @@ def midrange(arcs: Arcs, values: FloatArray, x: int) -> float:
 @njit(cache=True, nogil=True, inline="always")
 def balance(arcs: Arcs, values: FloatArray, x: int) -> float:
     """Return the value at `x` whose steepest slope up equals its steepest slope down."""
-    # at slope 0 the winners are the largest and the least neighbour; each pass finds a steeper pair
-    # or ends
-    slope = -1.0
-    steeper = 0.0
-    up = down = arcs.indptr[x]
-    while steeper > slope:
-        slope = steeper
-        most = -np.inf
-        least = np.inf
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            value = values[arcs.indices[e]]
-            fall = slope * arcs.lengths[e]
-            if value - fall > most:
-                most = value - fall
-                up = e
-            if value + fall < least:
-                least = value + fall
-                down = e
-        high = values[arcs.indices[up]]
-        low = values[arcs.indices[down]]
-        steeper = (high - low) / (arcs.lengths[up] + arcs.lengths[down])
-    # interpolated between the two winners: exact where they are equal
-    share = arcs.lengths[down] / (arcs.lengths[up] + arcs.lengths[down])
-    return float(low + (high - low) * share)
+    return balance_between(arcs, arcs, values, x)
 
 
 @njit(cache=True, nogil=True)

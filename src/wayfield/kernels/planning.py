@@ -25,6 +25,7 @@ import numpy as np
 from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
 from .csr import Arcs
+from .shortest import breadth_first
 
 UNIT, SLOPE, Q = 0, 1, 2
 """How an arc is judged; see `toll`."""
@@ -81,13 +82,6 @@ def first_least(arcs: Arcs, values: FloatArray, s: int, kind: int) -> int:
     begin, end = arcs.indptr[s], arcs.indptr[s + 1]
     here = values[s]
     slot, least = -1, inf
-    # the common case, separately: one load and one comparison per arc
-    if kind == UNIT:
-        for e in range(begin, end):
-            there = values[arcs.indices[e]]
-            if there < least:
-                slot, least = e, there
-        return slot
     for e in range(begin, end):
         there = values[arcs.indices[e]]
         # an infinite head is never a move, and its slope may be NaN
@@ -235,21 +229,8 @@ def prefer_exits(
 ) -> None:
     """Choose again, by hops, wherever the first tied arc does not already lead to an exit."""
     for s in range(slots.size):
-        slot = slots[s]
-        if slot < 0 or hops[arcs.indices[slot]] == 0:
-            continue
-        if rule.tolerance > 0.0:
+        if slots[s] >= 0 and hops[arcs.indices[slots[s]]] > 0:
             slots[s] = first_tied(arcs, values, hops, s, rule)
-            continue
-        # without a tolerance, arcs before the first tied one are worse
-        here, fewest = values[s], hops[arcs.indices[slot]]
-        least = toll(rule.toll, here, values[arcs.indices[slot]], arcs.lengths[slot])
-        for e in range(slot + 1, arcs.indptr[s + 1]):
-            y = arcs.indices[e]
-            if hops[y] >= fewest or values[y] == inf:
-                continue
-            if toll(rule.toll, here, values[y], arcs.lengths[e]) == least:
-                slots[s], fewest = e, hops[y]
 
 
 @njit(cache=True, nogil=True)
@@ -347,22 +328,7 @@ def limit_cycles(
     return members, offsets
 
 
-@njit(cache=True, nogil=True)
 def reaching(reverse: Arcs, goal: int) -> BoolArray:
     """Return which vertices can reach the goal; `reverse` holds the arcs into every vertex."""
-    n = reverse.indptr.size - 1
-    seen = np.zeros(n, np.bool_)
-    stack = np.empty(n, np.int64)
-    stack[0] = goal
-    seen[goal] = True
-    size = 1
-    while size > 0:
-        size -= 1
-        y = stack[size]
-        for e in range(reverse.indptr[y], reverse.indptr[y + 1]):
-            x = reverse.indices[e]
-            if not seen[x]:
-                seen[x] = True
-                stack[size] = x
-                size += 1
-    return seen
+    _, origin = breadth_first(reverse, np.array([goal]))
+    return origin >= 0

@@ -251,43 +251,6 @@ def update_residual(arcs: Arcs, vertices: IntArray, field: Pair, q: float, close
     return largest
 
 
-@njit(cache=True, nogil=True)
-def make_level(arcs: Arcs, plateau: BoolArray, field: Pair, side: int) -> None:
-    """Make each connected plateau as high as its highest rim (side +1) or lowest (-1), in place.
-
-    A plateau is a set of vertices marked in `plateau`, its rim their other neighbours. Being
-    constant it is p-harmonic inside, and at the rim it errs to the safe side of a bound.
-    """
-    n = arcs.indptr.size - 1
-    seen = np.zeros(n, np.bool_)
-    queue = np.empty(n, np.int64)
-    for root in range(n):
-        if seen[root] or not plateau[root]:
-            continue
-        seen[root] = True
-        queue[0] = root
-        tail = 1
-        head = 0
-        rim = -1
-        while head < tail:
-            x = queue[head]
-            head += 1
-            for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-                y = arcs.indices[e]
-                # the rim is kept as a vertex, not a value: comparing pairs needs both parts
-                if not plateau[y]:
-                    if rim < 0 or side * difference(field, y, rim) > 0.0:
-                        rim = y
-                elif not seen[y]:
-                    seen[y] = True
-                    queue[tail] = y
-                    tail += 1
-        if rim >= 0:
-            for i in range(tail):
-                field.high[queue[i]] = field.high[rim]
-                field.low[queue[i]] = field.low[rim]
-
-
 @njit(cache=True, nogil=True, inline="always")
 def unfavourable(field: Pair, y: int, x: int, side: int) -> float:
     """Return a number surely not below v_y − v_x (side +1), or not above it (-1)."""
@@ -344,41 +307,3 @@ def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int)
         sure = larger * (1.0 - rho) >= smaller * (1.0 + rho) + 2.0 * degree * TINY
         unsure[i] = not (sure and finite and FAINT <= most < np.inf)
     return unsure
-
-
-@njit(cache=True, nogil=True)
-def flow_balance(
-    arcs: Arcs, labelled: BoolArray, u: FloatArray, p: float
-) -> tuple[float, float, float]:
-    """Return energy, work at the labels and stray sources of the flow |Du|^{p−1} sign Du.
-
-    Slopes are divided by the steepest. The energy is Σ ℓ s^p over the edges, which also is the
-    dual energy of the flow; the work is Σ (div f) u over the labelled vertices, u divided
-    likewise; the sources are Σ |div f| over the others. Vertices with a NaN are left out.
-    """
-    n = arcs.indptr.size - 1
-    most = 0.0
-    for x in range(n):
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            # every edge is seen both ways: no absolute value is needed
-            most = max(most, (u[arcs.indices[e]] - u[x]) / arcs.lengths[e])
-    energy = 0.0
-    work = 0.0
-    sources = 0.0
-    if most == 0.0:
-        return energy, work, sources
-    for x in range(n):
-        if u[x] != u[x]:
-            continue
-        inflow = 0.0
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            slope = (u[arcs.indices[e]] - u[x]) / arcs.lengths[e] / most
-            power = abs(slope) ** (p - 1.0)
-            inflow += -power if slope > 0.0 else power
-            # half, because every edge comes twice
-            energy += 0.5 * arcs.lengths[e] * power * abs(slope)
-        if labelled[x]:
-            work += inflow * (u[x] / most)
-        else:
-            sources += abs(inflow) / most
-    return energy, work, sources

@@ -103,20 +103,14 @@ def path_cost(arcs: Arcs, path: IntArray) -> float:
     return cost
 
 
-@njit(cache=True, nogil=True)
-def loop_erased(path: IntArray, num_vertices: int) -> IntArray:
+def loop_erased(path: IntArray) -> IntArray:
     """Return the path without its loops: it continues from each state's last visit."""
-    # not filled: only entries of states on the path are read, and those are written first
-    last = np.empty(num_vertices, np.int64)
-    for i in range(path.size):
-        last[path[i]] = i
-    kept = np.empty(path.size, np.int64)
-    size, i = 0, 0
+    last = {x: i for i, x in enumerate(path.tolist())}
+    kept, i = [], 0
     while i < path.size:
-        kept[size] = path[i]
-        size += 1
-        i = last[path[i]] + 1
-    return kept[:size].copy()
+        kept.append(path[i])
+        i = last[int(path[i])] + 1
+    return np.array(kept)
 
 
 @njit(cache=True, nogil=True)
