@@ -120,6 +120,7 @@ def test_attached_arcs_cost_the_pace_of_the_buffer(
 def test_neighbours_are_within_the_radius_and_among_the_nearest() -> None:
     replay, vertex = corridor().attach([2.5], "start", radius=2.0)
     assert replay.graph.neighbours(vertex).tolist() == [1, 2]
+    assert (arcs_of(replay)[vertex, 1], arcs_of(replay)[vertex, 2]) == (1.0, 3.0)  # by distance
     replay, vertex = corridor().attach([2.5], "start", k=1, radius=2.0)
     assert replay.graph.neighbours(vertex).tolist() == [1]
 

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield_study.experiments.pointmaze import _common
 from wayfield_study.experiments.pointmaze._common import (
     ARMS,
     OURS,
     REFERENCE,
-    row,
 )
 from wayfield_study.experiments.pointmaze._maze import (
     LIMIT,
@@ -320,16 +318,3 @@ def test_luck_is_the_same_for_all(teleport: Scene) -> None:
     assert np.array_equal(first.noise, again.noise)
     assert first.noise.shape == (5, LIMIT, 2)
     assert np.abs(first.ends - places(teleport.maze.tasks[2])).max() <= 1.0
-
-
-# ------------------------------------------------------------------- what Planner owes to it
-
-
-def test_with_few_data_moves_are_borrowed_from_afar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In many places some directions were never taken; the nearest rows that did must do."""
-    monkeypatch.setattr(_common, "TASKS", 1)  # one of five
-    scene = make_scene("giant-stitch", 0.03, 300, 1)
-    (ours,) = (arm for arm in ARMS if arm.name == OURS)
-    walked = row(scene, make_graph(scene, "xy-5"), 100, ours)
-    assert walked["reached"] > 95
-    assert walked["predicted"] < walked["reached"] / 100

@@ -74,6 +74,13 @@ def test_our_planner_arrives_with_a_tenth_of_the_data(tables: dict[str, Records]
     assert tables["point_success"].where(arm=OURS).ratio("reached", "pairs") >= 0.9
 
 
+def test_with_few_data_moves_are_borrowed_from_afar(tables: dict[str, Records]) -> None:
+    """In many places some directions were never taken; the nearest rows that did must do."""
+    (ours,) = tables["point_shares"].where(arm=OURS)
+    assert ours["reached"] >= 19  # of 20
+    assert ours["predicted"] < ours["reached"] / ours["pairs"]
+
+
 def test_the_map_has_both_plans(tables: dict[str, Records]) -> None:
     rows = tables["point_map"]
     assert rows.values("arm") == ["dijkstra", OURS]
