@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -24,19 +25,25 @@ collect_ignore = [
 _warming: list[subprocess.Popen[bytes]] = []
 
 
+def pytest_configure(config: Any) -> None:
+    """Where several workers run, each kernel is compiled by one of them."""
+    if hasattr(config, "workerinput"):
+        import compile_once
+
+        compile_once.install()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config: Any, specs: Any) -> None:
-    """Compile the kernels that most tests use while the workers collect the tests.
-
-    Each worker would compile them at its first tests, all at the same time. A kernel that is not
-    ready by then is compiled by whoever needs it.
-    """
+    """Compile the kernels that most tests use while the workers collect the tests."""
     code = (
-        "import wayfield as wf; from wayfield._warmup import COMMON, warm_up;"
-        "warm_up((*COMMON, wf.PLaplacian(8)))"
+        "import compile_once; compile_once.install(); import wayfield as wf;"
+        "from wayfield._warmup import COMMON, warm_up; warm_up((*COMMON, wf.PLaplacian(8)))"
     )
+    path = os.pathsep.join(filter(None, sys.path))
+    environment = os.environ | {"PYTHONPATH": path}
     if not _warming:
-        _warming.append(subprocess.Popen([sys.executable, "-c", code]))
+        _warming.append(subprocess.Popen([sys.executable, "-c", code], env=environment))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -72,6 +72,7 @@ def test_our_planner_arrives_more_often_than_shortest_paths(tables: dict[str, Re
 
 def test_our_planner_arrives_with_a_tenth_of_the_data(tables: dict[str, Records]) -> None:
     assert tables["point_success"].where(arm=OURS).ratio("reached", "pairs") >= 0.9
+    assert tables["point_success"].where(arm=OURS).column("predicted").min() > 0.8
 
 
 def test_with_few_data_moves_are_borrowed_from_afar(tables: dict[str, Records]) -> None:
