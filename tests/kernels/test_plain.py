@@ -48,7 +48,9 @@ STUDY = {
 """Test files, and the tests to run in each: those with small cases. An empty text means all."""
 
 
-@pytest.mark.parametrize(("root", "tests"), [("tests", LIBRARY), ("study/tests", STUDY)])
+@pytest.mark.parametrize(
+    ("root", "tests"), [("tests", LIBRARY), ("study/tests", STUDY)], ids=["library", "study"]
+)
 def test_kernels_without_the_compiler(root: str, tests: dict[str, str]) -> None:
     """One process for the library and one for the study: each takes seconds to start."""
     paths, chosen = [], []
