@@ -1,8 +1,14 @@
-"""Where an extra is not installed, the examples that need it are left out."""
+"""Examples that need an extra which is not installed are left out; kernels are compiled early."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from importlib.util import find_spec
+from typing import Any
+
+import pytest
 
 NEEDED = {
     ("mujoco", "ogbench", "gymnasium_robotics"): [
@@ -16,3 +22,41 @@ NEEDED = {
 collect_ignore = [
     path for names, paths in NEEDED.items() if not all(map(find_spec, names)) for path in paths
 ]
+_warming: list[subprocess.Popen[bytes]] = []
+
+
+def pytest_configure(config: Any) -> None:
+    """Where several workers run, each kernel is compiled by one of them."""
+    if hasattr(config, "workerinput"):
+        import compile_once
+
+        compile_once.install()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: Any, specs: Any) -> None:
+    """Compile the kernels that most tests use while the workers collect the tests."""
+    code = (
+        "import compile_once; compile_once.install(); import wayfield as wf;"
+        "from wayfield._warmup import COMMON, warm_up; warm_up((*COMMON, wf.PLaplacian(8)))"
+    )
+    path = os.pathsep.join(filter(None, sys.path))
+    environment = os.environ | {"PYTHONPATH": path}
+    if not _warming:
+        _warming.append(subprocess.Popen([sys.executable, "-c", code], env=environment))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests in a browser early: they wait, and one worker should have all of them.
+
+    A worker that has nothing left takes tests from the end of another's list. Half of the browser's
+    there would need a second browser, and a second server.
+    """
+    items.sort(key=lambda item: not item.nodeid.startswith(("src/", "tests/web/")))
+
+
+def pytest_unconfigure(config: Any) -> None:
+    """Wait for the process that compiles: it has ended long since, unless few tests were run."""
+    for process in _warming:
+        process.terminate()
+        process.wait()

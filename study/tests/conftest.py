@@ -16,6 +16,7 @@ from wayfield_study.engine import runner
 
 # The first call of a kernel compiles it, which is no test's fault.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=30)
+settings.register_profile("few", deadline=None, derandomize=True, max_examples=10)
 settings.register_profile("fresh", deadline=None)
 settings.load_profile("steady")
 

@@ -39,7 +39,6 @@ def answer(method: wf.extension.Method, refinement: int = 4, fraction: float = 0
 # ------------------------------------------------------------------ places for vertices
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(2, 30), st.integers(0, 10**6), st.booleans())
 def test_places_are_finite_distinct_and_always_the_same(n: int, seed: int, directed: bool) -> None:
     rng = np.random.default_rng(seed)

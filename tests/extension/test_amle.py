@@ -27,7 +27,7 @@ NORMAL = labelled_graphs(22, LENGTHS, ["normal"])
 
 
 @given(labelled_graphs(22, LENGTHS, sorted(VALUES)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_exact_rationals(problem: tuple[wf.Graph, wf.Labels]) -> None:
     graph, labels = problem
     exact = exact_amle(graph, labels)
@@ -40,7 +40,7 @@ def test_exact_rationals(problem: tuple[wf.Graph, wf.Labels]) -> None:
 
 
 @given(labelled_graphs(22, LENGTHS, ["levels", "normal", "offset", "offset levels"]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_without_certificate(problem: tuple[wf.Graph, wf.Labels]) -> None:
     graph, labels = problem
     plain = wf.extend(graph, labels, wf.AMLE(bracket=False))

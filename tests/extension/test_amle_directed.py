@@ -19,7 +19,7 @@ DIGRAPHS = labelled_graphs(40, ["unit", "whole", "real"], connected=False, direc
 
 
 @given(DIGRAPHS, st.sampled_from(["cost", "flat", "lower"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_exact_rationals(problem: tuple[wf.Graph, wf.Labels], fill: str) -> None:
     graph, labels = problem
     exact = exact_directed_amle(graph, labels, fill)

@@ -73,19 +73,20 @@ def assert_right(graph: wf.Graph, labels: wf.Labels, method: Method, seed: int) 
         )
         expected = cotangent @ (right - left) / (2.0 * STEP)
         size = np.abs(d).sum() + np.abs(e).sum()
-        assert abs(gradient.labels @ d + gradient.lengths @ e - expected) <= 1e-6 * max(size, 1.0)
+        error = abs(gradient.labels @ d + gradient.lengths @ e - expected)
+        assert error <= 1e-6 * max(size, 1.0), f"seed {seed}"
 
 
 @pytest.mark.parametrize("method", SMOOTH, ids=str)
-@pytest.mark.parametrize("seed", range(40))
-def test_gradients_are_finite_differences(seed: int, method: Method) -> None:
-    assert_right(*generic(seed), method, seed)
+def test_gradients_are_finite_differences(method: Method) -> None:
+    for seed in range(12):
+        assert_right(*generic(seed), method, seed)
 
 
 @pytest.mark.parametrize("method", [wf.AMLE(fill=rule) for rule in ("cost", "flat", "lower")])
-@pytest.mark.parametrize("seed", range(25))
-def test_gradients_on_directed_graphs(seed: int, method: Method) -> None:
-    assert_right(*generic(seed, directed=True), method, seed)
+def test_gradients_on_directed_graphs(method: Method) -> None:
+    for seed in range(12):
+        assert_right(*generic(seed, directed=True), method, seed)
 
 
 @pytest.mark.parametrize("lengths", ["unit", "real"])

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wayfield as wf
@@ -112,7 +112,6 @@ def test_ordered_rows_with_thin_factors_are_eliminated_one_by_one(
     assert type(_linear.general_solver(ordered, ordered.laplacian.data)) is kind
 
 
-@settings(max_examples=30)
 @given(labelled_graphs(max_vertices=30))
 def test_the_fill_is_that_of_elimination(case: tuple[wf.Graph, wf.Labels]) -> None:
     system = interior(*case)
@@ -157,7 +156,6 @@ def test_work_is_that_of_the_levels_without_dead_ends(edges: np.ndarray, work: f
     assert whole.elimination_work == work
 
 
-@settings(max_examples=30)
 @given(labelled_graphs(max_vertices=30))
 def test_dead_ends_are_what_pruning_leaves_removes(case: tuple[wf.Graph, wf.Labels]) -> None:
     graph, labels = case
@@ -178,7 +176,6 @@ def test_dead_ends_are_what_pruning_leaves_removes(case: tuple[wf.Graph, wf.Labe
 # ------------------------------------------------------------------ they agree
 
 
-@settings(max_examples=30)
 @given(labelled_graphs(max_vertices=30), st.booleans(), st.integers(0, 1000))
 def test_solvers_agree_with_dense_elimination(
     case: tuple[wf.Graph, wf.Labels], symmetric: bool, seed: int
@@ -223,7 +220,6 @@ def iterative(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("iterative")
-@settings(max_examples=30)
 @given(labelled_graphs())
 def test_brackets_by_iteration_contain_the_exact_values(case: tuple[wf.Graph, wf.Labels]) -> None:
     graph, labels = case

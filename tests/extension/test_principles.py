@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wayfield as wf
@@ -37,7 +37,6 @@ def width_of(*fields: Extension) -> float:
 
 
 @methods(within=True)
-@settings(max_examples=30)
 @given(problem=PROBLEMS)
 def test_maximum_principle_and_labels_kept(method: Method, problem: Problem) -> None:
     graph, labels = problem
@@ -51,7 +50,6 @@ def test_maximum_principle_and_labels_kept(method: Method, problem: Problem) -> 
 
 
 @of_each
-@settings(max_examples=30)
 @given(problem=PROBLEMS, seed=st.integers(0, 2**32 - 1))
 def test_comparison_principle(method: Method, problem: Problem, seed: int) -> None:
     """Larger labels give a larger field; the brackets respect it rigorously."""
@@ -63,7 +61,6 @@ def test_comparison_principle(method: Method, problem: Problem, seed: int) -> No
 
 
 @of_each
-@settings(max_examples=30)
 @given(
     problem=PROBLEMS,
     factor=st.floats(0.01, 100.0),
@@ -83,7 +80,6 @@ def test_scale_and_offset(
 
 
 @of_each
-@settings(max_examples=30)
 @given(problem=PROBLEMS, seed=st.integers(0, 2**32 - 1))
 def test_names_of_vertices_do_not_matter(method: Method, problem: Problem, seed: int) -> None:
     graph, labels = problem
@@ -99,7 +95,6 @@ def test_names_of_vertices_do_not_matter(method: Method, problem: Problem, seed:
 
 
 @of_each
-@settings(max_examples=30)
 @given(problem=PROBLEMS, k=st.integers(2, 4))
 def test_subdivision(method: Method, problem: Problem, k: int) -> None:
     """k edges in series for every edge: the field on the original vertices is the same."""
@@ -110,7 +105,6 @@ def test_subdivision(method: Method, problem: Problem, k: int) -> None:
 
 
 @of_each
-@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_whole_lengths_are_unit_edges_in_series(method: Method, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
@@ -34,7 +34,6 @@ def edges_of(graph: Graph) -> set[tuple[int, int]]:
     return {(int(x), int(y)) for x, y in zip(graph.tails, graph.indices, strict=True) if x < y}
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     free=hnp.arrays(np.bool_, hnp.array_shapes(min_dims=2, max_dims=2, max_side=6)).filter(np.any),
     refinement=st.integers(1, 4),

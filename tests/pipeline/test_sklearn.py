@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
@@ -82,7 +82,6 @@ def star_equation(method: str, value: float, values: Any, lengths: Any) -> float
     return float((np.sign(scaled) * np.abs(scaled) ** 7).sum())
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from(["amle", "harmonic", "p=8"]))
 def test_new_points_solve_the_methods_own_equation(seed: int, method: str) -> None:
     X, y = blob(seed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -82,7 +84,11 @@ def test_lengths_are_one_per_row_or_one_per_transition() -> None:
 
 # -------------------------------------------------------------------- attaching
 
-CORRIDOR = wf.replay_graph([[0.0], [2.0], [4.0]], [[2.0], [4.0], [6.0]], lengths=[4.0, 4.0, 4.0])
+
+@cache
+def corridor() -> wf.Replay:
+    """Four states in a row, made once, and not while tests are collected: it needs kernels."""
+    return wf.replay_graph([[0.0], [2.0], [4.0]], [[2.0], [4.0], [6.0]], lengths=[4.0, 4.0, 4.0])
 
 
 def arcs_of(replay: wf.Replay) -> dict[tuple[int, int], float]:
@@ -102,29 +108,30 @@ def arcs_of(replay: wf.Replay) -> dict[tuple[int, int], float]:
 def test_attached_arcs_cost_the_pace_of_the_buffer(
     role: str, new: dict[tuple[int, int], float]
 ) -> None:
-    before = arcs_of(CORRIDOR)
-    larger, vertex = CORRIDOR.attach([3.0], role, k=2)  # type: ignore[arg-type]
+    before = arcs_of(corridor())
+    larger, vertex = corridor().attach([3.0], role, k=2)  # type: ignore[arg-type]
     assert vertex == 4
     assert arcs_of(larger) == before | new
-    assert arcs_of(CORRIDOR) == before
-    assert np.array_equal(larger.states[:4], CORRIDOR.states)
-    assert larger.tail is CORRIDOR.tail
+    assert arcs_of(corridor()) == before
+    assert np.array_equal(larger.states[:4], corridor().states)
+    assert larger.tail is corridor().tail
 
 
 def test_neighbours_are_within_the_radius_and_among_the_nearest() -> None:
-    replay, vertex = CORRIDOR.attach([2.5], "start", radius=2.0)
+    replay, vertex = corridor().attach([2.5], "start", radius=2.0)
     assert replay.graph.neighbours(vertex).tolist() == [1, 2]
-    replay, vertex = CORRIDOR.attach([2.5], "start", k=1, radius=2.0)
+    assert (arcs_of(replay)[vertex, 1], arcs_of(replay)[vertex, 2]) == (1.0, 3.0)  # by distance
+    replay, vertex = corridor().attach([2.5], "start", k=1, radius=2.0)
     assert replay.graph.neighbours(vertex).tolist() == [1]
 
 
 def test_a_pace_of_ones_own() -> None:
-    replay, vertex = CORRIDOR.attach([5.0], "goal", k=1, pace=10.0)
+    replay, vertex = corridor().attach([5.0], "goal", k=1, pace=10.0)
     assert arcs_of(replay)[2, vertex] == 10.0
 
 
 def test_temporary_vertices_are_not_neighbours_of_each_other() -> None:
-    first, start = CORRIDOR.attach([3.0], "start", k=4)
+    first, start = corridor().attach([3.0], "start", k=4)
     both, goal = first.attach([3.1], "goal", k=4)
     assert both.attached == 2
     assert (start, goal) not in arcs_of(both)
@@ -174,7 +181,7 @@ def test_labels_stay_valid_and_the_attached_start_reaches_the_attached_goal() ->
 )
 def test_bad_attachments_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(wf.InputError, match=message):
-        CORRIDOR.attach(**({"role": "start"} | arguments))  # type: ignore[arg-type]
+        corridor().attach(**({"role": "start"} | arguments))  # type: ignore[arg-type]
 
 
 def test_without_arcs_there_is_no_pace() -> None:
@@ -262,7 +269,7 @@ def test_whatever_cannot_reach_the_goal_leads_into_a_trap(pairs: list[tuple[int,
 
 def test_a_goal_that_is_no_vertex_is_refused() -> None:
     with pytest.raises(wf.InputError, match="goal 9"):
-        CORRIDOR.report(9)
+        corridor().report(9)
 
 
 # -------------------------------------------------------------------- pairwise distances

@@ -241,31 +241,31 @@ def test_lists_and_packed_arrays_say_the_same() -> None:
     assert Scene.from_json(plain) == scene
 
 
-SCENES = {
-    "first visit": first_visit().to_json(),
-    "a maze of one's own": small("p=8"),
-    "noise": small("amle") | {"noise": {"spread": 1.5, "seed": 4}},
-    "typed": small("harmonic") | {"labels": {"vertices": [5, 30, 31], "values": [0.0, None, 20.0]}},
-    "other rule": small() | {"panels": [{"method": "harmonic", "rule": "q", "ties": "index"}]},
-    "lifted": small() | {"panels": [{"method": "harmonic", "lift": True}]},
-    "distance": small("distance"),
-    "roads": road_scene().to_json(),
-}
+def scenes() -> dict[str, dict[str, Any]]:
+    return {
+        "first visit": first_visit().to_json(),
+        "a maze of one's own": small("p=8"),
+        "noise": small("amle") | {"noise": {"spread": 1.5, "seed": 4}},
+        "typed": small("harmonic")
+        | {"labels": {"vertices": [5, 30, 31], "values": [0.0, None, 20.0]}},
+        "other rule": small() | {"panels": [{"method": "harmonic", "rule": "q", "ties": "index"}]},
+        "lifted": small() | {"panels": [{"method": "harmonic", "lift": True}]},
+        "distance": small("distance"),
+        "roads": road_scene().to_json(),
+    }
 
 
-@pytest.mark.parametrize("name", SCENES)
-def test_the_python_that_is_exported_builds_the_same(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code = ask("python", SCENES[name])["code"]
-    assert len(code.splitlines()) <= 12
-    scope: dict[str, Any] = {}
-    exec(code, scope)  # what a user does with it
-    assert capsys.readouterr().out
-    shown = ask("picture", SCENES[name])
-    np.testing.assert_array_equal(scope["answer"].values, array(shown["values"], "<f8"))
-    moves = scope.get("plan", scope["answer"].plan)
-    np.testing.assert_array_equal(moves.successor, array(shown["successor"], "<i4"))
+def test_the_python_that_is_exported_builds_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, scene in scenes().items():
+        code = ask("python", scene)["code"]
+        assert len(code.splitlines()) <= 12, name
+        scope: dict[str, Any] = {}
+        exec(code, scope)  # what a user does with it
+        assert capsys.readouterr().out, name
+        shown = ask("picture", scene)
+        values, moves = scope["answer"].values, scope.get("plan", scope["answer"].plan)
+        np.testing.assert_array_equal(values, array(shown["values"], "<f8"), name)
+        np.testing.assert_array_equal(moves.successor, array(shown["successor"], "<i4"), name)
 
 
 def test_python_of_a_large_graph_reads_the_exported_file(
@@ -313,61 +313,69 @@ def changed(**entries: Any) -> dict[str, Any]:
     return {"scene": small() | entries}
 
 
-BAD = {
-    "no JSON": (b"{", "not JSON"),
-    "not UTF-8": (b'{"\xe9": 1}', "not UTF-8"),
-    "a list": (b"[]", "request must be an object"),
-    "deep": (b"[" * 200_000, "nested too deeply"),
-    "deep objects": (b'{"a":' * 100_000, "nested too deeply"),
-    "NaN": (b'{"scene": NaN}', "NaN is not a valid JSON"),
-    "infinity": (b'{"scene": -Infinity}', "Infinity is not a valid JSON"),
-    "5,000 digits": (b'{"scene": ' + b"9" * 5000 + b"}", "limit"),
-    "no scene": ({}, "scene must be an object"),
-    "nothing in it": ({"scene": {}}, "exactly one of maze and graph"),
-    "something unknown": (changed(colour="red"), "'colour'"),
-    "a goal that is no number": (changed(goal="x"), "scene.goal must be a whole number"),
-    "a goal that is no vertex": (changed(goal=49_999), "goal 49999 is not a vertex"),
-    "a goal that is true": (changed(goal=True), "scene.goal must be a whole number"),
-    "a billion cells": (changed(maze={"text": "." * 10_000, "refinement": 64}), "more than 50,000"),
-    "a refinement of 10⁹": (changed(maze={"text": "..", "refinement": 10**9}), "from 1 to 64"),
-    "a maze that is none": (changed(maze={"text": "..x", "refinement": 1}), "'x'"),
-    "a maze without cells": (changed(maze={"text": "###", "refinement": 1}), "no free cell"),
-    "no labels": (changed(labels={"vertices": [], "values": []}), "the goal has no label"),
-    "a label twice": (changed(labels={"vertices": [5, 5], "values": [0, 0]}), "twice"),
-    "a label below 0": (changed(labels={"vertices": [5, -1], "values": [0, 0]}), "more, got -1"),
-    "a label beyond": (changed(labels={"vertices": [5, 9999], "values": [0, 0]}), "not a vertex"),
-    "a value too few": (changed(labels={"vertices": [5, 6], "values": [0]}), "2 vertices and 1"),
-    "a value of text": (changed(labels={"vertices": [5], "values": ["0"]}), "must be a number"),
-    "a value of 1e999": (
-        json.dumps(changed(budget=3)).replace('"budget": 3', '"budget": 1e999').encode(),
-        "not finite",
-    ),
-    "base64 that is none": (changed(labels={"vertices": "***", "values": []}), "not base64"),
-    "base64 cut short": (changed(labels={"vertices": "AAA=", "values": []}), "4 bytes"),
-    "an unknown method": (changed(panels=[{"method": "magic"}]), "unknown method"),
-    "p below 2": (changed(panels=[{"method": "p=1"}]), "p"),
-    "p that is no number": (changed(panels=[{"method": "p=nan"}]), "p"),
-    "p in other digits": (changed(panels=[{"method": "p=١"}]), "'١' is not a number"),
-    "a vertex of 1e99": (
-        changed(labels={"vertices": [1e99], "values": [0]}),
-        "scene.labels.vertices[0] must be a whole number, got 1e+99",
-    ),
-    "a goal of 1e99": (changed(goal=1e99), "scene.goal must be a whole number, got 1e+99"),
-    "an unknown rule": (changed(panels=[{"rule": "luck"}]), "scene.panels.rule"),
-    "three panels": (changed(panels=[{}, {}, {}]), "more than 2"),
-    "no panels": (changed(panels=[]), "one or two"),
-    "a negative budget": (changed(budget=-1), "scene.budget must be from 0"),
-    "endless noise": (changed(noise={"spread": 1e300, "seed": 0}), "scene.noise.spread"),
-    "both worlds": (changed(graph={"vertices": 1}), "exactly one of maze and graph"),
-    "a billion vertices": (
-        {"scene": road_scene().to_json() | {"graph": {"vertices": 10**9}}},
-        "from 1 to 50,000",
-    ),
-}  # fmt: skip
+def labelled(vertices: object, values: object) -> dict[str, Any]:
+    return changed(labels={"vertices": vertices, "values": values})
+
+
+def bad_requests() -> dict[str, tuple[bytes | dict[str, Any], str]]:
+    return {
+        "no JSON": (b"{", "not JSON"),
+        "not UTF-8": (b'{"\xe9": 1}', "not UTF-8"),
+        "a list": (b"[]", "request must be an object"),
+        "deep": (b"[" * 200_000, "nested too deeply"),
+        "deep objects": (b'{"a":' * 100_000, "nested too deeply"),
+        "NaN": (b'{"scene": NaN}', "NaN is not a valid JSON"),
+        "infinity": (b'{"scene": -Infinity}', "Infinity is not a valid JSON"),
+        "5,000 digits": (b'{"scene": ' + b"9" * 5000 + b"}", "limit"),
+        "no scene": ({}, "scene must be an object"),
+        "nothing in it": ({"scene": {}}, "exactly one of maze and graph"),
+        "something unknown": (changed(colour="red"), "'colour'"),
+        "a goal that is no number": (changed(goal="x"), "scene.goal must be a whole number"),
+        "a goal that is no vertex": (changed(goal=49_999), "goal 49999 is not a vertex"),
+        "a goal that is true": (changed(goal=True), "scene.goal must be a whole number"),
+        "a billion cells": (
+            changed(maze={"text": "." * 10_000, "refinement": 64}),
+            "more than 50,000",
+        ),
+        "a refinement of 10⁹": (changed(maze={"text": "..", "refinement": 10**9}), "from 1 to 64"),
+        "a maze that is none": (changed(maze={"text": "..x", "refinement": 1}), "'x'"),
+        "a maze without cells": (changed(maze={"text": "###", "refinement": 1}), "no free cell"),
+        "no labels": (labelled([], []), "the goal has no label"),
+        "a label twice": (labelled([5, 5], [0, 0]), "twice"),
+        "a label below 0": (labelled([5, -1], [0, 0]), "more, got -1"),
+        "a label beyond": (labelled([5, 9999], [0, 0]), "not a vertex"),
+        "a value too few": (labelled([5, 6], [0]), "2 vertices and 1"),
+        "a value of text": (labelled([5], ["0"]), "must be a number"),
+        "a value of 1e999": (
+            json.dumps(changed(budget=3)).replace('"budget": 3', '"budget": 1e999').encode(),
+            "not finite",
+        ),
+        "base64 that is none": (labelled("***", []), "not base64"),
+        "base64 cut short": (labelled("AAA=", []), "4 bytes"),
+        "an unknown method": (changed(panels=[{"method": "magic"}]), "unknown method"),
+        "p below 2": (changed(panels=[{"method": "p=1"}]), "p"),
+        "p that is no number": (changed(panels=[{"method": "p=nan"}]), "p"),
+        "p in other digits": (changed(panels=[{"method": "p=١"}]), "'١' is not a number"),
+        "a vertex of 1e99": (
+            labelled([1e99], [0]),
+            "scene.labels.vertices[0] must be a whole number, got 1e+99",
+        ),
+        "a goal of 1e99": (changed(goal=1e99), "scene.goal must be a whole number, got 1e+99"),
+        "an unknown rule": (changed(panels=[{"rule": "luck"}]), "scene.panels.rule"),
+        "three panels": (changed(panels=[{}, {}, {}]), "more than 2"),
+        "no panels": (changed(panels=[]), "one or two"),
+        "a negative budget": (changed(budget=-1), "scene.budget must be from 0"),
+        "endless noise": (changed(noise={"spread": 1e300, "seed": 0}), "scene.noise.spread"),
+        "both worlds": (changed(graph={"vertices": 1}), "exactly one of maze and graph"),
+        "a billion vertices": (
+            {"scene": road_scene().to_json() | {"graph": {"vertices": 10**9}}},
+            "from 1 to 50,000",
+        ),
+    }  # fmt: skip
 
 
 def test_bad_requests_are_refused_in_words() -> None:
-    for case, (body, words) in BAD.items():
+    for case, (body, words) in bad_requests().items():
         assert words in refused("picture", body), case
 
 
@@ -437,7 +445,7 @@ def test_methods_that_need_both_ways_are_refused_where_moves_are_one_way() -> No
 
 
 def test_scenes_are_themselves_again() -> None:
-    for scene in SCENES.values():
+    for scene in scenes().values():
         once = Scene.from_json(scene)
         assert Scene.from_json(json.loads(json.dumps(once.to_json()))) == once
     assert Scene.from_json(small() | {"view": {"anything": [1]}}) == Scene.from_json(small())

@@ -7,7 +7,7 @@ from math import inf, isinf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wayfield as wf
@@ -19,9 +19,6 @@ from wayfield_study.kernels.decisions import neighbour_range
 from worlds import PATH, any_fields, label_sets, labelled_graphs, rough_fields, rows
 
 # ------------------------------------------------------------------ ends and basins
-
-FEW = settings(max_examples=30)
-"""For kernels beside their naive twins."""
 
 
 @given(any_fields(), st.sampled_from(["slope", "q"]), st.sampled_from(["exit", "index"]), st.data())
@@ -179,7 +176,6 @@ def test_infinite_values_take_no_part() -> None:
     assert not len(maxima)
 
 
-@FEW
 @given(any_fields())
 def test_neighbour_range_twin(world) -> None:
     graph, values, _ = world

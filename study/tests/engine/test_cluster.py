@@ -6,7 +6,7 @@ import re
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -35,55 +35,38 @@ from wayfield_study.engine.runner import attempt_alike, check_versions
 pytest.importorskip("distributed")
 
 
-@pytest.fixture
-def dask(tmp_path: Path) -> Iterator[Dask]:
-    with closing(Dask(tmp_path, **{MARKER: str(tmp_path / "begun")})) as dask:
-        yield dask
+def when(happened: Callable[[], object], act: Callable[[], object]) -> Thread:
+    """Start a thread that waits until something has happened, and then acts."""
 
-
-def test_a_worker_killed_in_mid_run_costs_nothing(dask: Dask, tmp_path: Path) -> None:
-    victim, _ = dask.add_worker(), dask.add_worker()
-    tasks, store = some_tasks(*range(30), work=slow_figures), Store(tmp_path / "cluster")
-    killed_at: list[int] = []
-
-    def kill_in_mid_run() -> None:
+    def watch() -> None:
         deadline = time.monotonic() + LONGEST
-        while len(files(store)) < 5 and time.monotonic() < deadline:
+        while not happened() and time.monotonic() < deadline:
             time.sleep(0.01)
-        victim.kill()
-        killed_at.append(len(files(store)))
+        act()
 
-    killer = Thread(target=kill_in_mid_run)
-    killer.start()
-    outcome = run(tasks, store, cluster=dask.address)
-    killer.join(LONGEST)
-    assert 0 < killed_at[0] < len(tasks)
-    assert not outcome.failed
-    assert list(outcome.tables) == tasks
-    local = Store(tmp_path / "local")
-    run(some_tasks(*range(30)), local, workers=0)
-    assert files(store) == files(local)
-    again = run(tasks, store, cluster=dask.address)
-    assert again.reused == len(tasks)
+    thread = Thread(target=watch)
+    thread.start()
+    return thread
 
 
-def test_workers_may_come_late_and_failures_come_back(
-    dask: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_workers_come_late_and_die_and_then_the_scheduler_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_workers, "PATIENCE", 0.2)
-    log, store = tmp_path / "notes", Store(tmp_path / "results")
+    """One cluster for all of it: every process of Dask takes seconds to start."""
+    with closing(Dask(tmp_path, **{MARKER: str(tmp_path / "begun")})) as dask:
+        come_late_and_fail(dask, tmp_path, monkeypatch)
+        lose_a_worker(dask, tmp_path)
+        lose_the_scheduler(dask, tmp_path)
+
+
+def come_late_and_fail(dask: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers may come late, and failures come back."""
+    log, store = tmp_path / "notes", Store(tmp_path / "late")
     tasks = some_tasks(1, BAD_SEED, 2, work=fail_on_bad_seed)
     log.touch()
-
-    def come_late() -> None:
-        deadline = time.monotonic() + LONGEST
-        while "has no workers" not in log.read_text() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        dask.add_worker()
-
-    late = Thread(target=come_late)
-    late.start()
-    with log.open("w", buffering=1) as file:
+    late = when(lambda: "has no workers" in log.read_text(), dask.add_worker)
+    with monkeypatch.context() as hasty, log.open("w", buffering=1) as file:
+        hasty.setattr(_workers, "PATIENCE", 0.2)
         outcome = run(tasks, store, 2, dask.address, Console(file=file))
     late.join(LONGEST)
     assert "has no workers: waiting for some" in log.read_text()
@@ -96,30 +79,46 @@ def test_workers_may_come_late_and_failures_come_back(
         run(tasks, store, cluster=worker)
 
 
+def lose_a_worker(dask: Dask, tmp_path: Path) -> None:
+    """A worker that is killed in mid-run costs nothing."""
+    victim = dask.processes[-1]  # it has begun by now, the other comes while it works
+    dask.add_worker()
+    tasks, store = some_tasks(*range(30), work=slow_figures), Store(tmp_path / "cluster")
+    killed_at: list[int] = []
+
+    def kill() -> None:
+        victim.kill()
+        killed_at.append(len(files(store)))
+
+    killer = when(lambda: len(files(store)) >= 5, kill)
+    outcome = run(tasks, store, cluster=dask.address)
+    killer.join(LONGEST)
+    assert 0 < killed_at[0] < len(tasks)
+    assert not outcome.failed
+    assert list(outcome.tables) == tasks
+    local = Store(tmp_path / "local")
+    run(some_tasks(*range(30)), local, workers=0)
+    assert files(store) == files(local)
+    again = run(tasks, store, cluster=dask.address)
+    assert again.reused == len(tasks)
+
+
+def lose_the_scheduler(dask: Dask, tmp_path: Path) -> None:
+    """A scheduler that is lost is reported in one line."""
+    store = Store(tmp_path / "lost")
+    killer = when(lambda: files(store), dask.scheduler.kill)
+    with pytest.raises(WayfieldError, match=r"lost the scheduler at tcp://127.0.0.1"):
+        run(some_tasks(*range(30), work=slow_figures), store, cluster=dask.address)
+    killer.join(LONGEST)
+    assert 0 < len(files(store)) < 30
+
+
 def test_a_task_that_kills_its_workers_fails(tmp_path: Path) -> None:
     (task,), store = some_tasks(BAD_SEED, work=die_on_bad_seed), Store(tmp_path / "results")
     with closing(Dask(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")) as dask:
         dask.add_worker()
         outcome = run([task], store, cluster=dask.address)
     assert "KilledWorker" in outcome.failed[task]
-
-
-def test_a_scheduler_that_is_lost_is_said_in_one_line(dask: Dask, tmp_path: Path) -> None:
-    dask.add_worker()
-    store = Store(tmp_path / "results")
-
-    def kill_in_mid_run() -> None:
-        deadline = time.monotonic() + LONGEST
-        while not files(store) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        dask.scheduler.kill()
-
-    killer = Thread(target=kill_in_mid_run)
-    killer.start()
-    with pytest.raises(WayfieldError, match=r"lost the scheduler at tcp://127.0.0.1"):
-        run(some_tasks(*range(30), work=slow_figures), store, cluster=dask.address)
-    killer.join(LONGEST)
-    assert 0 < len(files(store)) < 30
 
 
 @pytest.mark.parametrize(

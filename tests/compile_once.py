@@ -1,0 +1,41 @@
+"""Compile each kernel in one process: others that need it wait, and then load it from the cache.
+
+The workers of a test run need the same kernels at about the same time. Each would compile them.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from numba.core.compiler_lock import global_compiler_lock
+
+from wayfield.kernels import _jit
+
+
+def install() -> None:
+    """Let all kernels of this process be compiled under a lock that processes share."""
+    if sys.platform == "win32":  # which has no such locks
+        return
+    import fcntl
+
+    plain, held = _jit._Kernel.compile, set[str]()
+    folder = Path(tempfile.gettempdir(), "wayfield-test-locks")
+    folder.mkdir(exist_ok=True)
+
+    def compile_alone(self: Any, sig: Any) -> Any:
+        name = f"{self.py_func.__module__}.{self.py_func.__qualname__}"
+        if name in held:
+            return plain(self, sig)
+        # threads first, then processes: the other way round, two threads could wait for each other
+        with global_compiler_lock, (folder / name).open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            held.add(name)
+            try:
+                return plain(self, sig)
+            finally:
+                held.discard(name)
+
+    _jit._Kernel.compile = compile_alone  # type: ignore[method-assign]
