@@ -5,6 +5,7 @@ The workers of a test run need the same kernels at about the same time. Each wou
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -22,7 +23,7 @@ def install() -> None:
     import fcntl
 
     plain, held = _jit._Kernel.compile, set[str]()
-    folder = Path(tempfile.gettempdir(), "wayfield-test-locks")
+    folder = Path(tempfile.gettempdir(), f"wayfield-test-locks-{os.getuid()}")
     folder.mkdir(exist_ok=True)
 
     def compile_alone(self: Any, sig: Any) -> Any:
