@@ -426,6 +426,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
         for kind in range(count)
     ]
     fatal = leap | steps.absorbing[end]
+    stopped, lasts = _stops(steps, moves)
     pooled = _pool(steps, known, fatal, rng)
     farthest = _BORROWED if steps.acted and len(steps.rows) >= _LEAST_ROWS else _FAR
     for kind in range(count):
@@ -461,7 +462,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
             jumps = np.flatnonzero(leap[row] & ~steps.absorbing[end[row]])
             leaps.append((i[jumps], np.full(jumps.size, kind), slot[jumps]))
             model.to[i, kind, slot] = reached
-            model.took[i, kind, slot] = took[row]
+            model.took[i, kind, slot] = took[row] * np.where(stopped[row], lasts, 1.0)
             detour = np.maximum(away[i, j] - _FAR, 0.0)
             model.stitch[i, kind, slot] = away[i, j] * (1.0 - carry.mean()) + detour + gap
             moved[i, slot] = features[end[row]] - features[row]
@@ -591,6 +592,31 @@ def _meant(
     left = float((off[drawn] ** 2).sum()) - noise
     whole = float((change[drawn] ** 2).sum()) - noise
     return usual if left < 0.5 * whole else usual[:0]
+
+
+def _stops(steps: Steps, moves: Moves) -> tuple[BoolArray, float]:
+    """Return which moves do not leave their place, and how many moves that lasts on average.
+
+    A step stops if it is less than half as long as the longest quarter of its kind. The buffer
+    shows how often the next step with the same action stops, too: nearly always at a wall, rarely
+    where chance stops an agent.
+    """
+    features = steps.features
+    size = np.append(np.linalg.norm(np.diff(features, axis=0), axis=1), 0.0)
+    onward = np.flatnonzero(steps.onward)
+    usual = np.zeros(int(steps.kind.max()) + 1)
+    for each in np.unique(steps.kind[onward]):
+        usual[each] = np.quantile(size[onward[steps.kind[onward] == each]], 0.75)
+    usual[usual < 0.5 * usual.max()] = 0.0  # kinds that mean to stay
+    short = steps.onward & (size < 0.5 * usual[steps.kind])
+    more = np.append(steps.onward[1:] & (steps.kind[1:] == steps.kind[:-1]), False) & steps.onward
+    following = np.append(short[1:], False)
+    twice = short & more & following & np.append(more[1:], False)
+    still = twice & np.append(following[1:], False)
+    lasts = (twice.sum() + 1.0) / ((twice & ~still).sum() + 1.0) if steps.acted else 1.0
+    held = short & ~(more & ~following)
+    moved = np.linalg.norm(features[moves.end] - features, axis=1)
+    return held & (moved < 0.5 * usual[steps.kind]), float(lasts)
 
 
 def _carried(steps: Steps, usable: IntArray, moves: Moves, rng: np.random.Generator) -> FloatArray:
