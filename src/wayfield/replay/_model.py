@@ -707,6 +707,12 @@ def _snapped(
     )
     point = np.where(exact[:, None], last, point)
     away, near = model.nearest(point, _AVERAGED + 2)
+    # a state farther from that point than where the move begins says nothing: if all are, it stays
+    size = np.linalg.norm(point - own, axis=1)
+    beyond = (away > size[:, None]) & ~exact[:, None]
+    stays = beyond[:, 0]
+    away = away + BEHIND * beyond
+    away[stays, 0], near[stays, 0] = size[stays], state[stays]
     places, k = model.features[near].reshape(-1, own.shape[1]), near.shape[1]
     behind = parted(places, np.repeat(beside, k)[:, None], *walls).reshape(away.shape)
     behind &= (beside < model.num_living)[:, None]
