@@ -18,7 +18,11 @@ f, the same move from s leads to
 with c fitted on held-out rows: near 1 where dynamics are smooth and rows far apart (displacements
 carry over), near 0 where rows are dense and noisy (places do). The outcome is one of the states
 nearest to that point that are not behind a wall, drawn with weights 1 / distance: interpolation on
-average.
+average. States farther from the point than s itself do not count; if all are, the outcome is s.
+
+**Stops.** A row whose move was stopped shows a place near s where this action is stopped. Another
+try is stopped as well, unless chance was the cause. So the time that such a sample takes is that of
+all the moves that stops of the buffer last (`_stops`).
 """
 
 from __future__ import annotations
@@ -74,6 +78,9 @@ _JUMP = 5.0
 """Steps longer than this many times the 90th percentile of nonzero steps are jumps."""
 _HELD = 6
 """Moves are at most this many steps long."""
+_LASTING = 20.0
+"""Most moves that a stop counts for. An agent beside the place may not be stopped, so a plan must
+not shun every passage beside a wall."""
 _AROUND, _LEAST = 400, 8
 """Rows around a state that decide on walls, and the least number on either side that might have
 crossed."""
@@ -197,7 +204,8 @@ class Model:
     to : (m, actions, samples) int32 array
         Outcomes, those of the first half of the episodes first; see `kernels.outcomes`.
     took, stitch : (m, actions, samples) float32 arrays
-        Steps that a sample took, and how far it was from the state and from its outcome.
+        Steps that a sample took, as long as stops last if it was stopped, and how far it was from
+        the state and from its outcome.
     directions, planes : arrays
         Normals of walls, and their distances from the states, ahead and behind.
     near, share : (m, k) arrays
@@ -595,28 +603,30 @@ def _meant(
 
 
 def _stops(steps: Steps, moves: Moves) -> tuple[BoolArray, float]:
-    """Return which moves do not leave their place, and how many moves that lasts on average.
+    """Return which moves are stopped where they begin, and how many moves that lasts on average.
 
-    A step stops if it is less than half as long as the longest quarter of its kind. The buffer
-    shows how often the next step with the same action stops, too: nearly always at a wall, rarely
-    where chance stops an agent.
+    A step stops if it is less than half as long as nearly all of its kind in the open. Where chance
+    or noise stopped it, the next step with the same action moves on, and this is no stop. Of those
+    that were stopped twice in a row, the share that is stopped again says how long stops last. At
+    walls they last until the action changes, so a plan must not count on another outcome soon.
     """
-    features = steps.features
-    size = np.append(np.linalg.norm(np.diff(features, axis=0), axis=1), 0.0)
-    onward = np.flatnonzero(steps.onward)
-    usual = np.zeros(int(steps.kind.max()) + 1)
-    for each in np.unique(steps.kind[onward]):
-        usual[each] = np.quantile(size[onward[steps.kind[onward] == each]], 0.75)
-    usual[usual < 0.5 * usual.max()] = 0.0  # kinds that mean to stay
-    short = steps.onward & (size < 0.5 * usual[steps.kind])
-    more = np.append(steps.onward[1:] & (steps.kind[1:] == steps.kind[:-1]), False) & steps.onward
-    following = np.append(short[1:], False)
-    twice = short & more & following & np.append(more[1:], False)
-    still = twice & np.append(following[1:], False)
-    lasts = (twice.sum() + 1.0) / ((twice & ~still).sum() + 1.0) if steps.acted else 1.0
-    held = short & ~(more & ~following)
-    moved = np.linalg.norm(features[moves.end] - features, axis=1)
-    return held & (moved < 0.5 * usual[steps.kind]), float(lasts)
+    onward, kind, size = steps.onward, steps.kind, np.zeros(len(steps.rows))
+    size[:-1] = np.linalg.norm(np.diff(steps.features, axis=0), axis=1)
+    usual = np.zeros(int(kind.max()) + 1)
+    for each in np.unique(kind[onward]):
+        usual[each] = np.quantile(size[onward & (kind == each)], 0.75)
+    usual[usual < 0.5 * usual.max()] = 0.0  # these mean to stay
+    short = onward & (size < 0.5 * usual[kind])
+    held = onward[:-1] & onward[1:] & (kind[1:] == kind[:-1])  # the next step has the same action
+    stopped = short.copy()
+    stopped[:-1] &= ~held | short[1:]
+    moved = np.linalg.norm(steps.features[moves.end] - steps.features, axis=1)
+    stopped &= moved < 0.5 * usual[kind]
+    if not steps.acted:  # where steps led says nothing about what stopped them
+        return stopped, 1.0
+    twice = short[:-2] & short[1:-1] & held[:-1] & held[1:]
+    freed = np.count_nonzero(twice & ~short[2:])
+    return stopped, min((np.count_nonzero(twice) + 1.0) / (freed + 1.0), _LASTING)
 
 
 def _carried(steps: Steps, usable: IntArray, moves: Moves, rng: np.random.Generator) -> FloatArray:
