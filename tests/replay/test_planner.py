@@ -107,6 +107,14 @@ def test_nothing_leads_out_of_the_closet(wary: wf.Planner) -> None:
     assert wary.value([20.0, 0.0], GOAL) > 1000
 
 
+def test_where_nothing_leads_to_the_goal_it_is_the_nearest_state_that_does() -> None:
+    ahead = [np.arange(begin, 40.0)[:, None] for begin in range(10)]  # nobody ever turned round
+    planner = wf.Planner(ahead)
+    assert np.isinf(planner.value([30.0], [20.0]))
+    assert planner.subgoal([30.0], [20.0]) == pytest.approx(20.0)
+    assert 10.0 < planner.subgoal([[10.0], [30.0]], [20.0])[0, 0] <= 20.0
+
+
 def test_a_thin_wall_is_walked_around_by_actions_and_by_sub_goals(walled: wf.Planner) -> None:
     rng, step, goal = np.random.default_rng(3), across(2.0), np.array([3.0, 0.5])
     for by_action in (True, False):

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 from wayfield.kernels.landmarks import farthest_points, nearest_landmarks
-from wayfield.kernels.merging import merge_equal, merge_near
-from wayfield.replay._counts import nearest
+from wayfield.kernels.merging import merge_near
+from wayfield.replay._counts import merged, nearest
+from wayfield.replay._dataset import read_rows
 
 Array = np.ndarray[Any, Any]
 
@@ -61,8 +62,7 @@ def test_two_arrays_are_merged_in_the_order_of_time() -> None:
     both = np.stack([first, second], axis=1).reshape(-1, 3)
     here, there, _ = merge_near(first, second, 1.0)
     assert np.stack([here, there], axis=1).ravel().tolist() == naive_merge(both, 1.0)
-    bits = (first.view(np.uint32), second.view(np.uint32))
-    here, there, _ = merge_equal(first, second, *bits)
+    here, there, _ = merged(read_rows(first, second, None), 0.0)
     assert np.stack([here, there], axis=1).ravel().tolist() == naive_merge(both, 0.0)
 
 
@@ -71,8 +71,9 @@ def test_equal_rows_are_one_state_zeros_of_either_sign_too(kind: type) -> None:
     rng = np.random.default_rng(2)
     rows = rng.integers(-2, 3, (500, 3)).astype(kind) * kind(0.1)
     rows[::2] = np.where(rows[::2] == 0, -rows[::2], rows[::2])
-    bits = np.uint32 if kind is np.float32 else np.uint64
-    here, _, states = merge_equal(rows, rows[:0], rows.view(bits), rows[:0].view(bits))
+    here, there, states = merged(read_rows(rows, None, None), 0.0)
+    assert states.dtype == kind
+    assert np.array_equal(there[:-1], here[1:])
     assert here.tolist() == naive_merge(rows, 0.0)
     assert len(states) == len(np.unique(rows, axis=0))
 

@@ -1,13 +1,11 @@
-"""Observations merged into states: equal rows by hashing, nearby rows by a cover tree.
+"""Nearby observations merged into states by a cover tree.
 
 Rows are taken in the order in which they were seen: row i of `first`, then row i of `second`, if
 there is one. States are numbered in that order, too. There may be as many states as rows, so rows
 are not copied before the end. A state is identified by its first row: 2 i for row i of `first`,
 2 i + 1 for row i of `second`.
 
-**Equal rows** share a slot of an open hash table that is never more than half full.
-
-**Nearby rows.** A row belongs to the first state within the tolerance. If there is none, it is a
+A row belongs to the first state within the tolerance. If there is none, it is a
 new state. The states form a tree. Every node stores the distance of its farthest descendant, so one
 distance can rule out a whole ball of states. A new node is placed as in a cover tree: below the
 nearest node with a radius that covers it, with half that radius. The work per row grows with the
@@ -62,86 +60,11 @@ def _gathered(first: Rows, second: Rows, origin: IntArray) -> Rows:
 
 
 @njit(cache=True, nogil=True)
-def _doubled(array: Rows) -> Rows:
-    """Return an array of twice the size that begins with this one."""
-    larger = np.empty(2 * array.size, array.dtype)
-    for k in range(array.size):
-        larger[k] = array[k]
-    return larger
-
-
-# ---------------------------------------------------------------- equal rows
-
-
-@njit(cache=True, nogil=True)
-def merge_equal(
-    first: Rows, second: Rows, bits: Rows, second_bits: Rows
-) -> tuple[Numbers, Numbers, Rows]:
-    """Return the state of each row, and the states; `bits` are the rows as integers.
-
-    Zero and minus zero are equal.
-    """
-    origin, hashes = np.empty(16, np.int64), np.empty(16, np.uint64)
-    table = np.full(64, -1, np.int32)
-    of_first = np.empty(first.shape[0], np.int32)
-    of_second = np.empty(second.shape[0], np.int32)
-    count = 0
-    for i in range(first.shape[0]):
-        for turn in range(1 if second.shape[0] == 0 else 2):
-            row = first[i] if turn == 0 else second[i]
-            key = _hash(row, bits[i] if turn == 0 else second_bits[i])
-            # the slot of the state that equals the row, or the empty one where it belongs
-            last = table.size - 1
-            slot = np.int64(key & np.uint64(last))
-            while table[slot] >= 0:
-                state = table[slot]
-                if hashes[state] == key and _equal(_row(first, second, origin[state]), row):
-                    break
-                slot = (slot + 1) & last
-            state = table[slot]
-            if state < 0:
-                if count == origin.size:
-                    origin, hashes = _doubled(origin), _doubled(hashes)
-                state = count
-                origin[state], hashes[state], table[slot] = 2 * i + turn, key, state
-                count += 1
-                if 2 * count > table.size:  # twice the table, and all states in their new slots
-                    table = np.full(2 * table.size, -1, np.int32)
-                    last = table.size - 1
-                    for other in range(count):
-                        slot = np.int64(hashes[other] & np.uint64(last))
-                        while table[slot] >= 0:
-                            slot = (slot + 1) & last
-                        table[slot] = other
-            if turn == 0:
-                of_first[i] = state
-            else:
-                of_second[i] = state
-    return of_first, of_second, _gathered(first, second, origin[:count])
-
-
-@njit(cache=True, nogil=True)
-def _hash(row: Rows, bits: Rows) -> np.uint64:
-    key = np.uint64(14695981039346656037)
-    for k in range(row.size):
-        # 0 and -0 have different bits, but must have the same hash
-        if row[k] != 0.0:
-            key = key ^ np.uint64(bits[k])
-        key = key * np.uint64(11400714819323198485)
-        key = key ^ (key >> np.uint64(29))
-    return key
-
-
-@njit(cache=True, nogil=True)
 def _equal(x: Rows, y: Rows) -> bool:
-    # by value, not by bits: 0 equals -0
     same = True
     for k in range(x.size):
         same = same and x[k] == y[k]
     return same
-
-
-# ---------------------------------------------------------------- nearby rows
 
 
 class Tree(NamedTuple):

@@ -29,7 +29,7 @@ from .._arrays import KeepsReadOnly, as_real_array, as_whole, frozen, refuse
 from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.landmarks import farthest_points, nearest_landmarks
-from ..kernels.merging import Numbers, Rows, merge_equal, merge_near
+from ..kernels.merging import Numbers, Rows, merge_near
 from ..kernels.stays import crossings, mean_actions, spans, step_lengths
 from ._dataset import Buffer, as_rows
 
@@ -67,8 +67,16 @@ def merged(buffer: Buffer, tolerance: float) -> Located:
     first, second = buffer.first, buffer.second
     if tolerance > 0.0:
         return Located.of(*merge_near(first, second, tolerance))
-    bits = np.uint32 if first.dtype == np.float32 else np.uint64
-    return Located.of(*merge_equal(first, second, first.view(bits), second.view(bits)))
+    # in the order in which rows were seen; adding 0 makes one zero of 0 and -0
+    turns = 2 if len(second) else 1
+    rows = np.stack([first, second][:turns], axis=1).reshape(-1, first.shape[1]) + 0.0
+    bits = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    begin, which = np.unique(bits, return_index=True, return_inverse=True)[1:]
+    order = np.argsort(begin)
+    state = np.empty(order.size, np.int32)
+    state[order] = np.arange(order.size)
+    here, there = (np.ascontiguousarray(state[which[turn::turns]]) for turn in (0, 1))
+    return Located.of(here, there if turns == 2 else there[:0], rows[begin[order]])
 
 
 def assigned(buffer: Buffer, landmarks: Rows) -> Located:
@@ -91,17 +99,12 @@ def as_landmarks(landmarks: int | ArrayLike, rows: Rows, gap: float, seed: int) 
         rng = np.random.default_rng(as_whole(seed, "seed", least=0))
         pool = rows if len(rows) <= POOL else rows[rng.choice(len(rows), POOL, replace=False)]
         return pool[farthest_points(pool, count, gap)]
-    return given_landmarks(landmarks, rows).astype(rows.dtype)
-
-
-def given_landmarks(landmarks: ArrayLike, rows: Rows) -> Rows:
-    """Return landmarks, or raise `InputError` if they do not fit the observations."""
     given = as_rows(landmarks, "landmarks")
     if given.shape[1] != rows.shape[1]:
         raise InputError(
             f"landmarks have {given.shape[1]} coordinates, observations {rows.shape[1]}"
         )
-    return given.copy()
+    return given.astype(rows.dtype)
 
 
 # -------------------------------------------------------------------- crossings, speed and jumps

@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
 
 from .. import _npz
 from .._arrays import LARGEST, as_real, as_real_array, as_whole, frozen
@@ -195,6 +196,7 @@ class Planner:
 
         It lies as far ahead as the plan stays straight, with no wall in between and no change of a
         discrete coordinate. Where another action would spoil the plan, it is a single move ahead.
+        Where nothing leads to the goal, it is the nearest state from which the plan does.
         Coordinates that the planner ignores are copied from the observation.
 
         Parameters
@@ -220,6 +222,11 @@ class Planner:
             if moves.size:
                 change = self._model.drift[at[moves], action[moves]]
                 aim[moves] = self._metric.moved(here[moves], change)
+            lost = np.flatnonzero(plan.values[near].max(axis=1) == 0.0)
+            led = np.flatnonzero(plan.values[: self._model.num_living] > 0.0)
+            if lost.size and led.size:
+                tree = cKDTree(self._model.features[led])
+                aim[lost] = self._model.rows[led[tree.query(self._metric(here[lost]))[1]]]
             if self._ignores:
                 aim = np.where(self._metric.dropped, here, aim)
             aim[(ahead < 0) | plan.goal[near[:, 0]]] = one
