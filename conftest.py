@@ -1,4 +1,4 @@
-"""Examples that need an extra which is not installed are left out; kernels are compiled early."""
+"""Leave out examples that need an extra that is not installed, and compile kernels early."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _warming: list[subprocess.Popen[bytes]] = []
 
 
 def pytest_configure(config: Any) -> None:
-    """Where several workers run, each kernel is compiled by one of them."""
+    """If there are several workers, have each kernel compiled by only one of them."""
     if hasattr(config, "workerinput"):
         import compile_once
 
@@ -47,16 +47,16 @@ def pytest_xdist_setupnodes(config: Any, specs: Any) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests in a browser early: they wait, and one worker should have all of them.
+    """Run the browser tests early: they mostly wait, and one worker should have all of them.
 
-    A worker that has nothing left takes tests from the end of another's list. Half of the browser's
-    there would need a second browser, and a second server.
+    A worker that has nothing left takes tests from the end of another's list. If it took some of
+    the browser tests, it would need a second browser and a second server.
     """
     items.sort(key=lambda item: not item.nodeid.startswith(("src/", "tests/web/")))
 
 
 def pytest_unconfigure(config: Any) -> None:
-    """Wait for the process that compiles: it has ended long since, unless few tests were run."""
+    """End the process that compiles. Unless few tests were run, it ended long ago."""
     for process in _warming:
         process.terminate()
         process.wait()

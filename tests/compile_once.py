@@ -1,6 +1,7 @@
 """Compile each kernel in one process: others that need it wait, and then load it from the cache.
 
-The workers of a test run need the same kernels at about the same time. Each would compile them.
+The workers of a test run need the same kernels at about the same time. Without this, each
+would compile them.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from wayfield.kernels import _jit
 
 
 def install() -> None:
-    """Let all kernels of this process be compiled under a lock that processes share."""
-    if sys.platform == "win32":  # which has no such locks
+    """Compile all kernels of this process under a lock that is shared by processes."""
+    if sys.platform == "win32":  # it has no such locks
         return
     import fcntl
 

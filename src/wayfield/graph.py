@@ -450,7 +450,7 @@ class Graph:
         n, tails, heads = self.num_vertices, self.tails, self.indices
         arcs, _, _ = _sorted_rows(n, tails, heads, self.lengths, 0, 2)
         if how != "min":
-            # the longer of two is the shorter of their negatives
+            # the maximum is minus the minimum of the negatives
             negated, _, _ = _sorted_rows(n, tails, heads, frozen(-self.lengths), 0, 2)
             longest = -negated.lengths
             mean = (arcs.lengths + longest) / 2

@@ -386,7 +386,7 @@ def test_a_pair_without_a_way_between() -> None:
         (
             KNOWN,
             ("--goal", "Elm"),
-            "8.0 is the cost at the goal 'Elm', which is 0",
+            "8.0 is given for the goal 'Elm', where the cost is 0",
         ),
         ("v,t\nFir,-2\n", ("--goal", "Ash"), "label values[0] = -2.0 at 'Fir' is not positive"),
         ("v,t\nAsh,0\n", ("--goal", "Ash"), "only the goal 'Ash' is labelled"),
@@ -584,9 +584,7 @@ def test_speeds_make_seconds_and_are_used_only_if_asked_for() -> None:
     assert told.lengths == pytest.approx([60.0, 40.0, 7.2, 3.6 * 440 / 45])
     assert any("an edge costs 'length' in metres over 'maxspeed' in km/h" in n for n in told.notes)
     assert any("FI:urban as 50 km/h" in note for note in told.notes)
-    assert any(
-        "1 of 4 rows without a speed, taken as the median one, 45 km/h" in n for n in told.notes
-    )
+    assert any("1 of 4 rows without a speed, taken as the median, 45 km/h" in n for n in told.notes)
 
 
 def test_a_speed_that_is_none() -> None:

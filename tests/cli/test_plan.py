@@ -512,7 +512,7 @@ def test_loops_and_parallels_are_told() -> None:
         "more.csv: not used: 'lanes', 'kind'",
         "1 self-loop dropped",
         "1 parallel edge of different length: the shortest is kept",
-        "if the two ways between vertices differ, pass --directed",
+        "if costs depend on the direction, pass --directed",
     ]
     assert found["graph"]["edges"] == 5
 

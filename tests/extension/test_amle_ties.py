@@ -245,7 +245,7 @@ def test_a_steeper_arc_on_either_side_is_seen(extra: float, balanced: bool, mirr
 def logs_with_ties(
     count: int, lengths: str
 ) -> Iterator[tuple[Problem, Fixing, FloatArray, FloatArray]]:
-    """Problems, their order of fixing, and bounds of three roundings that leave ties open."""
+    """Problems, their order of fixing, and bounds a few roundings wide that leave ties open."""
     for graph, given in random_problems(count, lengths):
         labels = wf.Labels(given.vertices, given.values / 1024.0)  # of magnitude at most 1
         problem = make_problem(graph, labels, wf.AMLE(), "nan")

@@ -89,14 +89,14 @@ def test_decimal_points_and_commas_come_back_when_told(
 def test_points_and_commas_in_one_column(tmp_path: Path) -> None:
     file = write(tmp_path, ["1.234", "500,5", "12.000"])
     assert complaint(file) == (
-        ", column 'km': points and commas, row 2 has 1.234, row 3 has 500,5; "
-        "write one of them only, as the decimal mark"
+        ", column 'km': points and commas: row 2 has 1.234, row 3 has 500,5; "
+        "use only one of them, as the decimal mark"
     )
 
 
 def test_decimal_points_and_decimal_commas_are_not_mixed(tmp_path: Path) -> None:
     file = write(tmp_path, ["1.5", "2,5"])
-    assert "points and commas, row 2 has 1.5, row 3 has 2,5" in complaint(file)
+    assert "points and commas: row 2 has 1.5, row 3 has 2,5" in complaint(file)
     assert "'2,5' is not a number with a decimal point" in complaint(file, decimal=".")
 
 
@@ -157,7 +157,7 @@ def test_positions_are_judged_too(tmp_path: Path) -> None:
     assert np.array_equal(read.positions, [[7.45, 46.948], [8.54, 47.378]])  # type: ignore[arg-type]
 
 
-# ------------------------------------------------------------------ between thousands
+# ------------------------------------------------------------------ thousands separators
 
 
 @pytest.mark.parametrize(
@@ -165,16 +165,16 @@ def test_positions_are_judged_too(tmp_path: Path) -> None:
     ["1'234.5", "1’234", "1 234,5", "1\u00a0234", "1\u202f234\u202f567", "1_234", "1.234.567",
      "1,234,567", "1.234,5", "-1,234.5"],
 )  # fmt: skip
-def test_marks_between_thousands_are_refused(cell: str, tmp_path: Path) -> None:
+def test_thousands_separators_are_refused(cell: str, tmp_path: Path) -> None:
     file = tmp_path / "labels.csv"
     file.write_text(f"a\t{cell}\n", encoding="utf-8")
-    hint = "is not a number; leave out the marks between thousands"
+    hint = "is not a number; remove the thousands separators"
     with pytest.raises(wf.InputError, match=f"row 1, column 2: .*{hint}"):
         read_labels(file, Names(["a"]))
 
 
 @pytest.mark.parametrize("cell", ["1'23", "12'34'567", "'123", "1234'567", "1''234"])
-def test_marks_elsewhere_are_not_between_thousands(cell: str, tmp_path: Path) -> None:
+def test_marks_elsewhere_are_no_thousands_separators(cell: str, tmp_path: Path) -> None:
     assert complaint(write(tmp_path, ["5", cell], "\t")).endswith("is not a number")
 
 

@@ -342,7 +342,7 @@ def test_cells_of_several_lines_are_read_and_noted(tmp_path: Path) -> None:
         read_edges(file)
     file.write_text(text.replace("x,", "3,"), encoding="utf-8")
     assert listed(file) == [("a", "b", 1.0), ("b", "c", 2.0), ("c", "d", 3.0)]
-    told = f"{file}: 3 lines inside cells in quotes; is a quotation mark not closed?"
+    told = f"{file}: 3 lines inside quoted cells; is a closing quotation mark missing?"
     assert read_edges(file).notes[0] == told
 
 
@@ -358,7 +358,7 @@ def test_a_delimiter_is_the_one_that_leaves_numbers(tmp_path: Path) -> None:
     file.write_text("a;x,b;y,3\nb;y,c;z,4\n", encoding="utf-8")
     assert pairs(file) == [("a;x", "b;y"), ("b;y", "c;z")]
     file.write_text("a\tb\t1,234,567\n", encoding="utf-8")
-    with pytest.raises(wf.InputError, match="'1,234,567' is not a number; leave out the marks"):
+    with pytest.raises(wf.InputError, match="'1,234,567' is not a number; remove the thousands"):
         read_edges(file)
 
 
@@ -460,7 +460,7 @@ def test_ways_that_are_all_both_leave_the_graph_undirected(tmp_path: Path) -> No
 def test_ways_that_change_with_the_time_are_noted(tmp_path: Path) -> None:
     ways(["yes", "reversible", "alternating"], tmp_path)
     *_, note = read_edges(tmp_path / "edges.tsv").notes
-    assert note.endswith("2 edges reversible or alternating, taken both ways")
+    assert note.endswith("2 edges reversible or alternating, treated as two-way")
 
 
 def test_a_list_of_ways_is_as_the_one_way_among_them(tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ def rationals(numbers: NDArray[np.float64]) -> NDArray[Any]:
 def closed_naively(
     graph: wf.Graph, known: set[int], labelled: set[int], bounds: list[list[Fraction]], some: int
 ) -> set[int]:
-    """The vertex, and whatever arcs that may be the steepest lead to or come from, and so on."""
+    """The vertex, and the other ends of arcs that may be the steepest, and so on from there."""
     lower, upper = bounds
     pairs = zip(graph.tails.tolist(), graph.indices.tolist(), strict=True)
     arcs = [(*ends, Fraction(k)) for ends, k in zip(pairs, graph.lengths.tolist(), strict=True)]

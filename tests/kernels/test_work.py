@@ -145,7 +145,7 @@ def sparse_digraph(n: int, seed: int) -> tuple[wf.Graph, wf.Labels]:
 def test_work_is_near_linear_on_digraphs(
     maker: Callable[[int, int], tuple[wf.Graph, wf.Labels]], seed: int
 ) -> None:
-    """Nine times the vertices, at most 9^1.1 times the frames and the visits; far fewer than 6."""
+    """Nine times the vertices, at most 9^1.1 times the frames and visits; under 0.6 frames each."""
     few, many = (work_of_amle_on_digraph(maker(k, seed)) for k in (1, 3))
     assert many[0] <= 0.6 * maker(3, seed)[0].num_vertices
     assert many[0] <= 9**1.1 * few[0]

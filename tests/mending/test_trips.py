@@ -97,7 +97,7 @@ def test_bad_trips(
         (
             wf.Labels([1, 3], [2.0, 0.5]),
             {"goal": 3},
-            r"values\[1\] = 0.5 is the cost at the goal",
+            r"values\[1\] = 0.5 is given for the goal",
         ),
         (wf.Labels([1, 3], [-2.0, 0.0]), {"goal": 3}, r"values\[0\] = -2.0 is not positive"),
         (wf.Labels([1, 3], [0.0, 0.0]), {"goal": 3}, r"values\[0\] = 0.0 is not positive"),

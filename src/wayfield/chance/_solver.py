@@ -485,10 +485,10 @@ class PolicySystem:
         steps: int,
         growth: float,
     ) -> float:
-        """Improve what was found, with its residual `rest`; return the residual's largest entry.
+        """Improve `found` and its residual `rest` in place; return the residual's largest entry.
 
-        After a breakdown the residual is computed anew, and what was found is dropped if it is no
-        better than 0.
+        After a breakdown the residual is recomputed. The solution is reset to 0 if it is no better
+        than that.
         """
         left = biconjugate_gradients(self._rows, True, found, rest, rtol, steps, growth)
         if np.isnan(left):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..layouts import Layout
 
 SLOW = 1.5
-"""Seconds of compiling after which a command says so."""
+"""Seconds of compiling after which a command announces it."""
 
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]")
 """Characters that control a terminal, including those that reverse the direction of text."""
@@ -80,7 +80,7 @@ def say(console: Console, text: str) -> None:
 def announce_compiling() -> Any:
     """Print one line once compiling takes longer than a moment, whichever step needs a kernel.
 
-    This holds for the rest of the process. Returns the listener that Numba informs.
+    This holds for the rest of the process. Returns the listener that Numba notifies.
     """
     from ..kernels._jit import shortfall
 
@@ -109,7 +109,7 @@ def announce_compiling() -> Any:
 class Stages:
     """A progress display of one stage after another; it vanishes at the end.
 
-    Only terminals show it. A line about compiling is printed anywhere, see `announce_compiling`.
+    Only terminals show it. The line about compiling is always printed: see `announce_compiling`.
 
     Examples
     --------

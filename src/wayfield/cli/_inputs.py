@@ -117,7 +117,7 @@ class Source:
         stages.begin("building the graph")
         graph, remarks = edges.to_graph(places)
         if graph.parallel_merged and not graph.directed and any("parallel" in r for r in remarks):
-            remarks.append("if the two ways between vertices differ, pass --directed")
+            remarks.append("if costs depend on the direction, pass --directed")
         for _, each in read.values():
             remarks += each.notes
         remarks = [in_flags(remark) for remark in (*edges.notes, *remarks)]

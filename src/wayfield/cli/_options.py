@@ -31,7 +31,7 @@ MENDS = "{mend methods}"
 DISTANCE = "distance"
 """The prior that needs no file."""
 PATIENCE_OF_VERDICT = 10.0
-"""Time limit in seconds of each field that the verdict chooses from."""
+"""Time limit in seconds for each field that the verdict chooses from."""
 _FILES = "Files"
 
 
@@ -174,7 +174,7 @@ class Reading:
     ] = None
     oneway: Annotated[
         str | None,
-        column_option("--oneway", "EDGES: direction: yes, no, -1; none: all both ways."),
+        column_option("--oneway", "EDGES: one-way: yes, no, -1; none: all edges are two-way."),
     ] = None
     speed: Annotated[
         str | None,
@@ -279,7 +279,7 @@ class Solving:
     ) -> tuple[Answer, dict[str, Any]]:
         """Return the answer, and facts: the cross-validation if it is quick and labels suffice.
 
-        If `judged`, they also have the verdict on whether the labels help.
+        If `judged`, the facts include the verdict on whether the labels help.
         """
         from .._arrays import plain
         from .._warmup import warm_up_mend

@@ -51,7 +51,7 @@ NOTHING_WRITTEN: dict[str, Any] = {
 
 
 def calls(*words: object) -> dict[str, str]:
-    """Return recommended calls, as on the command line: options, and commands for these files."""
+    """Return recommendations for the command line: options, and commands for these files."""
     typed = list(map(str, words))
     commands = {name: f"`{shlex.join(['wayfield', name, *typed])}`" for name in ("compare", "mend")}
     return AS_OPTIONS | commands
@@ -84,7 +84,7 @@ def report(
     """Print the summary, or all facts as one JSON document; exit with 1 if something failed.
 
     `length_unit` is what the lengths in the file were multiplied by. `words` are the arguments of
-    commands that are recommended.
+    recommended commands.
     """
     from ..pipeline.text import advise, lines
 

@@ -113,7 +113,7 @@ def explore(
         opening = maze_scene(layout, refinement, vertex, label_fraction, seed, method or how)
     with listen(host, port) as listening:
         with Stages() as stages:
-            stages.begin("loading the solvers; the first time they are compiled, in a few minutes")
+            stages.begin("loading the solvers; the first time, compiling takes a few minutes")
             pool = Pool()
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{listening.getsockname()[1]}/"

@@ -156,12 +156,12 @@ class Solution:
 
 
 def _nothing() -> None:
-    """Prepare nothing."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """How to solve many problems on one graph, with what they have in common. It can be pickled.
+    """A solver for many problems on one graph that share some work. It can be pickled.
 
     Attributes
     ----------

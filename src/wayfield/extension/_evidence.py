@@ -72,7 +72,7 @@ class Steepest:
         lower, upper = scaled.around(reasons)
         if self.rule is not None:
             if not certainly_filled(problem, self.fixed, lower, upper):
-                # a file has room for the exact values of all fixed vertices, not of a part
+                # a file holds the exact values of all fixed vertices, or of none
                 exact = rational_amle(problem, log)
                 return None if exact is None else Proof(np.inf, exact.exact, fixed, self.rule)
             fill(problem, self.fixed, self.rule, lower, -1)

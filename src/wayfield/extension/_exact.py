@@ -6,15 +6,15 @@ hence rationals, and so are the values: on a walk of length L that falls from b 
 distance d from its lower end is a + d (b − a) / L. Unit lengths and whole-number labels keep the
 numbers small.
 
-**A part.** Few ties matter: those of fixed vertices around one that may be filled. Let v be the
-solution on the fixed vertices K, nowhere level, and let bounds around it be known. Let D be a part
-of K such that at every unlabelled x of D, on each side, some arc of K is certainly steeper than any
-that leads from D to the rest of K. So the steepest arcs at x in v lie inside D, and v on D
-satisfies the vertex condition of the graph that D induces. By uniqueness (Theorem 1 of the page on
-directed graphs) a field on D that satisfies it, nowhere level, is v. So `ties_decided` collects the
-vertices whose order is disputed, with all that they may take their values from
-(`kernels.fill.with_near_ties`), and computes these alone in rationals. All else keeps its bounds.
-Where there are too many near ties, or doubles got one wrong, `rational_amle` computes all of K.
+**A part.** Few ties matter: those between fixed vertices next to one that may be filled. Let v be
+the solution on the fixed vertices K, nowhere level, with known bounds around it. Let D be a part of
+K such that at every unlabelled x of D, among the arcs of K into x, one is certainly steeper than
+any that comes from outside D, and likewise for the arcs out of x. Then the steepest arcs at x in v
+lie inside D, and v on D satisfies the vertex condition of the graph that D induces. By uniqueness
+(Theorem 1 of the page on directed graphs), any field on D that satisfies it, nowhere level, is v.
+So `ties_decided` collects the vertices whose order is in doubt and all that their values may depend
+on (`kernels.fill.with_near_ties`). Only these are computed in rationals; the others keep bounds. If
+there are too many near ties, or doubles got one wrong, `rational_amle` computes all of K.
 
 **Candidate.** `_retraced` repeats the order of fixing, as `kernels.amle.retrace` does. s(x) is
 the slope of the walk through x. If a walk turns out to be exactly level, only rounding made it look
@@ -27,8 +27,8 @@ rationals that s(x) > 0 and that, among the arcs y → z inside this set,
 
 This is the vertex condition S⁺ = S⁻ = s, nowhere level. If also no walk through unfixed vertices
 descends from K to K, v is the AMLE and K its fixed set (Theorem 1). This last condition depends
-only on the order of the values: known exactly where values are (`Rational.rank`), and elsewhere
-from bounds.
+only on the order of the values. It is exact where the values are (`Rational.rank`); elsewhere it is
+taken from bounds.
 
 **Near ties.** Slopes or values that differ by less than the rounding of doubles may look equal, so
 that the order of fixing is wrong. Then some vertices are solved again by divide and conquer in
@@ -55,7 +55,7 @@ from ._deadline import check_time
 from ._filling import certainly_filled, disputed
 
 MOST_VERTICES = 2**20
-"""More are not computed in rationals, which take 20 to 40 microseconds per vertex."""
+"""Most vertices to compute in rationals, which takes 20 to 40 microseconds per vertex."""
 MOST_BITS = 2000
 """The attempt ends if a numerator or denominator has more bits than this."""
 ATTEMPTS = 8
@@ -96,7 +96,7 @@ def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
 
 
 def ties_decided(problem: Problem, fixing: Fixing, lower: FloatArray, upper: FloatArray) -> bool:
-    """Whether bounds prove which vertices to fill, with exact values where they tie."""
+    """Whether bounds prove which vertices to fill, with exact values where values tie."""
     graph, fixed, labelled = problem.graph, fixing.fixed, problem.labelled
     arcs = graph.arcs, graph.reverse_arcs
     if not kernels.all_descend(graph.arcs, fixed, labelled, lower, upper):
@@ -104,8 +104,8 @@ def ties_decided(problem: Problem, fixing: Fixing, lower: FloatArray, upper: Flo
     ends = disputed(problem, fixed, lower, upper)
     if not ends.size:
         return True
-    # Of the fixed vertices beside unfixed ones, those whose bounds overlap with others' form
-    # clusters. Two of different clusters are in order; where order is disputed, all are tied.
+    # The rim: fixed vertices next to unfixed ones. Those whose bounds overlap form clusters. The
+    # order between clusters is known. A cluster in which an order is in doubt counts as tied.
     rim = np.flatnonzero(np.logical_or(*(kernels.known_beside_unknown(a, fixed) for a in arcs)))
     rim = rim[np.argsort(lower[rim], kind="stable")]
     apart = lower[rim[1:]] > np.maximum.accumulate(upper[rim[:-1]])
@@ -116,8 +116,8 @@ def ties_decided(problem: Problem, fixing: Fixing, lower: FloatArray, upper: Flo
     values, slopes = _retraced(problem, fixing, part)
     if len(values) < np.count_nonzero(part) or _out_of_balance(problem, values, slopes):
         return False
-    # Bounds are numbered in their order. Numbers from that of the least bound of a cluster to the
-    # next are the cluster's own: there the exact values take their places.
+    # Bounds are replaced by their ranks. Between the rank of a cluster's least bound and the next
+    # rank there is no bound of another cluster: there the exact values are placed.
     numbers = np.unique(np.append(lower[rim], upper[rim]))
     low, high = np.full(fixed.size, np.nan), np.full(fixed.size, np.nan)
     low[rim] = np.searchsorted(numbers, lower[rim])
@@ -132,9 +132,9 @@ def ties_decided(problem: Problem, fixing: Fixing, lower: FloatArray, upper: Flo
 def _retraced(
     problem: Problem, fixing: Fixing, part: BoolArray
 ) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-    """Return values and slopes by vertex, walk by walk; empty if the numbers grow too long.
+    """Return exact values and slopes by vertex, for the vertices of a part only.
 
-    Only the vertices of a part take part.
+    Both are empty if the part is too large or the numbers grow too long.
     """
     if np.count_nonzero(part) > MOST_VERTICES:
         return {}, {}

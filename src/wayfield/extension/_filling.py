@@ -47,10 +47,10 @@ def certainly_filled(
 
 
 def disputed(problem: Problem, fixed: BoolArray, lower: FloatArray, upper: FloatArray) -> IntArray:
-    """Return fixed vertices between which a walk through unfixed ones may descend.
+    """Return fixed vertices at the ends of walks through unfixed ones that may descend.
 
-    If there is such a walk through an unfixed vertex, two fixed ones that lead to it or can be
-    reached from it are among them.
+    For each unfixed vertex on such a walk, these are the fixed vertex of the largest upper bound
+    that leads to it, and the one of the least lower bound that it can reach.
     """
     out, into = problem.graph.arcs, problem.graph.reverse_arcs
     # The steepest descent through x would lead from the largest value that leads to x to the least

@@ -272,7 +272,7 @@ def levelled(equation: Equation, solved: Iterate, u: Pair, side: int, flat: floa
     """Return u with each plateau as high as its highest rim (side +1) or its lowest (-1).
 
     A plateau is where slopes of the solution are at most `flat` times what noise can make. Being
-    constant it is p-harmonic inside, and at the rim it errs to the safe side of a bound.
+    constant, it is p-harmonic inside, and at the rim it errs on the safe side of a bound.
     """
     plateau = np.zeros(u.high.size, dtype=bool)
     plateau[equation.interior.vertices[solved.size <= flat * solved.faint]] = True
@@ -292,8 +292,8 @@ def levelled(equation: Equation, solved: Iterate, u: Pair, side: int, flat: floa
 def plateaus(graph: Graph, flat: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
     """Return the connected pieces of flat vertices, and their rims.
 
-    These are (n,) the piece of each vertex, and for each arc that leads out of a piece that piece
-    and the arc's head.
+    The result is the (n,) piece of each vertex and, for each arc that leaves a piece, the piece and
+    the arc's head.
     """
     tails, heads = graph.tails, graph.indices
     inside, out = flat[tails] & flat[heads], flat[tails] & ~flat[heads]

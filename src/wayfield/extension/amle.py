@@ -25,9 +25,9 @@ small ones, on mazes, on grids with few labels, and wherever the iteration stall
 verified sub- and supersolution (`kernels.amle.bracket`): `lower` ≤ exact ≤ `upper`, with all
 rounding counted in. If that proof fails anywhere, or proves next to nothing, the status is
 `UNVERIFIED`. Where vertices are filled it must be certain which: every other vertex lies on a
-strict descent, and no descent leads through the filled ones (`_filling`). Where values are too
-close for intervals to tell, as they are where they tie, those that matter are computed again and
-verified in rationals (`_exact`). If that would take too long or decides nothing, the status is
+strict descent, and no descent leads through the filled ones (`_filling`). Where values tie,
+or are too close for intervals to tell apart, those that matter are computed again and verified in
+rationals (`_exact`). If that would take too long or decides nothing, the status is
 `UNVERIFIED` too. On directed graphs without `bracket=True`, the status is `NO_BRACKET`. Then slopes
 close to 0 decide which vertices are fixed and which are filled, and nothing is proved.
 

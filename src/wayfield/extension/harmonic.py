@@ -155,7 +155,7 @@ class System:
         """Whether field ± shift are a super- and a subsolution, for certain."""
         vertices = np.delete(self.interior.vertices, pinned)
         for side in (1.0, -1.0):
-            # the shift joins the low part: it is far below the high one
+            # the shift is added to the low part, because it is far smaller than the high part
             low = field.low + side * shift
             value, bound = balance(self.interior.graph.arcs, vertices, field.high, low)
             if not (side * value <= -bound).all():  # NaN from an overflow proves nothing
@@ -284,7 +284,7 @@ def verified_bracket(
 
 
 def shared_system(graph: Graph, label_sets: Sequence[Labels]) -> System | None:
-    """Return the system on the vertices that not all sets label; None if it does not pay."""
+    """Return the system on the vertices that not all sets label; None if not worthwhile."""
     count, component = len(label_sets), graph.components
     times = np.zeros(graph.num_vertices, dtype=np.int64)
     for labels in label_sets:

@@ -207,7 +207,7 @@ def read_ways(column: WordColumn) -> tuple[NDArray[np.int8], list[str]]:
         notes = [Message(so, ignored, " ignores the column")]
     if at_times:
         rows = number_of(at_times, "edges")
-        notes.append(f"{path}: {rows} reversible or alternating, taken both ways")
+        notes.append(f"{path}: {rows} reversible or alternating, treated as two-way")
     return frozen(ways), notes
 
 
@@ -280,5 +280,5 @@ def read_speeds(column: WordColumn) -> tuple[FloatArray, list[str]]:
     count = int(unknown.sum())
     if count:
         of = f"{count:,} of {number_of(speed.size, 'rows')}"
-        notes.append(f"{path}: {of} without a speed, taken as the median one, {middle:g} km/h")
+        notes.append(f"{path}: {of} without a speed, taken as the median, {middle:g} km/h")
     return np.where(unknown, middle, speed), notes

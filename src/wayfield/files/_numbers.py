@@ -1,11 +1,11 @@
 """Numbers in text: the meaning of points and commas is found, not assumed.
 
-A column has one decimal mark, and nothing stands between thousands. ``1.5`` and ``1,5`` are
-unambiguous, but ``1.234`` may be meant as 1.234 or 1234. A mark that is always followed by three
-digits is *settled* by a cell that allows only one reading (``0.5``, ``1234.5``, ``12,25``), in the
-same column or in another column of the file. Then:
+A column has one decimal mark and no thousands separators. ``1.5`` and ``1,5`` are unambiguous, but
+``1.234`` may mean 1.234 or 1234. A mark that is always followed by three digits is *settled* by a
+cell that allows only one reading (``0.5``, ``1234.5``, ``12,25``), in the same column or in another
+column of the file. The rules are:
 
-- points and commas in one column are an error, and so are marks between thousands (``1.234,5``,
+- points and commas in one column are an error, and so are thousands separators (``1.234,5``,
   ``1'234``);
 - a comma that is not settled is an error. A point that is not settled is an error in files
   separated by semicolons, which often have decimal commas. In other files it is read as a decimal
@@ -55,11 +55,11 @@ _SETTLED = {
     )
     for mark in ".,"
 }
-"""Finds a line with the mark in it that cannot stand between thousands."""
+"""Finds a line in which the mark cannot be a thousands separator."""
 _GROUPED = re.compile(
     rf"{_SIGN}[0-9]{{1,3}}([.,'’_ \u00a0\u2009\u202f])[0-9]{{3}}(?:\1[0-9]{{3}})*(?:[.,][0-9]*)?"
 )
-"""Matches a number with marks between thousands."""
+"""Matches a number with thousands separators."""
 
 
 def decimal_mark(style: Style) -> str | None:
@@ -131,7 +131,7 @@ class NumberColumn:
             for row, cell in enumerate(cells):
                 if cell and not number.fullmatch(cell):
                     of_kind = f" with a decimal {_WORDS[self.decimal]}" if self.decimal else ""
-                    grouped = "; leave out the marks between thousands"
+                    grouped = "; remove the thousands separators"
                     raise InputError(
                         f"{self.sheet.place(self._rows + row, self.index)}: {shortened(cell)!r} is "
                         f"not a number{of_kind}{grouped if _GROUPED.fullmatch(cell) else ''}"
@@ -212,8 +212,8 @@ def judge(columns: Iterable[NumberColumn]) -> list[str]:
             sheet, both = column.sheet, sorted(column.seen.values())
             rows = ", ".join(f"row {sheet.row_number(seen.row)} has {seen.cell}" for seen in both)
             raise InputError(
-                f"{sheet.path}, column {sheet.called(column.index)}: points and commas, {rows}; "
-                "write one of them only, as the decimal mark"
+                f"{sheet.path}, column {sheet.called(column.index)}: points and commas: {rows}; "
+                "use only one of them, as the decimal mark"
             )
     settled = {mark for column in judged for mark, seen in column.seen.items() if seen.settled}
     notes: list[str] = []

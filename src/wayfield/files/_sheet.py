@@ -186,10 +186,12 @@ class TextSheet(Sheet):
         if self._comments:
             lines = number_of(self._comments, "lines")
             skipped = "skipped below the first row, because of # or %"
-            notes.append(f"{self.path}: {lines} {skipped}; a name that begins so needs quotes")
+            notes.append(
+                f"{self.path}: {lines} {skipped}; a name that begins like this needs quotes"
+            )
         if self._within:
             lines = number_of(self._within, "lines")
-            why = "inside cells in quotes; is a quotation mark not closed?"
+            why = "inside quoted cells; is a closing quotation mark missing?"
             notes.append(f"{self.path}: {lines} {why}")
         return notes
 

@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 """Called with the number of bytes read so far, and the total."""
 
 OFTEN = 1 << 16
-"""Lines after which progress is reported, and the size of a compressed file is checked."""
+"""Progress is reported, and the size of a compressed file checked, after this many lines."""
 
 LONGEST_LINE = 1 << 20
 """Largest number of characters in a line; a longer one is not a row of a table."""
@@ -88,7 +88,7 @@ class TextFile:
         encoding, marked = "utf-8", False
         try:
             encoding, marked = self._encoding()
-            # TextIOWrapper decodes piece by piece, and makes a newline of every line end
+            # TextIOWrapper decodes piece by piece and turns every line ending into a newline
             with self.path.open("rb") as raw, io.TextIOWrapper(_unpacked(raw), encoding) as text:
                 text.read(int(marked))
                 while line := text.readline(LONGEST_LINE + 2):
@@ -117,7 +117,7 @@ class TextFile:
     def _encoding(self) -> tuple[str, bool]:
         """Return the encoding, and whether the file begins with a byte-order mark.
 
-        What the user named counts only if there is no mark and the file is not UTF-8.
+        An encoding named by the user counts only if there is no mark and the file is not UTF-8.
         """
         with self.path.open("rb") as raw:
             start = _unpacked(raw).read(4)
@@ -167,7 +167,7 @@ class Rows:
     comments : int
         Comments below the first row, so far.
     within : int
-        Lines that belong to a cell begun on a line before, so far.
+        Lines so far that continue a cell begun on an earlier line.
     """
 
     def __init__(self, file: TextFile, delimiter: str, progress: Progress | None = None) -> None:

@@ -133,7 +133,7 @@ def read_labels(
     repeated = int((vertex[one] == vertex[two]).sum())
     if repeated:
         again = number_of(repeated, "rows")
-        notes.append(f"{sheet.path}: {again} with a label given before, which counts once")
+        notes.append(f"{sheet.path}: {again} with a label already given, counted once")
     if not given.all():
         empty = number_of(int((~given).sum()), "rows")
         notes.append(f"{sheet.path}: {empty} without a value, so without a label")

@@ -284,8 +284,8 @@ def first_policy(
 def components(process: Process, policy: IntArray) -> IntArray:
     """Return strong components of a policy's moves; -1 at states without a move.
 
-    SciPy numbers them so that moves lead down, which makes them a good order; results do not
-    depend on it.
+    SciPy numbers them so that moves lead to smaller numbers. This is a good order for sweeps, but
+    results do not depend on it.
     """
     moving = np.flatnonzero(policy >= 0)
     row, at = entries_of(policy[moving], process.ptr)

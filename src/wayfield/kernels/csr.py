@@ -101,7 +101,7 @@ def entries_of(rows: IntArray, indptr: IntArray) -> tuple[IntArray, IntArray]:
     starts = indptr[rows].astype(np.int64)
     sizes = indptr[rows + 1] - starts
     owner = np.repeat(np.arange(rows.size), sizes)
-    # entry k is as far behind the start of its row as k is behind the first entry of that row here
+    # slot of entry k = start of its row + (k - first entry of that row in the result)
     slots = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
     return owner, slots + np.arange(owner.size)
 

@@ -132,10 +132,10 @@ def with_near_ties(
     upper: FloatArray,
     some: IntArray,
 ) -> BoolArray:
-    """Return some known vertices, and all that their values may be taken from, and so on.
+    """Return a mask of some known vertices and all known ones that their values may depend on.
 
-    These are the other ends of their arcs, in and out, that may be the steepest: another arc is
-    certainly steeper than any that is left out.
+    A value depends on the other ends of the steepest arcs in and out. An end is left out only if
+    another arc is certainly steeper.
     """
     inside = np.zeros(known.size, np.bool_)
     queue = np.empty(known.size, np.int64)
@@ -151,7 +151,7 @@ def with_near_ties(
         # a label takes its value from nowhere
         for side in range(0 if labelled[x] else 2):
             indptr, indices, lengths = out if side == 0 else into
-            least = -np.inf  # that the steepest slope can be
+            least = -np.inf  # lower bound on the steepest slope
             for e in range(indptr[x], indptr[x + 1]):
                 y = indices[e]
                 if known[y]:
@@ -163,7 +163,7 @@ def with_near_ties(
                     continue
                 drop = upper[x] - lower[y] if side == 0 else upper[y] - lower[x]
                 most = drop / lengths[e]
-                # both quotients are rounded, or lost to underflow
+                # both quotients are rounded, and may underflow
                 if not most < least - ROUNDING * (abs(most) + abs(least)) - 2.0**-1022:
                     inside[y] = True
                     queue[tail] = y

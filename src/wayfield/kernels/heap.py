@@ -122,7 +122,7 @@ def _insertion_sort(heap: Heap, start: int, stop: int) -> None:
 def _heap_sort(heap: Heap, start: int, stop: int) -> None:
     part = Heap(heap.keys[start:stop], heap.vertices[start:stop])
     size = 0
-    # with keys negated, the largest is on top: it goes to the end that becomes free
+    # with keys negated, the largest is on top: it goes to the place freed at the end
     for k in range(stop - start):
         size = push(part, size, -part.keys[k], part.vertices[k])
     while size > 0:

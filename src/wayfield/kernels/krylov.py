@@ -28,7 +28,7 @@ ORTHOGONAL = 1e-12
 
 
 class Matrix(NamedTuple):
-    """A square matrix by rows, its diagonal entries first, or the odds of moves without them."""
+    """A square matrix by rows, diagonal entry first; or the odds of moves, without a diagonal."""
 
     indptr: IntArray
     indices: IntArray

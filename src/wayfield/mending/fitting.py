@@ -424,7 +424,9 @@ def make_problem(
         here, values = labels.vertices == end, labels.values
         called = end if names is None else repr(call(end))
         wrong = here & (np.abs(values) > labels.error)
-        refuse(wrong, values, "label values", f"is the cost at the goal {called}, which is 0")
+        refuse(
+            wrong, values, "label values", f"is given for the goal {called}, where the cost is 0"
+        )
         below = ~here & (values <= 0)
         place = "" if names is None else f"at {call(int(labels.vertices[np.argmax(below)]))!r} "
         refuse(below, values, "label values", f"{place}is not positive")

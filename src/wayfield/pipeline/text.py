@@ -211,7 +211,7 @@ def _route_facts(answer: Answer, call: Caller, start: int) -> dict[str, Any]:
 
 
 def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the facts of an answer as lines: a word for the margin, and a text.
+    """Return the facts of an answer as lines: a heading word, and a text.
 
     States that cannot reach the goal come first.
     """

@@ -87,10 +87,10 @@ def answer(
     entries = [*_draw_mended(found, graph, places, ax), *entries]
     added = _draw_found(found, places, routes, ax)
     marks.draw_legend(ax, [star, *added, *entries])
-    sizes = np.zeros(graph.num_vertices)  # names avoid marks, not all vertices
+    sizes = np.zeros(graph.num_vertices)  # names avoid marks, but may cover other vertices
     sizes[np.union1d(found.labels.vertices, found.raised_states)] = _MARK
     sizes[found.goal] = 15.0
-    if graph.num_vertices <= _NAMED:  # nor any vertex, if there is room for all
+    if graph.num_vertices <= _NAMED:  # on small graphs they cover no vertex
         sizes[sizes == 0.0] = _MARK
         first += [*found.labels.vertices, *np.concatenate([[], *routes]), *range(len(places))]
     first = first if graph.num_vertices <= _NAMED else first[:_NAMED_LARGE]

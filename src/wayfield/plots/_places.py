@@ -5,8 +5,8 @@ is least when distances in the picture match those in the graph. Only some pairs
 an edge, and those with one of `_PIVOTS` vertices spread over the graph. Each pivot represents the
 vertices nearest to it (U. Brandes, C. Pich, *Eigensolver methods for progressive multidimensional
 scaling of large data*, 2007; M. Ortmann, M. Klimenta, U. Brandes, *A sparse stress model*, 2016).
-It starts from classical scaling. In each step all points move halfway to the minimum of their own
-terms. This works well in practice, but the stress may grow.
+The layout starts from classical scaling. In each step, all points move halfway to the minimum of
+their own terms. This works well in practice, but the stress may grow.
 
 Every component is laid out separately. The largest comes first, the others follow in rows, smaller.
 

@@ -32,7 +32,7 @@ QUICK = STUDY.tasks(STUDY.profile("quick"))
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """The quick profile, with two of the five tasks: every goal takes Planner seconds."""
+    """The quick profile, with two of the five tasks: Planner takes seconds per goal."""
     store = Store(tmp_path_factory.mktemp("pointmaze") / "results")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_common, "TASKS", 2)

@@ -178,7 +178,7 @@ def test_its_report(tables: dict[str, Records], tmp_path: Path) -> None:
     rows = tables["wrong_worlds"]
     assert f"{rows.where(arm='mend').mean('spl'):.3f}" in found.words
     assert say_gain(rows) in found.words
-    assert "The results are too few for findings." in found.words
+    assert "There are too few results for findings." in found.words
     assert "±" not in found.words.replace("± are 95 % intervals", "")
     for claim in ("Does it pay to mend", "Can mending do harm"):
         assert claim not in found.words, "two seeds make no finding"

@@ -152,7 +152,7 @@ def _curvatures(domain: Domain, field: Pair, grain: float) -> FloatArray:
 def _bend(
     domain: Domain, used: Pair, grain: float, base: FloatArray, unbent: BoolArray, barrier: Pair
 ) -> bool:
-    """Write g(v) less its base into the barrier of every piece yet unbent.
+    """Write g(v) less its base into the barrier of every piece not yet bent.
 
     A piece stays unbent if its curvature is too large, or its barrier has too many digits. Returns
     whether any barrier has too many.

@@ -28,15 +28,15 @@ vertices. A frame has a floor: only pressure above it is its business.
 A frame on the ground (floor 0) must drop them whenever it comes up: otherwise the few vertices with
 a slope decide the pivot, a few vertices are fixed at a time, and the whole frame is walked again.
 
-**Bound on frames.** With f vertices to fix, pivots have failed after 4 f + 100 frames. Then the
-stack is emptied, and all that is unfixed is entered on the ground, every frame as STEEPEST. From
-then on each frame but an AGAIN takes a vertex out for good: it fixes one, or drops one through
-which no walk descends. (None ever will: a descent through x between vertices fixed later could be
-continued at both ends by the walks that those lie on, to vertices fixed already.) There are at most
-f such frames, and no more AGAINs than frames that fix: 6 f + 100 frames in all. Small graphs were
-seen to take up to 2.4 f; digraphs of two random arcs per vertex, and grids with tied lengths and
-labels, 0.3 to 0.5 per vertex from 10,000 vertices to a million. A frame takes a propagation or a
-few, so the time is near-linear in practice only.
+**Bound on frames.** With f vertices to fix, pivots are given up after 4 f + 100 frames. Then the
+stack is emptied, and all unfixed vertices are entered on the ground, every frame as STEEPEST. From
+then on every frame except an AGAIN removes a vertex for good: it fixes one, or drops one, x,
+through which no walk descends. (No walk ever will: a descent through x between vertices fixed later
+could be continued at both ends, along the walks on which those lie, to vertices that are fixed
+already.) There are at most f such frames, and at most as many AGAINs as frames that fix. In all,
+there are at most 6 f + 100 frames. Small graphs took up to 2.4 f. Digraphs with two random arcs per
+vertex, and grids with tied lengths and labels, took 0.3 to 0.5 per vertex, from 10,000 vertices to
+a million. Each frame takes one or a few propagations, so the time is near-linear only in practice.
 
 **Rounding.** A gap lo − hi within ``tol`` of zero is zero. A component of {gap > tol} counts only
 if the gap exceeds 4 tol somewhere (hysteresis): without it a component may have no vertex whose
@@ -87,7 +87,7 @@ FEW = 64
 QUANTILE = 0.7
 """Of these slopes."""
 PER_VERTEX = 4
-"""Frames per vertex to fix, and a few more, in which pivots must do: see the module."""
+"""Pivots are given up after this many frames per vertex to fix, and a few: see the module."""
 STRETCH = 200_000
 """`_advance` returns after this many visits, so that an interrupt is seen."""
 FEW_UNLABELLED = 4000
@@ -203,7 +203,7 @@ def divide(work: Workspace, pause: Callable[[], object]) -> bool:
         pause()
         if counts[FRAMES] >= most:
             if not by_pivots:
-                return False  # only rounding could lead here
+                return False  # only rounding errors can lead here
             left = members[tags[members] != FIXED]
             members[: left.size] = left
             tags[left] = counts[TAGS]

@@ -50,7 +50,7 @@ FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
 
 
 class Domain(NamedTuple):
-    """The arcs of a graph as a bracket looks at them, and where the equation holds."""
+    """The arcs of a graph as seen from a bracket, and where the equation holds."""
 
     up: Arcs
     """Into a vertex: where it can be reached from above."""

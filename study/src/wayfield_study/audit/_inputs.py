@@ -113,7 +113,7 @@ def ranks(graph: Graph, values: FloatArray) -> FloatArray:
 
 
 def plan_on(graph: Graph, values: FloatArray, goal: int, plan: Plan | None) -> Plan:
-    """Return the plan handed in, checked, or the paper's on these values: argmin Q, index ties."""
+    """Return the given plan, checked, or the paper's on these values: argmin Q, index ties."""
     if plan is None:
         return greedy_plan(graph, values, goal, rule="q", ties="index")
     if not isinstance(plan, Plan):

@@ -134,7 +134,7 @@ def read_list(given: dict[str, Any], key: str, default: Sequence[Any], read: Rea
 def read_lists(
     given: Mapping[str, Any], lists: Mapping[str, tuple[Sequence[Any], Reader[Any]]]
 ) -> list[list[Any]]:
-    """Read the lists of a ``[grid]``, each with its default and the reader of an entry."""
+    """Read the lists of a ``[grid]``, each with its default and a reader for its entries."""
     table = dict(given)
     refuse_others(table, tuple(lists), "grid.")
     return [read_list(table, key, default, read) for key, (default, read) in lists.items()]

@@ -111,7 +111,7 @@ class Task:
 
     @property
     def cell_name(self) -> str:
-        """Settings of the cell in one word: texts as they are, numbers after their names."""
+        """Settings of the cell as one word: text as it is, numbers preceded by their names."""
         settings = self.cell.columns.items()
         return "-".join(value if isinstance(value, str) else f"{k}{value}" for k, value in settings)
 

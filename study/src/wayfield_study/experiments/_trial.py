@@ -122,12 +122,12 @@ class Trial:
     ``starts_all`` = ``reached_all`` + …
         The same of every start of every goal.
     ``cost_all``, ``least_cost_all``
-        Sums over all starts that reach: lengths walked, and the least there is.
+        Sums over all starts that arrive: cost paid, and least cost.
     ``sinks``
         Strict minima of the first goal's field at any vertex but the goal, labels included.
     ``residual``, ``width``
-        Residual of a field, the largest over vertices: its mean over goals; and the widest bracket
-        relative to the range of the labels, inf if none.
+        Largest residual of a field, averaged over goals; and width of the widest bracket relative
+        to the range of the labels, inf without a bracket.
     ``proof``
         Digest of the proof of the first goal's field; empty if its method has no bracket.
     """
@@ -201,7 +201,7 @@ class Trial:
             ends = walk_ends(route, labels)
             sampled += np.bincount(ends[starts], minlength=len(End))
             everyone += np.bincount(np.delete(ends, goal), minlength=len(End))
-            # what those that reach cost, and the least they could; the goal itself costs nothing
+            # cost paid by the walks that arrive, and their least cost; both are 0 at the goal
             cost += float(route.cost[route.reached].sum())
             least += float(truth[route.reached].sum())
 

@@ -273,7 +273,7 @@ def tables(rows: Records) -> Iterator[Table]:
 
 
 def findings(rows: Records) -> Iterator[Finding]:
-    """Report who arrives."""
+    """Report how many ants arrive, by arm."""
     cells = len(rows.distinct("maze", "refinement", "label_fraction", "seed"))
     scope = f"{number_of(rows.total('episodes'), 'episodes')} of {number_of(cells, 'cells')}."
     control = rows.where(arm=CONTROL.name)

@@ -200,7 +200,7 @@ class Energy:
         return float(-np.expm1(self.p * np.log(ratio))) if ratio > 0.0 else 1.0
 
     def differences(self, divisors: FloatArray) -> Any:
-        """Return the matrix that takes a field to its difference along each edge, divided."""
+        """Return the matrix that maps a field to its differences along edges over `divisors`."""
         tails, heads, _ = self.edges
         signs = np.repeat([1.0, -1.0], tails.size) / np.tile(divisors, 2)
         places = (np.tile(np.arange(tails.size), 2), np.concatenate([heads, tails]))

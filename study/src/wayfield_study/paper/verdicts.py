@@ -180,7 +180,7 @@ def _render(template: str, **context: Any) -> str:
 
 
 def systematic(claims: Mapping[str, Claim]) -> list[tuple[str, str]]:
-    """List the methods that are off in one direction throughout the paper's large tables.
+    """List the methods that are systematically higher or lower throughout the paper's large tables.
 
     By the sign test: if a difference were as likely up as down, so many on one side of all
     configurations would have a probability below 5 %.

@@ -186,8 +186,8 @@ def point_grid(
 
 NOTES = (
     "Success in % of episodes, with Wilson's 95 % interval in brackets where it is not 100 or 0. "
-    "All have the same landmarks, low level, starts, goals, noise and luck; but Planner gets the "
-    "buffer alone, with its actions, and chooses its own states.",
+    "All planners have the same landmarks, low-level policy, starts, goals, noise and random "
+    "outcomes, but Planner gets only the buffer, with its actions, and chooses its own states.",
 )
 
 
