@@ -131,9 +131,13 @@ def test_a_thin_wall_is_walked_around_by_actions_and_by_sub_goals(walled: wf.Pla
 def test_without_actions_there_is_no_trust() -> None:
     data = actor(across(2.0), room_starts())
     del data["actions"]
-    assert (
-        wf.Planner(data, states=500).check().verdict == "careful"
-    )  # chance would look like choice
+    planner = wf.Planner(data, states=500)
+    check = planner.check()
+    # chance would look like choice, and a wall in the way may have gone unnoticed
+    assert (check.verdict, check.fails[:2]) == ("careful", ("coverage", "chance"))
+    low, high = planner.reach_interval([1.0, 1.0], [3.0, 1.0])
+    assert low == 0.0
+    assert low < planner.reach([1.0, 1.0], [3.0, 1.0]) <= high
 
 
 def test_an_open_room_has_no_walls() -> None:

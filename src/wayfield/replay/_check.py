@@ -70,7 +70,8 @@ class Test:
     blind : float
         Share of the states, in a small buffer, where walls would go unnoticed.
     sparse : float
-        Share of the states with too few rows around them to show all walls.
+        Share of the states around which the rows cannot show all walls: too few rows; all states
+        in a buffer without actions, which does not show who meant to cross.
     """
 
     predicted: FloatArray
@@ -275,13 +276,11 @@ def make_check(
     fails = {
         "metric": not test.skill > _GOOD or share > 0.2,
         "coverage": leads < 0.5 or test.lost > 0.3 or test.sparse > 0.5,
-        "chance": wide > 0.4 or not has_actions,
+        "chance": wide > 0.4 or not has_actions,  # without actions, chance looks like choice
         "low level": risky > 0.5,
     }
     verdict = test.verdict
-    # without actions, chance looks like choice, and walls are hard to find; with few rows, walls
-    # are hard to find as well
-    doubtful = share > 0.2 or wide > 0.5 or leads < 0.3 or test.sparse > 0.5 or not has_actions
+    doubtful = share > 0.2 or wide > 0.5 or leads < 0.3 or test.sparse > 0.5
     if verdict == "trust" and doubtful:
         verdict = "careful"
     nothing: NDArray[np.bool_] = np.zeros(width, bool)

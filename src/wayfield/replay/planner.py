@@ -160,7 +160,8 @@ class Planner:
         model, moves, sparse = make_model(steps, states, seed)
         if values.size and moves.values is not None:
             values = moves.values.reshape(-1, *values.shape[1:])
-        test = run_test(model, steps, moves, sparse, metric.dropped, seed)
+        unseen = sparse if steps.acted else 1.0  # without actions, any wall may go unnoticed
+        test = run_test(model, steps, moves, unseen, metric.dropped, seed)
         self._hold(metric, model, values, test, find_horizon(model, seed), plans)
 
     def _hold(
@@ -306,7 +307,7 @@ class Planner:
         level : float
             Share of tasks whose probability should lie in the interval. Widths were chosen on some
             worlds and carry no guarantee; `wayfield study buffers` counts how often they hold on
-            others.
+            others. Without actions, walls may go unnoticed, and the interval begins at 0.
         """
         level = as_real(level, "level")
         if not 0.0 < level < 1.0:
