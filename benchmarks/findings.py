@@ -6,7 +6,8 @@ or 5 %. A named false edge is right if it was planted. A named place is right if
 least a tenth more or less than the typical arc, as the finding says. A common factor is right if
 arcs on average cost more, or less, as it says. The kinds:
 
-- *right*: nothing is wrong, and anything that is named is false;
+- *right*: nothing is wrong, and anything that is named is false; *tunnels*: nor is anything wrong
+  here, but two real edges lead across the city as fast as if they were false;
 - *patches*, *quick*: two slow places, one quick place; *false*: six edges that do not exist;
   *both*: slow places and false edges; *factor*: everything costs 1.4 times as much;
 - *waits*: a wait at every crossing; *four*: only where four streets meet; *lights*: only at a
@@ -30,7 +31,18 @@ from wayfield.mending import Finding, Mended
 from wayfield.mending.findings import LEAST_FACTOR
 
 SIDE, PLANTED, LABELS = 20, 6, 30
-KINDS = ("right", "patches", "quick", "false", "both", "factor", "waits", "four", "lights")
+KINDS = (
+    "right",
+    "tunnels",
+    "patches",
+    "quick",
+    "false",
+    "both",
+    "factor",
+    "waits",
+    "four",
+    "lights",
+)
 CLOSE = 0.1
 """Arcs nearer than this to the typical factor are not slow, and not quick."""
 
@@ -92,9 +104,9 @@ def city(kind: str, seed: int) -> City:
         true = length + 8.0 * waits[kind][arcs[:, 1]]
     if kind == "factor":
         true = 1.4 * length
-    world = wf.Graph.from_edges(*arcs.T, true, n, directed=True, positions=place)
     planted = np.empty((0, 2), dtype=int)
-    while kind in ("false", "both") and len(planted) < PLANTED:
+    count = {"false": PLANTED, "both": PLANTED, "tunnels": 2}.get(kind, 0)
+    while len(planted) < count:
         pair = rng.choice(n, (1, 2), replace=False)
         if (
             np.linalg.norm(np.diff(place[pair[0]], axis=0)) > 6.0
@@ -103,10 +115,11 @@ def city(kind: str, seed: int) -> City:
             planted = np.concatenate([planted, pair])
     more = np.concatenate([planted, planted[:, ::-1]])
     short = np.tile(rng.choice(length, len(planted)) + 0.3 * np.median(length), 2)
-    every = np.concatenate([arcs, more]).T
-    believed = wf.Graph.from_edges(
-        *every, np.concatenate([length, short]), n, directed=True, positions=place
-    )
+    every, believed_length = np.concatenate([arcs, more]), np.concatenate([length, short])
+    believed = wf.Graph.from_edges(*every.T, believed_length, n, directed=True, positions=place)
+    if kind == "tunnels":
+        arcs, true = every, believed_length
+    world = wf.Graph.from_edges(*arcs.T, true, n, directed=True, positions=place)
     there = sparse.csr_array((true, arcs.T), shape=(n, n))
     known = np.asarray(there[believed.tails, believed.indices]).ravel()
     return City(believed, world, np.where(known > 0.0, known / believed.lengths, np.inf))

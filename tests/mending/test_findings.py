@@ -44,6 +44,15 @@ def test_a_leap_that_trips_have_used_is_acquitted() -> None:
     assert named(wf.mend(graph, measured(graph, 0), 0)) == []
 
 
+def test_positions_alone_name_no_edge() -> None:
+    """It may be a ferry or a tunnel; costs to vertex 0 that are the same without it cannot tell."""
+    world, graph, _ = streets(3, false=1)
+    costs = wf.cost_to_go(world, 0)
+    same = np.flatnonzero(np.isclose(wf.cost_to_go(graph, 0), costs))[:20]
+    (finding,) = wf.mend(graph, wf.Labels(same, costs[same]), 0).findings
+    assert (finding.kind, finding.evidence, finding.named) == ("false edge", "positions", False)
+
+
 def test_a_fast_road_is_no_false_edge() -> None:
     world, _, _ = streets(1)
     row = (world.tails // BLOCKS == 5) & (world.indices // BLOCKS == 5)

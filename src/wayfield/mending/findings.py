@@ -6,7 +6,9 @@ at a probability of at least `NAMED`, and *suspected* below. The model is that o
 1. **Units first.** If nearly all trips cost less than a third or more than three times their
    shortest paths, nothing is named: the units may differ, and the only finding is a question.
 2. **Positions.** An edge that leaps (`_suspicion`) is false with odds of `ODDS` : 1, before trips
-   are read. A trip that used it at the graph's own cost acquits it. No other edge is suspected.
+   are read. A trip that used it at the graph's own cost acquits it. It is named if trips bear it
+   out. If no trip tells, it is named where trips bear out most of the leaping edges that they tell
+   of, and suspected elsewhere. No other edge is suspected.
 3. **Search.** False edges (without positions) and slow or quick places are added greedily while the
    posterior rises. The log prior of a place is minus the logarithm of the size of the dictionary,
    that of an edge follows from `_suspicion`. Without positions the search is made in three orders,
@@ -55,6 +57,8 @@ LEVEL = 0.01
 """Level of the tests for places, the factor and the wait."""
 ODDS = 50.0
 """Odds that an edge is false if its positions say so."""
+UNTOLD = 1e-6
+"""If an edge changes the log-likelihood by no more than this, no trip tells whether it exists."""
 EXPECTED_EDGES, EXPECTED_PLACES = 2.0, 1.0
 """Number of false edges and of places that are expected before anything is measured."""
 STABLE = 0.5
@@ -238,13 +242,15 @@ class _Tests:
         total = sum(share.values())
         share = {h: float(x / total) for h, x in share.items()}
 
-        # 3. edges: by positions, and by trips
-        for p in sorted(leaps):
-            if p in out:
-                less = best._replace(false=best.false - {p})
-                odds = self._gain(best, less) + np.log(ODDS)
-                likely = float(1.0 / (1.0 + np.exp(-odds)))
-                findings.append(self._edge(p, likely, likely >= NAMED, "positions"))
+        # 3. edges: by positions, and by trips. A ferry leaps too, so positions alone name nothing:
+        # trips must bear out the edge itself or, where none would tell, most others that leap
+        gains = {p: self._gain(best, best._replace(false=best.false - {p})) for p in sorted(out)}
+        borne_out = sum(gain > UNTOLD for gain in gains.values())
+        credible = 2 * borne_out > len(leaps) - sum(abs(gain) <= UNTOLD for gain in gains.values())
+        for p, gain in gains.items():
+            likely = float(1.0 / (1.0 + np.exp(-gain - np.log(ODDS))))
+            named = likely >= NAMED and (gain > UNTOLD or (credible and gain >= -UNTOLD))
+            findings.append(self._edge(p, likely, named, "positions"))
         by_trips = []
         for p in sorted(best.false - out):
             rivals = self._rivals(best._replace(false=best.false - {p}))
