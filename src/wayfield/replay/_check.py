@@ -53,6 +53,13 @@ _LOCAL, _SEEN, _ENOUGH, _UNSEEN = 2.0, 100, 10_000, 0.35
 within the first number of steps. If this holds at all states, arrival is predicted lower by the
 last share, and the interval begins at 0. Buffers with the third number of rows are large enough."""
 _BINS = 5
+_WHY = {
+    "metric": "the test was failed, or a goal is too large a part of the states",
+    "coverage": "plans lead from few states, or the rows cannot show all walls",
+    "chance": "the odds of moves are known poorly, or look like choices",
+    "low level": "in most states, the planned move may lead far back or be fatal",
+}
+"""What makes each part of a planner doubtful."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,8 +239,8 @@ class Check(KeepsReadOnly):
         kinds = [f"{name} {', '.join(map(str, of))}" for name, of in names.items() if of.size]
         kinds = [f"used {', '.join(map(str, self.used))}", *kinds]
         lines = [
-            f"Verdict: {self.verdict}."
-            + (f" What may fail: {', '.join(self.fails)}." if self.fails else ""),
+            f"Verdict: {self.verdict}.",
+            *(f"  {name} may fail: {_WHY[name]}." for name in self.fails),
             f"{number_of(self.num_tested, 'predictions')} of where held-out walks end: Brier score "
             f"{self.brier:.3f}, skill {self.skill:.2f} (1 is perfect, 0 the base rate).",
         ]
