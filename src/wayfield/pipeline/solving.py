@@ -165,8 +165,9 @@ class Answer:
             beside = free[x] & ~free[y]
             np.minimum.at(least, part[x[beside]], values[y[beside]])
             np.maximum.at(largest, part[x[beside]], values[y[beside]])
-        same = np.abs(self.field.values - least[part]) <= FLAT * np.abs(labels.values).max()
-        return frozen(np.flatnonzero(free & (least == largest)[part] & same))
+        level = np.where(least == largest, least, np.nan)[part]
+        same = np.abs(self.field.values - level) <= FLAT * np.abs(labels.values).max()
+        return frozen(np.flatnonzero(free & same))
 
     @cached_property
     def graph_distance(self) -> FloatArray:
