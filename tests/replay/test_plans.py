@@ -7,7 +7,7 @@ import pytest
 
 import wayfield as wf
 from wayfield.kernels.outcomes import follow
-from wayfield.replay._model import Steps, _meant, _stops
+from wayfield.replay._model import _meant
 from wayfield.replay._plans import _ERROR, _PATIENCE, judged, make_plan, settle
 
 
@@ -25,61 +25,6 @@ def test_where_an_action_leads_is_known_also_on_a_noisy_circle(sensor: float) ->
     # actions that say nothing
     shuffled = rng.permutation(kind)
     assert not _meant(seen[:-1], np.diff(seen, axis=0), shuffled, following).size
-
-
-def pushes(stops: np.ndarray[tuple[int], np.dtype[np.bool_]], acted: bool = True) -> Steps:
-    """Return runs of 20 steps along a line; those marked move nothing."""
-    runs = stops.reshape(-1, 20)
-    place = np.pad(np.cumsum(~runs, axis=1), ((0, 0), (1, 0))).reshape(-1, 1).astype(float)
-    onward = np.tile(np.arange(21) < 20, len(runs))
-    kind = np.repeat(np.arange(len(runs)) % 2, 21)
-    episode = np.repeat(np.arange(len(runs)), 21)
-    none = np.zeros(len(place), bool)
-    return Steps(
-        place, place, onward, none, kind, np.zeros((0, 0)), episode, episode % 2, acted=acted
-    )
-
-
-def test_stops_last_at_walls_and_not_where_chance_is_the_cause() -> None:
-    rng = np.random.default_rng(0)
-    wall = np.tile(np.arange(20) >= 10, 200)  # every run ends at a wall
-    steps = pushes(wall)
-    stopped, lasts = _stops(steps, steps.moves(1, 0))
-    assert lasts == 20.0  # the most that counts
-    assert np.array_equal(stopped[steps.onward], wall)
-    assert _stops(pushes(wall, acted=False), steps.moves(1, 0))[1] == 1.0
-    chance = rng.random(4000) < 0.2
-    steps = pushes(chance)
-    stopped, lasts = _stops(steps, steps.moves(1, 0))
-    assert lasts == pytest.approx(1.25, abs=0.1)
-    assert stopped.mean() < 0.1  # most were free with the next step
-
-
-def test_a_plan_gets_past_what_stopped_others() -> None:
-    # a corridor with a block in its lower half, and few rows; without noise, whoever is stopped by
-    # the block and tries again is stopped again
-    headings = np.array([(0.25, 0.0), (-0.25, 0.0), (0.0, 0.25), (0.0, -0.25)])
-
-    def step(place: list[float], action: int) -> list[float]:
-        onto = np.clip(place + headings[action], 0.0, (10.0, 1.0)).tolist()
-        return place if abs(onto[0] - 5.0) < 0.6 and onto[1] < 0.6 else onto
-
-    rng = np.random.default_rng(1)
-    episodes = []
-    for _ in range(100):
-        rows, actions = [rng.uniform(0.0, (10.0, 1.0)).tolist()], rng.integers(0, 4, 12).repeat(5)
-        for action in actions:
-            rows.append(step(rows[-1], action))
-        episodes.append({"observations": np.array(rows), "actions": actions})
-    planner, goal = wf.Planner(episodes), [8.0, 0.2]
-    arrived = 0
-    for lane in np.linspace(0.05, 0.95, 10):
-        place = [4.3, lane]
-        for _ in range(80):
-            place = step(place, planner.action(place, goal))
-        arrived += np.abs(np.array(place) - goal).max() < 0.5
-    assert arrived >= 7
-    assert planner._model.took.max() == 20.0  # stops take longer than the steps of one move
 
 
 def test_slow_sweeps_are_sped_up() -> None:

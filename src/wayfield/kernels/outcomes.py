@@ -304,7 +304,7 @@ def find_planes(
                 lean += offset
                 most_ahead, most_behind = max(most_ahead, offset), max(most_behind, -offset)
             # A wall is a run of planes that few cross, the first of them at `begin`. A state in the
-            # midst of the run is on the side of its middle that its episode is on, on average.
+            # midst of the run is on the side that its episode is on.
             begin = -1
             for s in range(slots + 1):
                 few = False
@@ -327,8 +327,7 @@ def find_planes(
                     elif high < 0.0:
                         ahead, close = False, -high
                     else:
-                        ahead = lean < 0.5 * (low + high) * (trail.shape[1] + 1)
-                        close = 0.0
+                        ahead, close = lean <= 0.0, 0.0
                     if ahead and (low <= 0.0 or most_ahead <= close):
                         planes[i, e, 0] = min(planes[i, e, 0], close)
                     elif not ahead and (high >= 0.0 or most_behind <= close):

@@ -18,11 +18,7 @@ f, the same move from s leads to
 with c fitted on held-out rows: near 1 where dynamics are smooth and rows far apart (displacements
 carry over), near 0 where rows are dense and noisy (places do). The outcome is one of the states
 nearest to that point that are not behind a wall, drawn with weights 1 / distance: interpolation on
-average. States farther from the point than s itself do not count; if all are, the outcome is s.
-
-**Stops.** A row whose move was stopped shows a place near s where this action is stopped. Another
-try is stopped as well, unless chance was the cause. So the time that such a sample takes is that of
-all the moves that stops of the buffer last (`_stops`).
+average.
 """
 
 from __future__ import annotations
@@ -78,9 +74,6 @@ _JUMP = 5.0
 """Steps longer than this many times the 90th percentile of nonzero steps are jumps."""
 _HELD = 6
 """Moves are at most this many steps long."""
-_LASTING = 20.0
-"""Most moves that a stop counts for. An agent beside the place may not be stopped, so a plan must
-not shun every passage beside a wall."""
 _AROUND, _LEAST = 400, 8
 """Rows around a state that decide on walls, and the least number on either side that might have
 crossed."""
@@ -204,8 +197,7 @@ class Model:
     to : (m, actions, samples) int32 array
         Outcomes, those of the first half of the episodes first; see `kernels.outcomes`.
     took, stitch : (m, actions, samples) float32 arrays
-        Steps that a sample took, as long as stops last if it was stopped, and how far it was from
-        the state and from its outcome.
+        Steps that a sample took, and how far it was from the state and from its outcome.
     directions, planes : arrays
         Normals of walls, and their distances from the states, ahead and behind.
     near, share : (m, k) arrays
@@ -434,7 +426,6 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
         for kind in range(count)
     ]
     fatal = leap | steps.absorbing[end]
-    stopped, lasts = _stops(steps, moves)
     pooled = _pool(steps, known, fatal, rng)
     farthest = _BORROWED if steps.acted and len(steps.rows) >= _LEAST_ROWS else _FAR
     for kind in range(count):
@@ -470,7 +461,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
             jumps = np.flatnonzero(leap[row] & ~steps.absorbing[end[row]])
             leaps.append((i[jumps], np.full(jumps.size, kind), slot[jumps]))
             model.to[i, kind, slot] = reached
-            model.took[i, kind, slot] = took[row] * np.where(stopped[row], lasts, 1.0)
+            model.took[i, kind, slot] = took[row]
             detour = np.maximum(away[i, j] - _FAR, 0.0)
             model.stitch[i, kind, slot] = away[i, j] * (1.0 - carry.mean()) + detour + gap
             moved[i, slot] = features[end[row]] - features[row]
@@ -602,33 +593,6 @@ def _meant(
     return usual if left < 0.5 * whole else usual[:0]
 
 
-def _stops(steps: Steps, moves: Moves) -> tuple[BoolArray, float]:
-    """Return which moves are stopped where they begin, and how many moves that lasts on average.
-
-    A step stops if it is less than half as long as nearly all of its kind in the open. Where chance
-    or noise stopped it, the next step with the same action moves on, and this is no stop. Of those
-    that were stopped twice in a row, the share that is stopped again says how long stops last. At
-    walls they last until the action changes, so a plan must not count on another outcome soon.
-    """
-    onward, kind, size = steps.onward, steps.kind, np.zeros(len(steps.rows))
-    size[:-1] = np.linalg.norm(np.diff(steps.features, axis=0), axis=1)
-    usual = np.zeros(int(kind.max()) + 1)
-    for each in np.unique(kind[onward]):
-        usual[each] = np.quantile(size[onward & (kind == each)], 0.75)
-    usual[usual < 0.5 * usual.max()] = 0.0  # these mean to stay
-    short = onward & (size < 0.5 * usual[kind])
-    held = onward[:-1] & onward[1:] & (kind[1:] == kind[:-1])  # the next step has the same action
-    stopped = short.copy()
-    stopped[:-1] &= ~held | short[1:]
-    moved = np.linalg.norm(steps.features[moves.end] - steps.features, axis=1)
-    stopped &= moved < 0.5 * usual[kind]
-    if not steps.acted:  # where steps led says nothing about what stopped them
-        return stopped, 1.0
-    twice = short[:-2] & short[1:-1] & held[:-1] & held[1:]
-    freed = np.count_nonzero(twice & ~short[2:])
-    return stopped, min((np.count_nonzero(twice) + 1.0) / (freed + 1.0), _LASTING)
-
-
 def _carried(steps: Steps, usable: IntArray, moves: Moves, rng: np.random.Generator) -> FloatArray:
     """Return for each feature how much of the offset of a near row carries over to its outcome."""
     features, width, end = steps.features, steps.features.shape[1], moves.end
@@ -717,12 +681,6 @@ def _snapped(
     )
     point = np.where(exact[:, None], last, point)
     away, near = model.nearest(point, _AVERAGED + 2)
-    # a state farther from that point than where the move begins says nothing: if all are, it stays
-    size = np.linalg.norm(point - own, axis=1)
-    beyond = (away > size[:, None]) & ~exact[:, None]
-    stays = beyond[:, 0]
-    away = away + BEHIND * beyond
-    away[stays, 0], near[stays, 0] = size[stays], state[stays]
     places, k = model.features[near].reshape(-1, own.shape[1]), near.shape[1]
     behind = parted(places, np.repeat(beside, k)[:, None], *walls).reshape(away.shape)
     behind &= (beside < model.num_living)[:, None]
