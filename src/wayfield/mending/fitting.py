@@ -15,7 +15,7 @@ from .._arrays import as_lengths, as_vertex, as_whole, frozen, refuse
 from .._interop import networkx_graph, with_lengths
 from .._text import short
 from .._threads import one_thread
-from ..errors import InputError, Option
+from ..errors import InputError
 from ..extension import Status
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
@@ -223,7 +223,7 @@ class Mended:
             return as_vertex(goal, "goal", self.graph.num_vertices)
         ends = self.problem.goals
         if ends.size > 1:
-            raise InputError(f"the trips have {ends.size} ends: pass ", Option("goal"))
+            raise InputError(f"the trips have {ends.size} ends: pass goal=")
         return int(ends[0])
 
     def _check_units(self) -> None:
