@@ -66,6 +66,10 @@ gives the odds; how much larger than the least error that of the chosen number m
 number of held-out rows that errors are measured on."""
 _NOWHERE = 1e9
 """Feature of chance nodes, which are not places."""
+_PRIOR = 1.0
+"""Samples that the mean over all actions is worth in the score of an action. Where kinds are
+directions of steps it is 0, because the samples of a kind did lead that way. Otherwise each step
+through a corridor with few rows would cost a little, and a gamble on a jump would look better."""
 _AVERAGED = 3
 """States around an observation whose scores are averaged."""
 _KINDS = 16
@@ -208,6 +212,10 @@ class Model:
         Share of a row's offset that its outcome is corrected by.
     drift : (m, actions, d) float32 array
         Change of the observation in the most typical sample of an action.
+    stride : (m, actions) float32 array
+        Length of this change, in steps.
+    prior : float
+        Samples that the mean over all actions is worth; it is added to the samples of an action.
     """
 
     rows: FloatArray
@@ -224,6 +232,8 @@ class Model:
     hold: int
     carry: FloatArray
     drift: NDArray[np.float32]
+    stride: NDArray[np.float32]
+    prior: float
 
     def validate(self, width: int) -> None:
         """Raise `ValueError` if arrays do not fit each other, or features are not this wide."""
@@ -232,6 +242,7 @@ class Model:
         fits = len(shape) == 3 and shape[0] == m == len(self.rows) == len(self.near)
         fits = fits and self.took.shape == self.stitch.shape == shape
         fits = fits and self.drift.shape == (m, shape[1], self.rows.shape[1])
+        fits = fits and self.stride.shape == shape[:2]
         fits = fits and self.planes.shape == (m, len(self.directions), 2)
         fits = (
             fits and self.directions.shape[1] == width == self.carry.size == self.features.shape[1]
@@ -250,6 +261,14 @@ class Model:
             or self.near.max() >= m
         ):
             raise ValueError(f"a state is not below {m}")
+
+    @cached_property
+    def entered(self) -> BoolArray:
+        """(m,) whether a sample from another state leads to a state."""
+        from_other = self.to != np.arange(len(self.to))[:, None, None]
+        entered = np.zeros(len(self.to), bool)
+        entered[self.to[from_other & (self.to != NONE)]] = True
+        return entered
 
     @cached_property
     def tree(self) -> cKDTree:
@@ -405,6 +424,8 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
         hold=hold,
         carry=carry,
         drift=np.zeros((len(drawn), count, steps.rows.shape[1]), np.float32),
+        stride=np.zeros((len(drawn), count), np.float32),
+        prior=_PRIOR if steps.acted else 0.0,
     )
     k = min(_AVERAGED, living)
     away, near = model.nearest(own, _AVERAGED + 2)
@@ -473,6 +494,8 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
         typical = source[np.arange(living), off.argmin(axis=1)]
         change = steps.rows[end[typical]] - steps.rows[typical]
         model.drift[:living, kind] = np.where(typical[:, None] >= 0, change, 0.0)
+        length = np.linalg.norm(features[end[typical]] - features[typical], axis=1)
+        model.stride[:living, kind] = np.where(typical >= 0, length, 0.0)
     model = _with_chance(model, steps, leaps, usable[leap[usable]], end, beside)
     return model, moves, float((rows_around < _SEEN).mean())
 
@@ -759,6 +782,7 @@ def _with_chance(
         near=np.concatenate([model.near, own]),
         share=longer(model.share, 1.0 / own.shape[1]),
         drift=longer(model.drift, 0.0),
+        stride=longer(model.stride, 0.0),
     )
 
 

@@ -48,20 +48,20 @@ _HORIZON, _LONGER, _PATIENCE = 300.0, 6.0, 8.0
 """An arrival counts for 1/e after a horizon of at least this many steps; how many times the longest
 paths the horizon is; and how many times that in evaluations. Walks that take much longer
 do not count."""
-_PRIOR = 1.0
-"""Samples that the mean over all actions is worth; it is added to the samples of an action."""
 _SORTED, _EVERY, _DEPTH = 12, 4, 10
 """First sweeps, each followed by sorting the states by value; afterwards, sweeps between two
 combinations, and earlier results that are combined with the last."""
 _ERROR = 1e-3, 5e-2
 """Largest error of a probability of arrival, which may be too low, and of U."""
 _RADIUS, _FARTHEST = 0.7, 3.0
-"""States within the first distance of a goal are the goal; if there are none, the three nearest
-within the second."""
+"""States within the first distance of a goal are the goal. If there are none, it is the three
+nearest, as far as they lie within the second distance or are hardly farther away than the nearest.
+"""
 _RISKY = 0.9
 """An action spoils the plan if it leaves less than this share of the probability of arrival."""
-_AHEAD, _BENT = 6, 0.5
-"""Moves that a sub-goal may be ahead, and how far, in steps, a straight path may bend."""
+_AHEAD, _BENT, _SHORT = 6, 0.5, 0.75
+"""Moves that a sub-goal may be ahead; how far, in steps, a straight path may bend; and the share of
+the usual length of a move from which on a single move is long enough to aim at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ def find_horizon(model: Model, seed: int) -> float:
     for i in np.random.default_rng([seed, 2]).permutation(model.num_living)[:2]:
         away = np.linalg.norm(model.features - model.features[i], axis=1)
         order = np.argsort(away, kind="stable")
-        values = solve(table, away <= _RADIUS, order, 0.5 * _ERROR[1] / _HORIZON)
+        values = solve(model, table, away <= _RADIUS, order, 0.5 * _ERROR[1] / _HORIZON)
         steps = -_HORIZON * np.log(values[values > 1e-3])
         longest = max(longest, float(np.quantile(steps, 0.95)))
     return max(_HORIZON, _LONGER * longest)
@@ -132,8 +132,11 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     if nearest > 2 * _FARTHEST * max(1.0, model.hold):
         raise InputError(f"no state is near the goal: the nearest is {nearest:.3g} steps away")
     # in many dimensions nothing may be near: then the three nearest count
-    wide = min(third, _FARTHEST) if nearest > 0.5 * _RADIUS else 0.0
-    inside = away <= max(_RADIUS, wide, nearest)
+    wide = min(third, max(_FARTHEST, nearest + _RADIUS)) if nearest > 0.5 * _RADIUS else 0.0
+    inside = away <= max(_RADIUS, wide)
+    if not model.entered[inside].any():  # nobody came there: the nearest state where somebody did
+        came = away[model.entered].min(initial=np.inf)
+        inside |= away <= (came if came <= nearest + _FARTHEST else 0.0)
     near = np.flatnonzero(inside)
     walls = model.features, model.directions, model.planes
     open_ = ~parted(point[None], near[None], *walls)[0]
@@ -142,15 +145,17 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
 
     samples, enough = model.to.shape[2], 0.5 * _ERROR[1] / horizon
     table = discounted(model, horizon, 0, samples)
-    values = solve(table, inside, np.argsort(away, kind="stable"), enough)
+    values = solve(model, table, inside, np.argsort(away, kind="stable"), enough)
     order = np.argsort(-values, kind="stable")
-    scores = score_all(table, _PRIOR, values)
+    scores = score_all(table, model.prior, values)
     plan = chosen(model, scores)
     high = judged(model, horizon, 0, samples, inside, plan, order)
     low = np.zeros(len(away))
     for begin, end in ((0, samples // 2), (samples // 2, samples)):
         some = discounted(model, horizon, begin, end)
-        half = chosen(model, score_all(some, _PRIOR, solve(some, inside, order, enough)))
+        half = chosen(
+            model, score_all(some, model.prior, solve(model, some, inside, order, enough))
+        )
         low += 0.5 * judged(model, horizon, samples - end, samples - begin, inside, half, order)
     low = np.minimum(low, high)
     # where another action would spoil the plan, or this one may end it
@@ -196,13 +201,15 @@ def settle(sweep: Callable[[FloatArray], float], values: FloatArray, enough: flo
             np.clip(values, 0.0, 1.0, out=values)
 
 
-def solve(table: Table, goal: BoolArray, order: IntArray, enough: float) -> FloatArray:
+def solve(
+    model: Model, table: Table, goal: BoolArray, order: IntArray, enough: float
+) -> FloatArray:
     """Return U, up to a change of `enough` in a sweep; `order` is that of the first sweep."""
     values = goal.astype(np.float64)
     for _ in range(_SORTED):
-        improve(table, _PRIOR, goal, order, values)
+        improve(table, model.prior, goal, order, values)
         order = np.argsort(-values, kind="stable")
-    settle(lambda values: improve(table, _PRIOR, goal, order, values), values, enough)
+    settle(lambda values: improve(table, model.prior, goal, order, values), values, enough)
     return values
 
 
@@ -281,4 +288,19 @@ def look_ahead(
         at[going] = best[going] = onto
         arrives[going] |= goal[onto]
         going = going[~goal[onto]]
+
+    # A short move would bring an agent to rest. Then the sub-goal is the first state along the path
+    # that is farther away.
+    at, short = here.copy(), _SHORT * model.hold
+    going = np.flatnonzero((best == here) & (model.stride[here, np.maximum(plan, 0)] < short))
+    going = going[(plan[going] >= 0) & ~goal[going] & ~risky[going]]
+    for _ in range(_AHEAD):
+        onto = following[at[going]]
+        far = np.linalg.norm(features[onto] - features[going], axis=1)
+        good = (far < APART) & ~parted(features[going], onto[:, None], *walls)[:, 0]
+        good &= ~parted(features[onto], going[:, None], *walls)[:, 0]
+        going, onto, far = going[good], onto[good], far[good]
+        at[going] = onto
+        best[going[far >= short]] = onto[far >= short]
+        going = going[far < short]
     return following, np.where(goal | arrives, -1, best)

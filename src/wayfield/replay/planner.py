@@ -51,7 +51,7 @@ _EXPLAINED = 0.1
 """Least share of the local variance of steps that actions must explain to be used."""
 _UNSEEN = 3.0
 """Observations farther than this many steps from all states are off the distribution."""
-_KIND = "wayfield planner 3"
+_KIND = "wayfield planner 4"
 
 
 class Planner:
