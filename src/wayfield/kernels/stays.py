@@ -115,18 +115,6 @@ def spans(rows: Rows, joined: BoolArray, lag: int) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def continues(first: Rows, second: Rows, final: BoolArray) -> BoolArray:
-    """Whether the next row begins where this one ended, and in the same episode."""
-    joined = np.zeros(first.shape[0], np.bool_)
-    for i in range(first.shape[0] - 1):
-        same = not final[i]
-        for k in range(first.shape[1]):
-            same = same and second[i, k] == first[i + 1, k]
-        joined[i] = same
-    return joined
-
-
-@njit(cache=True, nogil=True)
 def mean_actions(actions: Rows, when: IntArray, dwell: Numbers) -> Rows:
     """Return the mean action of every stay that ended in a crossing."""
     means = np.zeros((when.size, actions.shape[1]), np.float32)

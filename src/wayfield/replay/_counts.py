@@ -30,7 +30,7 @@ from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.landmarks import farthest_points, nearest_landmarks
 from ..kernels.merging import Numbers, Rows, merge_near
-from ..kernels.stays import crossings, mean_actions, spans, step_lengths
+from ..kernels.stays import crossings, mean_actions, spans
 from ._dataset import Buffer, as_rows
 
 POOL = 60_000
@@ -155,25 +155,25 @@ class Jumps(KeepsReadOnly):
     launch: FloatArray
 
 
-def find_crossings(buffer: Buffer, located: Located, jump: float | None) -> Crossings:
-    """Find the transitions that change the state; steps longer than `jump` are jumps."""
+def find_crossings(
+    buffer: Buffer, located: Located, steps: FloatArray, jump: float | None
+) -> Crossings:
+    """Find the transitions that change the state; those with steps longer than `jump` are jumps.
+
+    `steps` are the lengths of the rows' steps.
+    """
     here, there, states = located
     when, dwell, visits = crossings(here, there, buffer.valid, buffer.joined, len(states))
-    steps = step_lengths(buffer.first, buffer.second, buffer.valid)
-    longest = longest_step(steps) if jump is None else jump
-    return Crossings(when, here[when], there[when], dwell, steps[when] > longest, visits)
+    if jump is None:
+        moved = steps[steps > 0.0]
+        usual = float(np.quantile(moved, _USUAL, method="lower")) if moved.size else np.inf
+        jump = JUMP * usual
+    return Crossings(when, here[when], there[when], dwell, steps[when] > jump, visits)
 
 
-def longest_step(steps: FloatArray) -> float:
-    """Return the length beyond which steps are jumps."""
-    moved = steps[steps > 0.0]
-    return JUMP * float(np.quantile(moved, _USUAL, method="lower")) if moved.size else np.inf
-
-
-def speed_of(buffer: Buffer) -> float:
-    """Return the distance per step of the behaviour; 0 if it never moves."""
-    steps = step_lengths(buffer.first, buffer.second, buffer.valid)[buffer.valid]
-    single = float(np.quantile(steps, _BRISK))
+def speed_of(buffer: Buffer, steps: FloatArray) -> float:
+    """Return the distance per step of the behaviour, given all steps; 0 if it never moves."""
+    single = float(np.quantile(steps[buffer.valid], _BRISK))
     many = spans(buffer.first, buffer.joined, _LAG)
     if not many.size:  # short episodes, or rows in no order
         return single
