@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 import wayfield as wf
 from wayfield._optional import missing
-from wayfield._text import number_of
+from wayfield._text import number_of, percent
 from wayfield._threads import one_thread
 from wayfield.sim import Coordinates, Ending, Maze, foresee, make, ogbench_coordinates, walk, wander
 from wayfield.sim.walking import Style
@@ -40,7 +40,7 @@ from wayfield.sim.walking import Style
 from ..engine import Profile, Records, Row
 from ..paper.grid import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
 from ..report import Chart, Finding, Look, Table, against
-from ._shared import Settings, make_experiment, percent, share_of
+from ._shared import Settings, make_experiment, share_of
 from ._trial import EXACT, HARMONIC, Arm, power_arm
 
 SWEEPS = Arm(
