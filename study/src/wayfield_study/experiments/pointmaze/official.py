@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-import wayfield as wf
 from wayfield._optional import missing, need
 from wayfield.kernels._types import FloatArray
 
@@ -32,7 +31,6 @@ SubGoal = Callable[[FloatArray, FloatArray], FloatArray]
 def run(cell: PointCell) -> list[Row]:
     """Return one row for `Planner` and for some rivals."""
     scene, rows = cell.draw(), []
-    planner = wf.Planner(scene.buffer._asdict(), seed=cell.seed)
     graph, count = make_graph(scene, cell.graph), cell.episodes // len(scene.maze.tasks)
     os.environ.setdefault("MUJOCO_GL", "disabled")  # nothing is drawn
     need("ogbench.locomaze", "sim")
@@ -43,7 +41,7 @@ def run(cell: PointCell) -> list[Row]:
         np.random.seed(cell.seed)  # noqa: NPY002
         try:
             for task, (_, goal) in enumerate(scene.maze.tasks, 1):
-                sub_goal: SubGoal = planner.subgoal
+                sub_goal: SubGoal = scene.planner.subgoal
                 if name != OURS:
                     sub_goal = _by_landmark(Problem(scene, graph, places([goal])[0]), name)
                 ended = [_episode(env, task, sub_goal, rng) for _ in range(count)]
