@@ -17,8 +17,8 @@ from ..labels import Labels, check_labels
 from ..names import Naming
 
 _MODULES = (
-    "arrays.js", "palette.js", "scene.js", "address.js", "svg.js", "draw.js", "api.js", "view.js",
-    "layout.js", "export.js", "small.js", "core.js", "controls.js", "hands.js", "app.js",
+    "arrays.js", "palette.js", "scene.js", "address.js", "layout.js", "small.js", "svg.js",
+    "draw.js", "api.js", "view.js", "export.js", "core.js", "controls.js", "hands.js", "app.js",
 )  # fmt: skip
 """The page's modules, each after its imports."""
 
