@@ -246,10 +246,7 @@ def run(cell: ReadingCell) -> list[Row]:
                         sweeps=budget,
                         residual=float(np.mean([each.residual for each in swept])),
                     )
-    # every row has all columns: those of arms that are not audited are empty
-    widest = max(rows, key=len)
-    empty = {name: type(value)() for name, value in widest.items()}
-    return [empty | row for row in rows]
+    return filled(rows)
 
 
 def run_adopted(cell: MazeCell) -> list[Row]:
@@ -260,15 +257,22 @@ def run_adopted(cell: MazeCell) -> list[Row]:
     rule = (PAPER_SWEEPS, PAPER_RELAXATION, PAPER_TOLERANCE)
     swept = [each.values for each in trial.swept(map(Swept, harmonic), *rule)]
     nearest = [field.values for field in trial.fields(wf.NearestLabel())]
-    rows = [
-        {"arm": arm} | outcomes(trial, fields, starts, harmonic)[0]
-        for arm, fields in (("harmonic", harmonic), ("sweeps", swept))
-    ]
-    empty = {name: type(value)() for name, value in rows[0].items()}  # no audits of these two
-    baselines = (("nearest", nearest), ("oracle", trial.drawn.truths))
-    return rows + [
-        empty | {"arm": arm} | outcomes(trial, fields, starts)[0] for arm, fields in baselines
-    ]
+    return filled(
+        {"arm": arm} | outcomes(trial, fields, starts, audited)[0]
+        for arm, fields, audited in (
+            ("harmonic", harmonic, harmonic),
+            ("sweeps", swept, harmonic),
+            ("nearest", nearest, None),
+            ("oracle", trial.drawn.truths, None),
+        )
+    )
+
+
+def filled(rows: Iterable[Row]) -> list[Row]:
+    """Give all rows the columns of the widest: those of arms that are not audited are empty."""
+    known = list(rows)
+    empty = {name: type(value)() for name, value in max(known, key=len).items()}
+    return [empty | row for row in known]
 
 
 def outcomes(
