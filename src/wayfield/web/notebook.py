@@ -156,12 +156,11 @@ def still(scene: dict[str, Any]) -> str:
     """Return the scene's first panel as a PNG in base64."""
     from ..plots import answer as draw
     from .compute import answer
-    from .scene import Network, Scene
+    from .scene import Scene
 
     shown = Scene.from_json(scene)
     figure = need("matplotlib.figure", "plots").Figure((7, 5), layout="constrained", dpi=100)
-    names = shown.world.names if isinstance(shown.world, Network) else None
-    draw(answer(shown), names, (), figure.subplots())
+    draw(answer(shown), shown.world.names, (), figure.subplots())
     file = io.BytesIO()
     figure.savefig(file)
     return base64.b64encode(file.getvalue()).decode("ascii")

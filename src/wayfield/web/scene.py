@@ -28,7 +28,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, cast, get_args
+from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,8 @@ class Maze:
 
     text: str
     refinement: int
+    names: ClassVar[None] = None
+    """Its vertices have no names."""
 
     @cached_property
     def layout(self) -> Layout:

@@ -193,7 +193,8 @@ class HalfGap(inputs.FrozenArrays):
     def untied(self) -> BoolArray:
         """(n,) bool: whether exactly one neighbour is optimal."""
         graph = self.graph
-        return np.bincount(graph.tails[self.optimal], minlength=graph.num_vertices) == 1
+        counts = np.bincount(graph.tails[self.optimal], minlength=graph.num_vertices)
+        return np.asarray(counts == 1)
 
     def optimal_actions(self, state: int) -> NDArray[np.int64]:
         """List A*(state), the optimal neighbours, ascending."""
