@@ -116,7 +116,6 @@ def _on_graph(
         last = int(locate(target)[0])
         values = wf.cost_to_go(graph, last)
         following = wf.plan(graph, values, last, rule="q").successor
-        following = np.where(following < 0, np.arange(len(nodes)), following)
         second = following[following]
         aims = np.where((second == last)[:, None], target, nodes[second])
 
