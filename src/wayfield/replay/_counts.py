@@ -249,10 +249,7 @@ def count_actions(
         refuse(~np.isfinite(given), given, "actions", "is not a finite number")
         dwell = np.ones(row.size, np.int32) if exact else moves.dwell
         means = mean_actions(np.ascontiguousarray(given, dtype=np.float32), row, dwell)
-        pool = means
-        if len(means) > POOL:
-            pool = means[np.random.default_rng(0).choice(len(means), POOL, replace=False)]
-        kinds = pool[farthest_points(pool, ACTION_KINDS, 0.0)]
+        kinds = as_landmarks(ACTION_KINDS, means, gap=0.0, seed=0)
         kind = nearest(means, kinds).astype(np.int64)
     cost = np.ones(row.size) if exact else moves.dwell.astype(np.float64)
     if costs is not None:
