@@ -168,12 +168,11 @@ def figures(rows: Records) -> dict[str, float]:
     low, high = rows.column("low"), rows.column("high")
     given = np.isfinite(low)
     ends = np.array([wilson_interval(row["arrived"], row["walks"]) for row in rows])
-    nothing = np.full(1, np.nan)
     holds = (low <= walked + 1e-9) & (walked <= high + 1e-9)
     meets = (low <= ends[:, 1]) & (ends[:, 0] <= high)
 
     def mean(of: Any) -> float:
-        return float((of[given] if given.any() else nothing).mean())
+        return float(of[given].mean()) if given.any() else np.nan
 
     return {
         "arrival": float(walked.mean()),
