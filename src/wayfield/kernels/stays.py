@@ -46,47 +46,6 @@ def crossings(
 
 
 @njit(cache=True, nogil=True)
-def gather_arcs(
-    tail: Numbers, head: Numbers, dwell: Numbers, leaps: BoolArray, num_states: int
-) -> tuple[IntArray, Numbers, IntArray, FloatArray, IntArray]:
-    """Return crossings as arcs: row pointers, heads, counts, median dwells, numbers of jumps."""
-    begin = np.zeros(num_states + 1, np.int64)
-    for i in range(tail.size):
-        begin[tail[i] + 1] += 1
-    begin = np.cumsum(begin)
-    # head, dwell and leap in one number each: sorting a state's slice brings equal arcs together
-    packed, fill = np.empty(tail.size, np.int64), begin[:-1].copy()
-    for i in range(tail.size):
-        x = tail[i]
-        packed[fill[x]] = (np.int64(head[i]) << 32) | (np.int64(dwell[i]) << 1) | leaps[i]
-        fill[x] += 1
-    num_arcs = 0
-    for x in range(num_states):
-        packed[begin[x] : begin[x + 1]].sort()
-        for i in range(begin[x], begin[x + 1]):
-            num_arcs += i == begin[x] or packed[i] >> 32 != packed[i - 1] >> 32
-    indptr = np.zeros(num_states + 1, np.int64)
-    indices, counts = np.empty(num_arcs, np.int32), np.empty(num_arcs, np.int64)
-    median, leapt = np.empty(num_arcs), np.zeros(num_arcs, np.int64)
-    arc = 0
-    for x in range(num_states):
-        start = begin[x]
-        while start < begin[x + 1]:
-            end = start
-            while end < begin[x + 1] and packed[end] >> 32 == packed[start] >> 32:
-                leapt[arc] += packed[end] & 1
-                end += 1
-            # within an arc entries are sorted by dwell, so the median is in the middle
-            middle, size = start + (end - start) // 2, end - start
-            upper = (packed[middle] & 0xFFFFFFFF) >> 1
-            lower = upper if size % 2 else (packed[middle - 1] & 0xFFFFFFFF) >> 1
-            indices[arc], counts[arc], median[arc] = packed[start] >> 32, size, (lower + upper) / 2
-            arc, start = arc + 1, end
-        indptr[x + 1] = arc
-    return indptr, indices, counts, median, leapt
-
-
-@njit(cache=True, nogil=True)
 def step_lengths(first: Rows, second: Rows, valid: BoolArray) -> FloatArray:
     """Return the distance between the ends of each transition; 0 for rows that are not transitions.
 

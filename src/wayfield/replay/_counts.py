@@ -171,6 +171,22 @@ def find_crossings(
     return Crossings(when, here[when], there[when], dwell, steps[when] > jump, visits)
 
 
+def arcs_of(moves: Crossings) -> Arcs:
+    """Gather the crossings by arc."""
+    size = moves.visits.size
+    key = moves.tail.astype(np.int64) * size + moves.head
+    key, arc, counts = np.unique(key, return_inverse=True, return_counts=True)
+    # sorted by arc, then by dwell: the median is in the middle of an arc's crossings
+    longest = int(moves.dwell.max(initial=0)) + 1
+    dwell = np.sort(arc * longest + moves.dwell) % longest
+    middle = np.cumsum(counts) - counts + counts // 2
+    median = (dwell[middle - 1 + counts % 2] + dwell[middle]) / 2
+    tails, heads = np.divmod(key, size)
+    indptr = np.searchsorted(tails, np.arange(size + 1))
+    jump_counts = np.bincount(arc[moves.jumped], minlength=key.size)
+    return Arcs(indptr, heads.astype(np.int32), counts, median, jump_counts)
+
+
 def speed_of(buffer: Buffer, steps: FloatArray) -> float:
     """Return the distance per step of the behaviour, given all steps; 0 if it never moves."""
     single = float(np.quantile(steps[buffer.valid], _BRISK))

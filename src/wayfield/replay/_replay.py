@@ -27,11 +27,11 @@ from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.merging import Rows
 from ..kernels.planning import reaching
-from ..kernels.stays import gather_arcs, step_lengths
+from ..kernels.stays import step_lengths
 from ._counts import (
     ActionCounts,
-    Arcs,
     Jumps,
+    arcs_of,
     as_landmarks,
     assigned,
     count_actions,
@@ -400,7 +400,7 @@ def replay_graph(
     costs = None if lengths is None else chosen_lengths(lengths, buffer)
     steps = step_lengths(buffer.first, buffer.second, buffer.valid)
     moves = find_crossings(buffer, located, steps, farthest)
-    arcs, speed = Arcs(*gather_arcs(*moves[1:5], len(states))), speed_of(buffer, steps)
+    arcs, speed = arcs_of(moves), speed_of(buffer, steps)
 
     # the length of every arc
     tails = np.repeat(np.arange(len(states)), np.diff(arcs.indptr))
