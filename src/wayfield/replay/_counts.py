@@ -30,7 +30,7 @@ from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.landmarks import farthest_points, nearest_landmarks
 from ..kernels.merging import Numbers, Rows, merge_near
-from ..kernels.stays import crossings, mean_actions, spans
+from ..kernels.stays import mean_actions, step_lengths
 from ._dataset import Buffer, as_rows
 
 POOL = 60_000
@@ -163,7 +163,16 @@ def find_crossings(
     `steps` are the lengths of the rows' steps.
     """
     here, there, states = located
-    when, dwell, visits = crossings(here, there, buffer.valid, buffer.joined, len(states))
+    crossed = buffer.valid & (here != there)
+    when = np.flatnonzero(crossed)
+    # a stay begins where an episode does, after a gap in the buffer, and after a crossing
+    fresh = np.append(True, ~buffer.joined[:-1])
+    begins = np.flatnonzero(fresh | np.append(False, crossed[:-1]))
+    begin = begins[np.searchsorted(begins, when, side="right") - 1]
+    passed = np.append(0, np.cumsum(buffer.valid))  # transitions before each row
+    dwell = (passed[when + 1] - passed[begin]).astype(np.int32)
+    size = len(states)
+    visits = np.bincount(here[fresh], minlength=size) + np.bincount(there[when], minlength=size)
     if jump is None:
         moved = steps[steps > 0.0]
         usual = float(np.quantile(moved, _USUAL, method="lower")) if moved.size else np.inf
@@ -190,7 +199,11 @@ def arcs_of(moves: Crossings) -> Arcs:
 def speed_of(buffer: Buffer, steps: FloatArray) -> float:
     """Return the distance per step of the behaviour, given all steps; 0 if it never moves."""
     single = float(np.quantile(steps[buffer.valid], _BRISK))
-    many = spans(buffer.first, buffer.joined, _LAG)
+    # rows that follow each other without a break
+    rows, size = buffer.first, max(len(buffer.first) - _LAG, 0)
+    breaks = np.append(0, np.cumsum(~buffer.joined))
+    together = breaks[_LAG : _LAG + size] == breaks[:size]
+    many = step_lengths(rows[:size], rows[_LAG:], together)[together]
     if not many.size:  # short episodes, or rows in no order
         return single
     return max(float(np.quantile(many, _BRISK)) / _LAG, _ZIGZAG * single)

@@ -88,11 +88,11 @@ def search(lattice: Sequence[int] = (4, 4), candidates: int = 588, seed: int = 2
         raise wf.InputError("a lattice of one vertex has no room for a goal and a label")
     as_whole(candidates, "candidates", least=0)
     as_whole(seed, "seed", least=0)
-    lattice = induced(np.arange(rows * columns), rows, columns)
+    whole = induced(np.arange(rows * columns), rows, columns)
     witnesses: dict[str, dict[int, Witness]] = {way: {} for way in WAYS}
     for number in range(candidates):
         rng = np.random.default_rng([seed, rows, columns, number])
-        names = _subgraph(rng, lattice)
+        names = _subgraph(rng, whole)
         graph = induced(names, rows, columns)
         # a goal and one to four more vertices, labelled with their distance to it
         n = graph.num_vertices
