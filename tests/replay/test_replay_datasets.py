@@ -326,8 +326,6 @@ def test_terminals_beside_timeouts_are_absorbing() -> None:
     assert deaths(data) == [2]
     assert deaths(data, "absorbing") == [2]
     assert deaths(data, "truncated") == []
-    assert wf.Replay.from_dataset(data).deaths.tolist() == [2]
-    assert wf.Replay.from_dataset(data, ends="truncated").deaths.tolist() == []
 
 
 def test_terminations_of_episodes_are_absorbing() -> None:
@@ -362,7 +360,7 @@ def test_without_timeouts_lengths_decide() -> None:
     with pytest.raises(
         wf.InputError, match="ends must be one of 'absorbing', 'truncated', got 'dead'"
     ):
-        wf.Replay.from_dataset(data, ends="dead")
+        read_dataset(data, "observation", "dead")
 
 
 def test_the_last_step_of_the_compact_format_is_before_the_last_observation() -> None:

@@ -1,9 +1,6 @@
-"""Stays in states, and the crossings that end them.
+"""Lengths of a buffer's steps, and mean actions of stays in a state.
 
-Row i of a buffer is a transition from `here[i]` to `there[i]` if `valid[i]`, and row i + 1 goes on
-from there if `joined[i]`. A stay begins where an episode does or a state is entered; a crossing is
-a transition that leaves the state, and its dwell is the number of transitions since the stay began,
-itself among them.
+Both are single passes over the rows, without copies in double precision.
 """
 
 from __future__ import annotations
@@ -18,75 +15,6 @@ from .merging import Numbers, Rows, squared_distance
 
 
 @njit(cache=True, nogil=True)
-def crossings(
-    here: Numbers, there: Numbers, valid: BoolArray, joined: BoolArray, num_states: int
-) -> tuple[IntArray, Numbers, IntArray]:
-    """Return the rows of the crossings, their dwells, and the number of stays in each state."""
-    # count first, then fill: the arrays are as long as there are crossings
-    count = 0
-    for i in range(here.size):
-        if valid[i] and here[i] != there[i]:
-            count += 1
-    when, dwell = np.empty(count, np.int64), np.empty(count, np.int32)
-    visits = np.zeros(num_states, np.int64)
-    count, clock = 0, 0
-    for i in range(here.size):
-        # a new episode, or a gap in the buffer: the stay so far is lost, and another begins
-        if i == 0 or not joined[i - 1]:
-            visits[here[i]] += 1
-            clock = 0
-        if valid[i]:
-            clock += 1
-            if here[i] != there[i]:
-                when[count], dwell[count] = i, clock
-                count += 1
-                visits[there[i]] += 1
-                clock = 0
-    return when, dwell, visits
-
-
-@njit(cache=True, nogil=True)
-def gather_arcs(
-    tail: Numbers, head: Numbers, dwell: Numbers, leaps: BoolArray, num_states: int
-) -> tuple[IntArray, Numbers, IntArray, FloatArray, IntArray]:
-    """Return crossings as arcs: row pointers, heads, counts, median dwells, numbers of jumps."""
-    begin = np.zeros(num_states + 1, np.int64)
-    for i in range(tail.size):
-        begin[tail[i] + 1] += 1
-    begin = np.cumsum(begin)
-    # head, dwell and leap in one number each: sorting a state's slice brings equal arcs together
-    packed, fill = np.empty(tail.size, np.int64), begin[:-1].copy()
-    for i in range(tail.size):
-        x = tail[i]
-        packed[fill[x]] = (np.int64(head[i]) << 32) | (np.int64(dwell[i]) << 1) | leaps[i]
-        fill[x] += 1
-    num_arcs = 0
-    for x in range(num_states):
-        packed[begin[x] : begin[x + 1]].sort()
-        for i in range(begin[x], begin[x + 1]):
-            num_arcs += i == begin[x] or packed[i] >> 32 != packed[i - 1] >> 32
-    indptr = np.zeros(num_states + 1, np.int64)
-    indices, counts = np.empty(num_arcs, np.int32), np.empty(num_arcs, np.int64)
-    median, leapt = np.empty(num_arcs), np.zeros(num_arcs, np.int64)
-    arc = 0
-    for x in range(num_states):
-        start = begin[x]
-        while start < begin[x + 1]:
-            end = start
-            while end < begin[x + 1] and packed[end] >> 32 == packed[start] >> 32:
-                leapt[arc] += packed[end] & 1
-                end += 1
-            # within an arc entries are sorted by dwell, so the median is in the middle
-            middle, size = start + (end - start) // 2, end - start
-            upper = (packed[middle] & 0xFFFFFFFF) >> 1
-            lower = upper if size % 2 else (packed[middle - 1] & 0xFFFFFFFF) >> 1
-            indices[arc], counts[arc], median[arc] = packed[start] >> 32, size, (lower + upper) / 2
-            arc, start = arc + 1, end
-        indptr[x + 1] = arc
-    return indptr, indices, counts, median, leapt
-
-
-@njit(cache=True, nogil=True)
 def step_lengths(first: Rows, second: Rows, valid: BoolArray) -> FloatArray:
     """Return the distance between the ends of each transition; 0 for rows that are not transitions.
 
@@ -98,32 +26,6 @@ def step_lengths(first: Rows, second: Rows, valid: BoolArray) -> FloatArray:
             end = second[i] if second.shape[0] else first[i + 1]
             steps[i] = sqrt(squared_distance(first[i], end))
     return steps
-
-
-@njit(cache=True, nogil=True)
-def spans(rows: Rows, joined: BoolArray, lag: int) -> FloatArray:
-    """Return the distances between rows that follow each other `lag` steps apart."""
-    found = np.empty(rows.shape[0])
-    count, run = 0, 0
-    for i in range(1, rows.shape[0]):
-        # how many rows before this one belong to the same run
-        run = run + 1 if joined[i - 1] else 0
-        if run >= lag:
-            found[count] = sqrt(squared_distance(rows[i], rows[i - lag]))
-            count += 1
-    return found[:count].copy()
-
-
-@njit(cache=True, nogil=True)
-def continues(first: Rows, second: Rows, final: BoolArray) -> BoolArray:
-    """Whether the next row begins where this one ended, and in the same episode."""
-    joined = np.zeros(first.shape[0], np.bool_)
-    for i in range(first.shape[0] - 1):
-        same = not final[i]
-        for k in range(first.shape[1]):
-            same = same and second[i, k] == first[i + 1, k]
-        joined[i] = same
-    return joined
 
 
 @njit(cache=True, nogil=True)

@@ -30,7 +30,7 @@ from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.landmarks import farthest_points, nearest_landmarks
 from ..kernels.merging import Numbers, Rows, merge_near
-from ..kernels.stays import crossings, mean_actions, spans, step_lengths
+from ..kernels.stays import mean_actions, step_lengths
 from ._dataset import Buffer, as_rows
 
 POOL = 60_000
@@ -155,26 +155,55 @@ class Jumps(KeepsReadOnly):
     launch: FloatArray
 
 
-def find_crossings(buffer: Buffer, located: Located, jump: float | None) -> Crossings:
-    """Find the transitions that change the state; steps longer than `jump` are jumps."""
+def find_crossings(
+    buffer: Buffer, located: Located, steps: FloatArray, jump: float | None
+) -> Crossings:
+    """Find the transitions that change the state; those with steps longer than `jump` are jumps.
+
+    `steps` are the lengths of the rows' steps.
+    """
     here, there, states = located
-    when, dwell, visits = crossings(here, there, buffer.valid, buffer.joined, len(states))
-    steps = step_lengths(buffer.first, buffer.second, buffer.valid)
-    longest = longest_step(steps) if jump is None else jump
-    return Crossings(when, here[when], there[when], dwell, steps[when] > longest, visits)
+    crossed = buffer.valid & (here != there)
+    when = np.flatnonzero(crossed)
+    # a stay begins where an episode does, after a gap in the buffer, and after a crossing
+    fresh = np.append(True, ~buffer.joined[:-1])
+    begins = np.flatnonzero(fresh | np.append(False, crossed[:-1]))
+    begin = begins[np.searchsorted(begins, when, side="right") - 1]
+    passed = np.append(0, np.cumsum(buffer.valid))  # transitions before each row
+    dwell = (passed[when + 1] - passed[begin]).astype(np.int32)
+    size = len(states)
+    visits = np.bincount(here[fresh], minlength=size) + np.bincount(there[when], minlength=size)
+    if jump is None:
+        moved = steps[steps > 0.0]
+        usual = float(np.quantile(moved, _USUAL, method="lower")) if moved.size else np.inf
+        jump = JUMP * usual
+    return Crossings(when, here[when], there[when], dwell, steps[when] > jump, visits)
 
 
-def longest_step(steps: FloatArray) -> float:
-    """Return the length beyond which steps are jumps."""
-    moved = steps[steps > 0.0]
-    return JUMP * float(np.quantile(moved, _USUAL, method="lower")) if moved.size else np.inf
+def arcs_of(moves: Crossings) -> Arcs:
+    """Gather the crossings by arc."""
+    size = moves.visits.size
+    key = moves.tail.astype(np.int64) * size + moves.head
+    key, arc, counts = np.unique(key, return_inverse=True, return_counts=True)
+    # sorted by arc, then by dwell: the median is in the middle of an arc's crossings
+    longest = int(moves.dwell.max(initial=0)) + 1
+    dwell = np.sort(arc * longest + moves.dwell) % longest
+    middle = np.cumsum(counts) - counts + counts // 2
+    median = (dwell[middle - 1 + counts % 2] + dwell[middle]) / 2
+    tails, heads = np.divmod(key, size)
+    indptr = np.searchsorted(tails, np.arange(size + 1))
+    jump_counts = np.bincount(arc[moves.jumped], minlength=key.size)
+    return Arcs(indptr, heads.astype(np.int32), counts, median, jump_counts)
 
 
-def speed_of(buffer: Buffer) -> float:
-    """Return the distance per step of the behaviour; 0 if it never moves."""
-    steps = step_lengths(buffer.first, buffer.second, buffer.valid)[buffer.valid]
-    single = float(np.quantile(steps, _BRISK))
-    many = spans(buffer.first, buffer.joined, _LAG)
+def speed_of(buffer: Buffer, steps: FloatArray) -> float:
+    """Return the distance per step of the behaviour, given all steps; 0 if it never moves."""
+    single = float(np.quantile(steps[buffer.valid], _BRISK))
+    # rows that follow each other without a break
+    rows, size = buffer.first, max(len(buffer.first) - _LAG, 0)
+    breaks = np.append(0, np.cumsum(~buffer.joined))
+    together = breaks[_LAG : _LAG + size] == breaks[:size]
+    many = step_lengths(rows[:size], rows[_LAG:], together)[together]
     if not many.size:  # short episodes, or rows in no order
         return single
     return max(float(np.quantile(many, _BRISK)) / _LAG, _ZIGZAG * single)
@@ -249,10 +278,7 @@ def count_actions(
         refuse(~np.isfinite(given), given, "actions", "is not a finite number")
         dwell = np.ones(row.size, np.int32) if exact else moves.dwell
         means = mean_actions(np.ascontiguousarray(given, dtype=np.float32), row, dwell)
-        pool = means
-        if len(means) > POOL:
-            pool = means[np.random.default_rng(0).choice(len(means), POOL, replace=False)]
-        kinds = pool[farthest_points(pool, ACTION_KINDS, 0.0)]
+        kinds = as_landmarks(ACTION_KINDS, means, gap=0.0, seed=0)
         kind = nearest(means, kinds).astype(np.int64)
     cost = np.ones(row.size) if exact else moves.dwell.astype(np.float64)
     if costs is not None:

@@ -41,7 +41,6 @@ from .._text import number_of
 from ..errors import InputError, InputWarning
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.merging import Rows
-from ..kernels.stays import continues
 
 Ends = Literal["absorbing", "truncated"]
 
@@ -386,7 +385,7 @@ def read_rows(
             )
         both = np.result_type(first, second)
         first, second = first.astype(both, copy=False), second.astype(both, copy=False)
-        joined = continues(first, second, final)
+        joined = np.append((second[:-1] == first[1:]).all(axis=1) & ~final[:-1], False)
         return Buffer(first, second, np.ones(size, bool), joined, final, died)
     valid = ~final
     valid[-1] = False

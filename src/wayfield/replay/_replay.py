@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, cast, get_args
 
@@ -27,12 +27,11 @@ from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.merging import Rows
 from ..kernels.planning import reaching
-from ..kernels.stays import gather_arcs, step_lengths
+from ..kernels.stays import step_lengths
 from ._counts import (
     ActionCounts,
-    Arcs,
     Jumps,
-    Located,
+    arcs_of,
     as_landmarks,
     assigned,
     count_actions,
@@ -42,7 +41,7 @@ from ._counts import (
     nearest,
     speed_of,
 )
-from ._dataset import Buffer, Ends, as_rows, chosen_lengths, read_dataset, read_rows
+from ._dataset import as_rows, chosen_lengths, read_dataset, read_rows
 from ._process import BY, By, transitions_of
 from ._reports import ReachReport, ToleranceScan
 
@@ -68,8 +67,6 @@ class Replay(KeepsReadOnly):
         Vertex where each transition started, and where it ended.
     ends : (e,) int64 array
         Vertices where an episode ended, ascending; empty if there were no terminals.
-    deaths : (k,) int64 array
-        Vertices where a step began that ended in an absorbing state, ascending.
     stayed : int
         Transitions that ended in the state they started in; they are not arcs.
     tolerance : float
@@ -120,7 +117,6 @@ class Replay(KeepsReadOnly):
     exact: bool
     actions: ActionCounts | None = None
     attached: int = 0
-    deaths: NDArray[np.int64] = field(default_factory=lambda: frozen(np.empty(0, np.int64)))
 
     @classmethod
     def from_dataset(
@@ -128,7 +124,6 @@ class Replay(KeepsReadOnly):
         dataset: Any,
         *,
         entry: str = "observation",
-        ends: Ends | None = None,
         **options: Any,
     ) -> Replay:
         """Build the graph of a dataset in the format of OGBench, D4RL, Minari or Stable-Baselines3.
@@ -145,11 +140,6 @@ class Replay(KeepsReadOnly):
             of a single observation are skipped with a warning.
         entry : str
             Which part to use if observations are dictionaries, as in goal-conditioned environments.
-        ends : {"absorbing", "truncated"}, optional
-            What the end of an episode means: a state that is never left (a death, or a goal that
-            ends the episode), or an interruption. By default timeouts and truncations, where given,
-            tell the two apart. Otherwise episodes of equal length count as interrupted, those of
-            irregular length as absorbed; a warning says so if only some are of equal length.
         **options
             As for `replay_graph`: ``tolerance``, ``landmarks``, ``lengths``, ``jump``, ``seed``.
 
@@ -164,7 +154,9 @@ class Replay(KeepsReadOnly):
         >>> Replay.from_dataset(compact)
         Replay(3 transitions, Graph(5 vertices, 3 arcs, directed, unit lengths))
         """
-        return replay_graph(**read_dataset(dataset, entry, ends), **options)
+        columns = read_dataset(dataset, entry, "truncated")
+        del columns["deaths"]  # a graph shows where episodes end, not what that means
+        return replay_graph(**columns, **options)
 
     def nearest(self, observation: ArrayLike) -> int:
         """Return the vertex with the state nearest to an observation, by Euclidean distance."""
@@ -341,7 +333,6 @@ def replay_graph(
     terminals: ArrayLike | None = None,
     actions: ArrayLike | None = None,
     *,
-    deaths: ArrayLike | None = None,
     lengths: ArrayLike | None = None,
     tolerance: float = 0.0,
     landmarks: int | ArrayLike | None = None,
@@ -368,8 +359,6 @@ def replay_graph(
         ``ends`` lists the vertices where episodes ended.
     actions : (t,) integer array or (t, a) float array, optional
         The actions taken. They distinguish choice from chance; see `Replay.transitions`.
-    deaths : (t,) bool array, optional
-        Rows whose step ended in an absorbing state; see `Replay.deaths`.
     lengths : (t,) float array, optional
         Cost of each transition, in place of time. Without `next_observations`, either one per
         transition, or one per row; then those at an episode's end are unused. Of several
@@ -398,34 +387,22 @@ def replay_graph(
     >>> replay_graph(walk, landmarks=[[0.0], [2.0]]).tail
     array([0, 0, 1, 0])
     """
-    buffer = read_rows(observations, next_observations, terminals, deaths)
+    buffer = read_rows(observations, next_observations, terminals)
     tolerance = as_real(tolerance, "tolerance", least=0.0)
     farthest = None if jump is None else as_real(jump, "jump", least=0.0, most=np.inf)
     exact = landmarks is None and tolerance == 0.0
+    # states, and what happened between them
     if landmarks is None:
         located = merged(buffer, tolerance)
     else:
         located = assigned(buffer, as_landmarks(landmarks, buffer.first, tolerance, seed))
-    costs = None if lengths is None else chosen_lengths(lengths, buffer)
-    return assemble(buffer, located, actions, costs, tolerance, farthest, exact)
-
-
-def assemble(
-    buffer: Buffer,
-    located: Located,
-    actions: ArrayLike | None,
-    costs: FloatArray | None,
-    tolerance: float,
-    jump: float | None,
-    exact: bool,
-) -> Replay:
-    """Count what happened between states, however these were found.
-
-    `costs` are those of the transitions, in place of time; steps longer than `jump` are jumps.
-    """
     here, there, states = located
-    moves = find_crossings(buffer, located, jump)
-    arcs, speed = Arcs(*gather_arcs(*moves[1:5], len(states))), speed_of(buffer)
+    costs = None if lengths is None else chosen_lengths(lengths, buffer)
+    steps = step_lengths(buffer.first, buffer.second, buffer.valid)
+    moves = find_crossings(buffer, located, steps, farthest)
+    arcs, speed = arcs_of(moves), speed_of(buffer, steps)
+
+    # the length of every arc
     tails = np.repeat(np.arange(len(states)), np.diff(arcs.indptr))
     cost = arcs.dwell
     if costs is not None:  # the least of those given for the transitions of every arc
@@ -439,6 +416,7 @@ def assemble(
         span = np.linalg.norm(states[arcs.indices].astype(np.float64) - states[tails], axis=1)
         least = np.where(2 * arcs.jump_counts > arcs.counts, 0.0, span / speed)
         cost = np.maximum(cost, least)
+
     done = None
     if actions is not None:
         done = count_actions(actions, buffer, located, moves, costs, exact)
@@ -450,7 +428,6 @@ def assemble(
         tail=frozen(here[buffer.valid].astype(np.int64)),
         head=frozen(there[buffer.valid].astype(np.int64)),
         ends=frozen(np.unique(ended[buffer.final]).astype(np.int64)),
-        deaths=frozen(np.unique(here[buffer.died]).astype(np.int64)),
         stayed=buffer.num_transitions - moves.row.size,
         tolerance=tolerance,
         counts=frozen(arcs.counts),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,14 +16,6 @@ from ..kernels._types import BoolArray, FloatArray
 
 _LIKELY = 0.95
 """Arrival with at least this probability is reported as likely."""
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,7 +122,11 @@ class ToleranceScan:
         ):
             share = f"{100 * joined / counts[0]:.1f} %"
             rows.append((f"{tolerance:.4g}", *(f"{count:,}" for count in counts), share))
-        return _table(rows)
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in rows
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -143,8 +143,7 @@ class PointController:
     array([0.5, 1. ])
     """
 
-    def __init__(self, gain: float = 10.0, damping: float = 1.0) -> None:
-        self.gain, self.damping = gain, damping
+    gain, damping = 10.0, 1.0
 
     def __call__(
         self, position: FloatArray, velocity: FloatArray, target: FloatArray

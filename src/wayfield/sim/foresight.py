@@ -169,14 +169,14 @@ def foresee(
     arrives: NDArray[np.bool_] = arrived.reshape(-1, tries).mean(axis=1) > 0.5
 
     # For the other starts, whether the loop of the plan leaks; that of the goal does.
-    onward = np.where(plan.successor >= 0, plan.successor, np.arange(n))
+    onward = plan.successor
     for _ in range(n.bit_length()):  # doubles the distance each time, and ends on the loop
         onward = onward[onward]
     ends, which = np.unique(onward[begin[~arrives]], return_inverse=True)
     leaks = np.zeros(ends.size, dtype=np.bool_)
     for i, vertex in enumerate(ends.tolist()):
         loop = [vertex]
-        while (following := int(plan.successor[loop[-1]])) not in (vertex, loop[-1], -1):
+        while (following := int(plan.successor[loop[-1]])) != vertex:
             loop.append(following)
         near = np.hypot(*(places.xy - places.xy[loop].mean(axis=0)).T) <= gait.reach
         leaks[i] = (plan.reached[near].mean() if near.any() else 0.0) >= gait.leak

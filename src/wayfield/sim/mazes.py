@@ -201,20 +201,19 @@ class _RoboticsMaze(Maze):
     """A maze of Gymnasium-Robotics."""
 
     suite: Suite = "gymnasium-robotics"
-    hold = 1
 
     def __init__(self, env: Any) -> None:
         inner = env.unwrapped
-        self._ant = hasattr(inner, "ant_env")
+        body: Body = "ant" if hasattr(inner, "ant_env") else "point"
         layout = _layout_of([[cell == 1 for cell in row] for row in inner.maze.maze_map])
         places = robotics_coordinates(layout, unit=float(inner.maze.maze_size_scaling))
-        super().__init__(env, layout, "ant" if self._ant else "point", places)
+        super().__init__(env, layout, body, places)
         self.tolerance = 0.45  # of the suite's own compute_terminated
-        self.hold = 2 if self._ant else 1
+        self.hold = 2 if body == "ant" else 1
 
     @property
     def controller(self) -> Controller:
-        return _Gentle() if self._ant else PointController()
+        return _Gentle() if self.body == "ant" else PointController()
 
     def place(self, start: FloatArray, goal: FloatArray, seed: int) -> None:
         inner, body = self.env.unwrapped, self._simulation
@@ -232,7 +231,7 @@ class _RoboticsMaze(Maze):
     @property
     def _simulation(self) -> Any:
         inner = self.env.unwrapped
-        return inner.ant_env if self._ant else inner.point_env
+        return inner.ant_env if self.body == "ant" else inner.point_env
 
 
 class _Gentle(AntController):

@@ -276,9 +276,8 @@ def steps_ahead(plan: Plan, steps: int) -> NDArray[np.int64]:
     It never leaves the goal or a state without a move.
     """
     here = np.arange(plan.successor.size)
-    onward = np.where(plan.successor >= 0, plan.successor, here)
     for _ in range(steps):
-        here = onward[here]
+        here = plan.successor[here]
     return here
 
 
@@ -398,7 +397,7 @@ def wander(
                     if np.hypot(*(xy - aim)) < _CLOSE * unit / 4:
                         goal, aim = next_goal(here)
                     ahead = int(shortest(goal).successor[here])
-                    target = aim if ahead in (goal, -1) else cells[ahead]
+                    target = aim if ahead == goal else cells[ahead]
                     action = control(maze.position, maze.velocity, target)
                     sway = noise * np.abs(action).max() * rng.normal(size=action.size)
                     action = np.clip(action + sway, -1.0, 1.0)

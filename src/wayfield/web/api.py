@@ -29,7 +29,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..errors import InputError, NotConverged, OutOfTime, WayfieldError
+from ..errors import OutOfTime, WayfieldError
 from ..extension import time_limit
 from ..layouts import Layout
 from . import compute
@@ -91,11 +91,9 @@ def respond(name: str, body: bytes | bytearray) -> Reply:
         with time_limit(PATIENCE):
             reply = handler(scene, fields)
         fields.done()
-    except InputError as error:
-        return error_reply(422, str(error))
     except OutOfTime as error:
         return error_reply(504, f"{error}; try fewer vertices, or another p")
-    except (NotConverged, WayfieldError) as error:
+    except WayfieldError as error:
         return error_reply(422, str(error))
     except MemoryError:
         return error_reply(507, "not enough memory for this")

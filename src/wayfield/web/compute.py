@@ -212,7 +212,7 @@ def picture(scene: Scene, panel: int) -> dict[str, Any]:
 def words(scene: Scene, panel: int) -> dict[str, Any]:
     """Return the summary of ``wf.solve(…)``, line by line."""
     found = answer(scene, panel)
-    facts = found.facts(_names(scene))
+    facts = found.facts(scene.world.names)
     facts["advice"] = advise(found, facts, ON_THE_PAGE)
     return {"lines": [{"word": word, "text": text} for word, text in lines(facts)]}
 
@@ -226,7 +226,7 @@ def state(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
     heads, lengths, value = graph.indices[row], graph.lengths[row], moves.values[x]
     with np.errstate(invalid="ignore"):
         slopes = (value - moves.values[heads]) / lengths
-    call = Caller(_names(scene), graph.num_vertices)
+    call = Caller(scene.world.names, graph.num_vertices)
     labels = labels_of(scene) if scene.vertices else found.labels
     away = dijkstra(graph.to_scipy(), directed=True, indices=[x])[0, labels.vertices]
     nearest = np.lexsort((labels.vertices, away))[:_NEAREST]
@@ -283,7 +283,7 @@ def why(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
     if not np.isfinite(found.field.values[x]):
         return {"labels": [], "text": "No label can be reached from here, so there is no value."}
     vertices, weights = found.field.influence(x)
-    call = Caller(_names(scene), found.graph.num_vertices)
+    call = Caller(scene.world.names, found.graph.num_vertices)
     known = dict(zip(found.labels.vertices.tolist(), found.labels.values.tolist(), strict=True))
     shown = [
         f"{percent(round(weight, 3))} on {call(y)} ({known[y]:.4g})"
@@ -356,7 +356,7 @@ def mend_graph(scene: Scene) -> dict[str, Any]:
     graph = graph_of(scene.world)
     found = mend(graph, labels_of(scene), scene.goal)
     arcs = found.suspects[:_MOST_MARKED]
-    finding = found.finding(_names(scene))
+    finding = found.finding(scene.world.names)
     edges = [[int(graph.tails[e]), int(graph.indices[e])] for e in arcs]
     named = (each for each in found.findings if each.named and each.kind == "false edge")
     false = np.concatenate([np.empty(0, np.int64), *(each.where for each in named)])
@@ -406,7 +406,7 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
             f"tails, heads = {world.tails.tolist()}, {world.heads.tolist()}",
             f"graph = wf.Graph.from_edges(tails, heads, {more})",
         ]
-    named = _names(scene)
+    named = scene.world.names
     if named:
         listed = 'scene["names"]' if world_is_large else str(list(named))
         written += [f"names = {listed}"]
@@ -452,7 +452,3 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
     if not any("np." in line for line in written):
         written.remove("import numpy as np")
     return {"code": "\n".join(written) + "\n"}
-
-
-def _names(scene: Scene) -> tuple[str, ...] | None:
-    return scene.world.names if isinstance(scene.world, Network) else None

@@ -17,8 +17,8 @@ from ..labels import Labels, check_labels
 from ..names import Naming
 
 _MODULES = (
-    "arrays.js", "palette.js", "scene.js", "address.js", "svg.js", "draw.js", "api.js", "view.js",
-    "layout.js", "export.js", "small.js", "core.js", "controls.js", "hands.js", "app.js",
+    "arrays.js", "palette.js", "scene.js", "address.js", "layout.js", "small.js", "svg.js",
+    "draw.js", "api.js", "view.js", "export.js", "core.js", "controls.js", "hands.js", "app.js",
 )  # fmt: skip
 """The page's modules, each after its imports."""
 
@@ -156,12 +156,11 @@ def still(scene: dict[str, Any]) -> str:
     """Return the scene's first panel as a PNG in base64."""
     from ..plots import answer as draw
     from .compute import answer
-    from .scene import Network, Scene
+    from .scene import Scene
 
     shown = Scene.from_json(scene)
     figure = need("matplotlib.figure", "plots").Figure((7, 5), layout="constrained", dpi=100)
-    names = shown.world.names if isinstance(shown.world, Network) else None
-    draw(answer(shown), names, (), figure.subplots())
+    draw(answer(shown), shown.world.names, (), figure.subplots())
     file = io.BytesIO()
     figure.savefig(file)
     return base64.b64encode(file.getvalue()).decode("ascii")

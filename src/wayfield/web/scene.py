@@ -24,17 +24,16 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, cast, get_args
+from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import short
+from .._arrays import as_choice, as_real, as_whole, short
 from ..errors import InputError
 from ..extension._names import parse_method
 from ..graph import Graph
@@ -65,6 +64,8 @@ class Maze:
 
     text: str
     refinement: int
+    names: ClassVar[None] = None
+    """Its vertices have no names."""
 
     @cached_property
     def layout(self) -> Layout:
@@ -381,7 +382,7 @@ class Fields:
     3
     >>> Fields({"goal": "x"}, "scene").whole("goal", 0, 10)
     Traceback (most recent call last):
-    wayfield.errors.InputError: scene.goal must be a whole number, got text
+    wayfield.errors.InputError: scene.goal must be a whole number of at least 0, got 'x'
     """
 
     def __init__(self, data: Any, name: str) -> None:
@@ -416,51 +417,25 @@ class Fields:
 
     def whole(self, key: str, least: int, most: int, default: int | None = None) -> int:
         """Return an entry that is a whole number within a range."""
-        value = self.take(key)
-        if value is None and default is not None:
-            return default
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise self._wrong(key, "a whole number", value)
-        if not least <= value <= most:
-            raise InputError(
-                f"{self.name}.{key} must be from {least:,} to {most:,}, got {short(value)}"
-            )
-        return value
+        value = self._given(key, "a whole number", default)
+        return as_whole(value, f"{self.name}.{key}", least, most)
 
     def number(self, key: str, least: float, most: float, default: float | None = None) -> float:
         """Return an entry that is a finite number within a range."""
-        value = self.take(key)
-        if value is None and default is not None:
-            return default
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self._wrong(key, "a number", value)
-        if isinstance(value, float) and not math.isfinite(value):
-            raise InputError(f"{self.name}.{key} is not finite")
-        if not least <= value <= most:
-            raise InputError(
-                f"{self.name}.{key} must be from {least:g} to {most:g}, got {short(value)}"
-            )
-        return float(value)
+        return as_real(self._given(key, "a number", default), f"{self.name}.{key}", least, most)
 
     def text(self, key: str, longest: int, default: str | None = None) -> str:
         """Return an entry that is text."""
-        value = self.take(key)
-        if value is None and default is not None:
-            return default
+        value = self._given(key, "text", default)
         if not isinstance(value, str):
             raise self._wrong(key, "text", value)
         if len(value) > longest:
             raise InputError(f"{self.name}.{key} is longer than {longest:,} characters")
         return value
 
-    def choice(self, key: str, known: Sequence[str], default: str) -> str:
+    def choice(self, key: str, known: tuple[str, ...], default: str) -> str:
         """Return an entry that is one of the known words."""
-        value = self.take(key)
-        if value is None:
-            return default
-        if value not in known:
-            raise InputError(f"{self.name}.{key} must be one of {', '.join(known)}, got {value!r}")
-        return str(value)
+        return as_choice(self._given(key, "text", default), f"{self.name}.{key}", known)
 
     def flag(self, key: str) -> bool:
         """Return an entry that is true or false; false if it is missing."""
@@ -502,6 +477,13 @@ class Fields:
         """Raise `InputError` for entries that were not read."""
         if self.left:
             raise InputError(f"{self.name} has an unknown entry {short(min(self.left))}")
+
+    def _given(self, key: str, wanted: str, default: Any) -> Any:
+        """Return an entry, or its default if it is missing or null."""
+        value = self.take(key)
+        if value is None and default is None:
+            raise self._wrong(key, wanted, value)
+        return default if value is None else value
 
     def _wrong(self, key: str, wanted: str, value: Any) -> InputError:
         if key not in self.data:

@@ -1,4 +1,5 @@
 // The whole scene in the address bar, compressed: anyone who opens the address sees the same.
+import { pack, unpack } from "./arrays.js";
 
 const LONGEST = 150000; // bytes, compressed
 
@@ -13,16 +14,11 @@ export async function encodeScene(scene) {
   if (plain.length > 10 * LONGEST) return null; // too large even when compressed
   const small = await through(new CompressionStream("deflate-raw"), plain);
   if (small.length > LONGEST) return null;
-  let text = "";
-  for (let at = 0; at < small.length; at += 0x8000) {
-    text += String.fromCharCode(...small.subarray(at, at + 0x8000));
-  }
-  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return pack(small).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
 export async function decodeScene(text) {
-  const base64 = text.replaceAll("-", "+").replaceAll("_", "/");
-  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const bytes = unpack(text.replaceAll("-", "+").replaceAll("_", "/"), Uint8Array);
   const plain = await through(new DecompressionStream("deflate-raw"), bytes);
   return JSON.parse(new TextDecoder().decode(plain));
 }

@@ -215,22 +215,22 @@ export function forServer(scene) {
   return sent;
 }
 
-// As it is exported: lists that a person and any program can read.
-export function readable(scene) {
+// The same scene with every array of its graph written in another way.
+function withArrays(scene, write) {
   if (!scene.graph) return scene;
-  const list = (data, Kind) => (data == null ? null : Array.from(typed(data, Kind)));
+  const other = (data, Kind) => (data == null ? null : write(typed(data, Kind)));
   const { tails, heads, lengths, positions } = scene.graph;
   return { ...scene, graph: { ...scene.graph,
-    tails: list(tails, Int32Array), heads: list(heads, Int32Array),
-    lengths: list(lengths, Float64Array), positions: list(positions, Float64Array) } };
+    tails: other(tails, Int32Array), heads: other(heads, Int32Array),
+    lengths: other(lengths, Float64Array), positions: other(positions, Float64Array) } };
+}
+
+// As it is exported: lists that a person and any program can read.
+export function readable(scene) {
+  return withArrays(scene, (array) => Array.from(array));
 }
 
 // The reverse: short arrays, made once when a file is loaded.
 export function compact(scene) {
-  if (!scene.graph) return scene;
-  const short = (data, Kind) => (data == null ? null : pack(typed(data, Kind)));
-  const { tails, heads, lengths, positions } = scene.graph;
-  return { ...scene, graph: { ...scene.graph,
-    tails: short(tails, Int32Array), heads: short(heads, Int32Array),
-    lengths: short(lengths, Float64Array), positions: short(positions, Float64Array) } };
+  return withArrays(scene, pack);
 }

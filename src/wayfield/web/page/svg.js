@@ -1,7 +1,6 @@
 // A drawing context that writes SVG: what draw.js uses of a canvas, and no more.
+import { plainText } from "./small.js";
 
-const escaped = (text) =>
-  String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 const short = (number) => String(Math.round(number * 100) / 100);
 
 export class SvgContext {
@@ -49,7 +48,7 @@ export class SvgContext {
     const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign];
     const middle = this.textBaseline === "middle" ? ' dominant-baseline="central"' : "";
     this.parts.push(`<text x="${short(x)}" y="${short(y)}" fill="${this.fillStyle}"${middle}` +
-      ` text-anchor="${anchor}" style="font:${this.font}"${this.faint}>${escaped(text)}</text>`);
+      ` text-anchor="${anchor}" style="font:${this.font}"${this.faint}>${plainText(text)}</text>`);
   }
 
   strokeText() {}

@@ -100,7 +100,7 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfield._arrays import as_floats, as_vertex, refuse
+from wayfield._arrays import as_floats, as_vertex, frozen, refuse
 from wayfield.errors import InputError
 from wayfield.extension import check_field
 from wayfield.graph import Graph, check_graph
@@ -192,8 +192,9 @@ class HalfGap(inputs.FrozenArrays):
     @property
     def untied(self) -> BoolArray:
         """(n,) bool: whether exactly one neighbour is optimal."""
-        running = np.concatenate([[0], np.cumsum(self.optimal)])
-        return np.asarray(np.diff(running[self.graph.indptr]) == 1)
+        graph = self.graph
+        counts = np.bincount(graph.tails[self.optimal], minlength=graph.num_vertices)
+        return np.asarray(counts == 1)
 
     def optimal_actions(self, state: int) -> NDArray[np.int64]:
         """List A*(state), the optimal neighbours, ascending."""
@@ -337,8 +338,6 @@ class Ordering(inputs.FrozenArrays):
     tau_nbr : (n,) float array
         The paper's 1 - 4 I / (d (d - 1)); NaN with fewer than two neighbours, and where
         `half_gap.decides` is False.
-    bound : (n,) float array
-        Its gap-dependent lower bound 1 - 4 M(2 ε) / (d (d - 1)), NaN at the same states.
     visits : (n,) int64 array
         Visits by the walks from the starts.
     half_gap : HalfGap
@@ -349,7 +348,6 @@ class Ordering(inputs.FrozenArrays):
 
     tau: FloatArray
     tau_nbr: FloatArray
-    bound: FloatArray
     visits: NDArray[np.int64]
     half_gap: HalfGap
     truth: FloatArray
@@ -363,6 +361,11 @@ class Ordering(inputs.FrozenArrays):
     def eval_rollouts(self) -> Scope:
         """Every decision as often as the walks from the starts meet it."""
         return self.scope(self.visits)
+
+    @cached_property
+    def bound(self) -> FloatArray:
+        """(n,) gap-dependent lower bound on τ_nbr, 1 - 4 M(2 ε) / (d (d - 1)); NaN where it is."""
+        return frozen(self._bound_for(2.0 * self.half_gap.error))
 
     def amle_bound(self, labels: Labels) -> FloatArray:
         """Return a lower bound on τ_nbr of the exact AMLE of these labels, from their density.
@@ -390,7 +393,12 @@ class Ordering(inputs.FrozenArrays):
         refuse(off, labels.values, "label values", "is off the truth by more than its error")
         far = label_distance(graph, labels)
         reach = kernels.local_errors(graph.arcs, far, np.zeros(far.size))
-        widths, q = 2.0 * labels.error + 4.0 * reach, graph.lengths + self.truth[graph.indices]
+        return self._bound_for(2.0 * labels.error + 4.0 * reach)
+
+    def _bound_for(self, widths: FloatArray) -> FloatArray:
+        """Return 1 - 4 M / (d (d - 1)) for the pairs of neighbours that are less far apart."""
+        graph = self.half_gap.graph
+        q = graph.lengths + self.truth[graph.indices]
         pairs = kernels.small_gap_pairs(graph.indptr, q, widths, inputs.rounding(graph))
         return _per_pair(self.half_gap, pairs)
 
@@ -472,11 +480,9 @@ def ordering(
     q, relative = graph.lengths + cost[graph.indices], inputs.rounding(graph)
     ranks = inputs.ranks(graph, values)
     tau, inversions = kernels.neighbour_orders(graph.indptr, q, ranks, relative)
-    small = kernels.small_gap_pairs(graph.indptr, q, 2.0 * audit.error, relative)
     return Ordering(
         tau=np.where(audit.decides, tau, np.nan),
         tau_nbr=_per_pair(audit, inversions),
-        bound=_per_pair(audit, small),
         visits=inputs.visits_from(audit.plan, starts),
         half_gap=audit,
         truth=cost,

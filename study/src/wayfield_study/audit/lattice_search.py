@@ -88,10 +88,12 @@ def search(lattice: Sequence[int] = (4, 4), candidates: int = 588, seed: int = 2
         raise wf.InputError("a lattice of one vertex has no room for a goal and a label")
     as_whole(candidates, "candidates", least=0)
     as_whole(seed, "seed", least=0)
+    whole = induced(np.arange(rows * columns), rows, columns)
     witnesses: dict[str, dict[int, Witness]] = {way: {} for way in WAYS}
     for number in range(candidates):
         rng = np.random.default_rng([seed, rows, columns, number])
-        graph, names = _subgraph(rng, rows, columns)
+        names = _subgraph(rng, whole)
+        graph = induced(names, rows, columns)
         # a goal and one to four more vertices, labelled with their distance to it
         n = graph.num_vertices
         count = int(rng.integers(1, min(MOST_LABELS, n - 1) + 1))
@@ -129,29 +131,22 @@ def contests(
     return found
 
 
-def _subgraph(
-    rng: np.random.Generator, rows: int, columns: int
-) -> tuple[wf.Graph, NDArray[np.int64]]:
-    """Draw a connected induced subgraph, and the numbers of its vertices in the lattice."""
-    total = rows * columns
+def induced(names: NDArray[np.int64], rows: int, columns: int) -> wf.Graph:
+    """Return the subgraph of a lattice that some of its vertices induce, numbered row by row."""
+    free = np.zeros(rows * columns, dtype=bool)
+    free[names] = True
+    return wf.grid_graph(wf.Layout("lattice", free.reshape(rows, columns)))
+
+
+def _subgraph(rng: np.random.Generator, lattice: wf.Graph) -> NDArray[np.int64]:
+    """Draw vertices of the lattice that induce a connected subgraph, ascending."""
+    total = lattice.num_vertices
     size = int(rng.integers(max(2, (total + 1) // 2), total + 1))
     inside, rim = {int(rng.integers(total))}, set[int]()
     newest = next(iter(inside))
     while len(inside) < size:
-        rim.update(y for y in _beside(newest, rows, columns) if y not in inside)
+        rim.update(set(lattice.neighbours(newest).tolist()) - inside)
         newest = sorted(rim)[int(rng.integers(len(rim)))]
         rim.remove(newest)
         inside.add(newest)
-    names = np.array(sorted(inside))
-    pairs = [(x, y) for x in names.tolist() for y in _beside(x, rows, columns) if y in inside]
-    tails, heads = np.searchsorted(names, np.array(pairs).T)
-    positions = np.column_stack([names % columns, rows - 1 - names // columns]).astype(float)
-    graph = wf.Graph.from_edges(tails, heads, positions=positions)
-    return graph, frozen(names)
-
-
-def _beside(x: int, rows: int, columns: int) -> list[int]:
-    """Return the lattice neighbours of a vertex."""
-    row, column = divmod(x, columns)
-    steps = ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
-    return [r * columns + c for r, c in steps if 0 <= r < rows and 0 <= c < columns]
+    return frozen(np.array(sorted(inside)))

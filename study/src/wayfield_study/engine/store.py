@@ -22,13 +22,13 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from wayfield._optional import need
 from wayfield.errors import WayfieldError
@@ -188,17 +188,15 @@ class Store:
 
     def _replace(self, path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=_TEMPORARY)
+        temporary = path.with_name(f".{uuid4().hex}{_TEMPORARY}")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with temporary.open("wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(temporary).chmod(0o644)  # others may read results, which mkstemp would not allow
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 # -------------------------------------------------------------------- names and headers

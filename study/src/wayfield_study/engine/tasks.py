@@ -248,14 +248,11 @@ class Profile:
         Its name, and a short description.
     goals : int or None
         Goals per cell; None where cells have no choice of goals.
-    most_goals : int
-        The largest number of goals that may be asked for.
     """
 
     name: str
     about: str
     goals: int | None = None
-    most_goals: int = 512
 
     def with_goals(self, goals: int | None) -> Profile:
         """Return the profile with another number of goals per cell; the same if none is given."""
@@ -263,7 +260,7 @@ class Profile:
             return self
         if self.goals is None:
             raise InputError("this study has no option for the number of goals")
-        return replace(self, goals=as_whole(goals, "goals", least=1, most=self.most_goals))
+        return replace(self, goals=as_whole(goals, "goals", least=1))
 
     def at_most(self, **limits: int) -> int:
         """Return the goals per cell, limited by the number under this profile's name.

@@ -81,9 +81,9 @@ STUDIES = {
             "The paper's figures again, and what lies beyond it",
             PAPER,
             (
-                Profile("paper", "all of the paper and beyond it, 32 goals per cell", 32, PAIRS),
-                Profile("quick", "a few small cells of every experiment, half a minute", 4, PAIRS),
-                Profile("full", "as the paper, with up to 512 goals per cell: hours", PAIRS, PAIRS),
+                Profile("paper", "all of the paper and beyond it, 32 goals per cell", 32),
+                Profile("quick", "a few small cells of every experiment, half a minute", 4),
+                Profile("full", "as the paper, with up to 512 goals per cell: hours", PAIRS),
             ),
             paper_study.cover,
         ),

@@ -107,9 +107,7 @@ class MazeCell:
         """
         graph = self.graph
         n = graph.num_vertices
-        maze = int.from_bytes(self.maze.encode())
-        parts = [maze, self.refinement, round(self.label_fraction * 1e6), self.seed]
-        for_labels, for_goals, for_starts = np.random.SeedSequence(parts).spawn(3)
+        for_labels, for_goals, for_starts = seeds_of(self).spawn(3)
         goals = np.random.default_rng(for_goals).choice(n, self.goals, replace=self.goals > n)
         seed = int(for_labels.generate_state(1)[0])
         truths = [wf.cost_to_go(graph, int(goal)) for goal in goals]
@@ -143,6 +141,13 @@ class Draw:
     truths: list[FloatArray]
     labels: list[wf.Labels]
     label_seed: int
+
+
+def seeds_of(cell: Any) -> np.random.SeedSequence:
+    """Return the source of all that is random in a cell on a maze."""
+    maze = int.from_bytes(cell.maze.encode())
+    parts = [maze, cell.refinement, round(cell.label_fraction * 1e6), cell.seed]
+    return np.random.SeedSequence(parts)
 
 
 def draw_starts(

@@ -47,17 +47,6 @@ def make_experiment(
     return Experiment(name, title, version, run, cells, sections=(section,), **settings)
 
 
-def percent(fraction: float) -> str:
-    """Write a share.
-
-    Examples
-    --------
-    >>> percent(0.005)
-    '0.5 %'
-    """
-    return f"{100 * fraction:g} %"
-
-
 def share_of(part: str, total: str) -> Figures:
     """Return the figures "share of a count in another", with Wilson's interval."""
 

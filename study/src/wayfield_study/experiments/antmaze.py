@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 import wayfield as wf
 from wayfield._optional import missing
-from wayfield._text import number_of
+from wayfield._text import number_of, percent
 from wayfield._threads import one_thread
 from wayfield.sim import Coordinates, Ending, Maze, foresee, make, ogbench_coordinates, walk, wander
 from wayfield.sim.walking import Style
@@ -40,7 +40,8 @@ from wayfield.sim.walking import Style
 from ..engine import Profile, Records, Row
 from ..paper.grid import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
 from ..report import Chart, Finding, Look, Table, against
-from ._shared import Settings, make_experiment, percent, share_of
+from ._mazes import seeds_of
+from ._shared import Settings, make_experiment, share_of
 from ._trial import EXACT, HARMONIC, Arm, power_arm
 
 SWEEPS = Arm(
@@ -103,13 +104,7 @@ class AntCell(Settings):
         layout = wf.load_layout(self.maze)
         graph = wf.grid_graph(layout, self.refinement)
         places = ogbench_coordinates(layout, self.refinement)
-        parts = [
-            int.from_bytes(self.maze.encode()),
-            self.refinement,
-            round(self.label_fraction * 1e6),
-            self.seed,
-        ]
-        for_labels, for_goals, for_starts, for_walks = np.random.SeedSequence(parts).spawn(4)
+        for_labels, for_goals, for_starts, for_walks = seeds_of(self).spawn(4)
         roomy, shape = places.roomy, (self.goals, self.starts)
         goals = np.random.default_rng(for_goals).choice(roomy, self.goals, replace=False)
         others = np.random.default_rng(for_starts).integers(roomy.size - 1, size=shape)

@@ -20,7 +20,7 @@ from scipy.ndimage import gaussian_filter
 from scipy.spatial import KDTree
 
 import wayfield as wf
-from wayfield._text import number_of
+from wayfield._text import number_of, percent
 from wayfield.extension import Method, check_field
 from wayfield.kernels._types import BoolArray, FloatArray, IntArray
 from wayfield.plans import RuleName, TieName
@@ -28,7 +28,7 @@ from wayfield.plans import RuleName, TieName
 from ..engine import Profile, Records, Row
 from ..engine.config import one_of, read_lists, real, whole
 from ..report import Chart, Finding, Look, Table, against
-from ._shared import Settings, make_experiment, percent
+from ._shared import Settings, make_experiment
 from ._trial import Arm
 
 FRACTIONS = (0.001, 0.003, 0.01, 0.03, 0.1)

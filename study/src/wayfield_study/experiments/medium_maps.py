@@ -7,14 +7,14 @@ and large with r/2 vertices along the side of a cell. `paper.likelihood` ranks t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from ..engine import NO_ROWS, Experiment, Profile, Records, Tables
 from ..paper.figures import FIGURES
-from ..paper.grid import DESIGN_SEEDS, SEEDS
-from ..paper.measures import measures
+from ..paper.grid import DESIGN_SEEDS
+from ..paper.measures import as_papers_seeds, measured_values
 from ..report import Section
 from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from ._shared import table_by
@@ -47,23 +47,20 @@ def cells(profile: Profile) -> list[MazeCell]:
 
 
 def under_maps(
-    experiments: Iterable[Experiment[Any]], tables: Tables
+    experiments: Sequence[Experiment[Any]], tables: Tables
 ) -> dict[str, dict[str, float]]:
     """Return what every candidate gives for the figures of Table 4."""
-    every, found, rows = list(experiments), {}, tables.get("medium_maps", NO_ROWS)
-    names = dict(zip(DESIGN_SEEDS, SEEDS, strict=True))  # they stand for the paper's
-    if set(rows.values("seed")) != names.keys():
+    found, rows = {}, tables.get("medium_maps", NO_ROWS)
+    if set(rows.values("seed")) != set(DESIGN_SEEDS):
         return {}
     for maze, part in MAPS.items():
-        stand_in = (
-            row
-            | {"maze": "medium", "refinement": part * row["refinement"], "seed": names[row["seed"]]}
-            for row in rows.where(maze=maze)
+        stand_in = Records.of(
+            row | {"maze": "medium", "refinement": part * row["refinement"]}
+            for row in as_papers_seeds(rows.where(maze=maze), DESIGN_SEEDS)
         )
+        given = measured_values(experiments, as_tables(stand_in)).items()
         found[TITLES[maze]] = {
-            name: measure.value
-            for name, measure in measures(every, as_tables(Records.of(stand_in))).items()
-            if measure.value is not None and FIGURES[name].table == "grid-medium"
+            name: figure for name, figure in given if FIGURES[name].table == "grid-medium"
         }
     return found if all(found.values()) else {}
 

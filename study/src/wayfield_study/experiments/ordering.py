@@ -77,6 +77,8 @@ def measures(rows: Records) -> dict[str, Measure]:
     return found
 
 
+METHODS = {"harmonic": HARMONIC, "amle": SWEEPS}
+"""The paper's methods, and the arms that stand for them."""
 FORMULAS = {
     "τ-b": ("tau_sum", "low_tau", "ranked"),
     "printed formula": ("paired_tau_sum", "paired_tau_low", "paired"),
@@ -84,21 +86,22 @@ FORMULAS = {
 """Two formulas for τ, as columns: sum, number below 0.5, number."""
 
 
+def tau(rows: Records, scope: str, method: str, formula: str) -> tuple[float, float]:
+    """Return mean τ by a formula, and the share of decisions with τ below 0.5."""
+    some = rows.where(scope=scope, arm=METHODS[method].name)
+    total, low, whole = (some.column(name).sum() for name in FORMULAS[formula])
+    return total / whole, low / whole
+
+
 def formulas(rows: Records) -> Iterator[Table]:
     """Tabulate τ-b and the paper's printed formula, which has no correction for ties."""
     lines = []
-    for scope, arm in product(SCOPES, (HARMONIC, SWEEPS)):
-        some = rows.where(scope=scope, arm=arm.name)
-        method = "harmonic" if arm is HARMONIC else "amle"
+    for scope, method in product(SCOPES, METHODS):
         theirs = [
             FIGURES[f"ordering/{scope}/{metric}/{method}"].text
             for metric in ("tau_mean", "tau_lt_05_rate")
         ]
-        ours = [
-            f"{some.column(part).sum() / some.column(whole).sum():.4f}"
-            for total, low, whole in FORMULAS.values()
-            for part in (total, low)
-        ]
+        ours = [f"{each:.4f}" for title in FORMULAS for each in tau(rows, scope, method, title)]
         lines.append([f"{shown_name(scope)}, {shown_name(method)}", *theirs, *ours])
     heads = ["decisions, field", "paper, mean τ", "share with τ < 0.5"]
     for title in FORMULAS:
@@ -111,15 +114,13 @@ def formulas(rows: Records) -> Iterator[Table]:
 
 def printed_formula(rows: Records) -> Iterator[Finding]:
     """Report which formula for τ gives the paper's figures."""
-    off: dict[str, list[float]] = {title: [] for title in FORMULAS}
-    for (title, (total, _, whole)), scope, arm in product(
-        FORMULAS.items(), SCOPES, (HARMONIC, SWEEPS)
-    ):
-        some = rows.where(scope=scope, arm=arm.name)
-        method = "harmonic" if arm is HARMONIC else "amle"
-        mean = some.column(total).sum() / some.column(whole).sum()
-        off[title].append(abs(mean - value(f"ordering/{scope}/tau_mean/{method}")))
-    near, far = (max(some) for some in off.values())
+    near, far = (
+        max(
+            abs(tau(rows, scope, method, title)[0] - value(f"ordering/{scope}/tau_mean/{method}"))
+            for scope, method in product(SCOPES, METHODS)
+        )
+        for title in FORMULAS
+    )
     yield Finding(
         "differs" if far > near else "new",
         "The paper: τ = 1 − 4I / d(d − 1), with I the inversions among d neighbours.",

@@ -43,7 +43,7 @@ import wayfield as wf
 from wayfield.kernels._types import FloatArray
 
 from ..audit import ordering, separated_states, strict_extrema, visits_from, walk_ends
-from ..engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
+from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Tables
 from ..kernels.energy import relaxed_sweeps
 from ..paper.figures import FIGURES
 from ..paper.grid import (
@@ -61,7 +61,7 @@ from ..paper.grid import (
     SEEDS,
     papers_rows,
 )
-from ..paper.measures import measures
+from ..paper.measures import as_papers_seeds, measured_values
 from ..paper.rules import Evidence, Expected, expect
 from ..report import Section, Table
 from ._mazes import Draw, MazeCell, cells_by_profile, draw_starts, grid, maze_experiment
@@ -246,10 +246,7 @@ def run(cell: ReadingCell) -> list[Row]:
                         sweeps=budget,
                         residual=float(np.mean([each.residual for each in swept])),
                     )
-    # every row has all columns: those of arms that are not audited are empty
-    widest = max(rows, key=len)
-    empty = {name: type(value)() for name, value in widest.items()}
-    return [empty | row for row in rows]
+    return filled(rows)
 
 
 def run_adopted(cell: MazeCell) -> list[Row]:
@@ -260,15 +257,22 @@ def run_adopted(cell: MazeCell) -> list[Row]:
     rule = (PAPER_SWEEPS, PAPER_RELAXATION, PAPER_TOLERANCE)
     swept = [each.values for each in trial.swept(map(Swept, harmonic), *rule)]
     nearest = [field.values for field in trial.fields(wf.NearestLabel())]
-    rows = [
-        {"arm": arm} | outcomes(trial, fields, starts, harmonic)[0]
-        for arm, fields in (("harmonic", harmonic), ("sweeps", swept))
-    ]
-    empty = {name: type(value)() for name, value in rows[0].items()}  # no audits of these two
-    baselines = (("nearest", nearest), ("oracle", trial.drawn.truths))
-    return rows + [
-        empty | {"arm": arm} | outcomes(trial, fields, starts)[0] for arm, fields in baselines
-    ]
+    return filled(
+        {"arm": arm} | outcomes(trial, fields, starts, audited)[0]
+        for arm, fields, audited in (
+            ("harmonic", harmonic, harmonic),
+            ("sweeps", swept, harmonic),
+            ("nearest", nearest, None),
+            ("oracle", trial.drawn.truths, None),
+        )
+    )
+
+
+def filled(rows: Iterable[Row]) -> list[Row]:
+    """Give all rows the columns of the widest: those of arms that are not audited are empty."""
+    known = list(rows)
+    empty = {name: type(value)() for name, value in max(known, key=len).items()}
+    return [empty | row for row in known]
 
 
 def outcomes(
@@ -384,26 +388,25 @@ def as_tables(rows: Records, tolerance: float = PAPER_TOLERANCE) -> dict[str, Re
 # -------------------------------------------------------------------- evidence
 
 
-def evidence(experiments: Iterable[Experiment[Any]], tables: Tables) -> Evidence:
+def evidence(experiments: Sequence[Experiment[Any]], tables: Tables) -> Evidence:
     """Return the distribution of every figure under the adopted reading.
 
     Parameters
     ----------
-    experiments : iterable of Experiment
+    experiments : sequence of Experiment
         Those of the study, whose measures are taken of the other rows too.
     tables : mapping of str to Records
         The rows at hand.
     """
-    every = list(experiments)
-    expected, exact = _of_own_seeds(every, tables)
-    expected |= _of_other_seeds(every, tables.get("other_draws", NO_ROWS))
+    expected, exact = _of_own_seeds(experiments, tables)
+    expected |= _of_other_seeds(experiments, tables.get("other_draws", NO_ROWS))
     searched = tables.get("other_searches", NO_ROWS)
     if len(counts := searched.column("swept")) > 1:
         expected[_WITNESSES] = expect([counts.tolist()], counts.size)
     return Evidence(expected, exact)
 
 
-def _of_other_seeds(experiments: list[Experiment[Any]], rows: Records) -> dict[str, Expected]:
+def _of_other_seeds(experiments: Sequence[Experiment[Any]], rows: Records) -> dict[str, Expected]:
     """Return what other seeds give, grouped into studies of as many as the paper has.
 
     Seeds of which a run that was stopped has only some configurations are left out.
@@ -413,26 +416,21 @@ def _of_other_seeds(experiments: list[Experiment[Any]], rows: Records) -> dict[s
     studies = len(seeds) // len(SEEDS)
     if studies < 2:
         return {}
-    found: list[list[dict[str, Measure]]] = []
+    found: list[list[dict[str, float]]] = []
     for grouping in range(GROUPINGS):
         order = np.random.default_rng(grouping).permutation(seeds)
-        found.append([])
-        for group in np.split(order[: studies * len(SEEDS)], studies):
-            names = dict(zip(group.tolist(), SEEDS, strict=True))  # they stand for the paper's
-            kept = (row | {"seed": names[row["seed"]]} for row in rows if row["seed"] in names)
-            found[-1].append(measures(experiments, as_tables(Records.of(kept))))
+        groups = np.split(order[: studies * len(SEEDS)], studies)
+        kept = (as_papers_seeds(rows, group.tolist()) for group in groups)
+        found.append([measured_values(experiments, as_tables(some)) for some in kept])
     return {
-        name: expect(
-            [[float(study[name].value or 0.0) for study in some] for some in found],
-            studies * len(SEEDS),
-        )
+        name: expect([[study[name] for study in some] for some in found], studies * len(SEEDS))
         for name in FIGURES
-        if all(study[name].value is not None for some in found for study in some)
+        if all(name in study for some in found for study in some)
     }
 
 
 def _of_own_seeds(
-    experiments: list[Experiment[Any]], tables: Tables
+    experiments: Sequence[Experiment[Any]], tables: Tables
 ) -> tuple[dict[str, Expected], dict[str, Expected]]:
     """Return the distribution of every figure, at the paper's budget and exactly, by resampling.
 
@@ -482,23 +480,18 @@ def _resampled(tables: Tables, number: int) -> Tables:
 
 
 def under_readings(
-    experiments: Iterable[Experiment[Any]], tables: Tables
+    experiments: Sequence[Experiment[Any]], tables: Tables
 ) -> dict[Reading, dict[str, float]]:
     """Return what every reading gives for every figure, if the design was run completely."""
-    every, found, rows = list(experiments), {}, tables.get("design", NO_ROWS)
-    names = dict(zip(DESIGN_SEEDS, SEEDS, strict=True))  # they stand for the paper's
-    if set(rows.values("seed")) != names.keys():
+    found, rows = {}, tables.get("design", NO_ROWS)
+    if set(rows.values("seed")) != set(DESIGN_SEEDS):
         return {}
-    rows = Records.of(row | {"seed": names[row["seed"]]} for row in rows)
+    rows = as_papers_seeds(rows, DESIGN_SEEDS)
     for reading in READINGS:
-        kept = rows_of(rows, reading)
-        given = measures(every, as_tables(kept, reading.tolerance))
+        kept = as_tables(rows_of(rows, reading), reading.tolerance)
+        given = measured_values(experiments, kept).items()
         # sizes of maps are the same under every reading
-        found[reading] = {
-            name: measure.value
-            for name, measure in given.items()
-            if measure.value is not None and FIGURES[name].table != "setup"
-        }
+        found[reading] = {name: figure for name, figure in given if FIGURES[name].table != "setup"}
     return found
 
 

@@ -27,7 +27,7 @@ import numpy as np
 import wayfield as wf
 from wayfield.plans import Plan
 
-from ..audit.lattice_search import UPDATE, Search, contests
+from ..audit.lattice_search import UPDATE, Search, contests, induced
 from ..audit.witnesses import Witness, seven_node
 from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables
 from ..paper.measures import NOT_RUN, figures_of
@@ -65,10 +65,8 @@ class Fit:
     @cached_property
     def witnesses(self) -> dict[str, Witness]:
         """Both fields and their plans, the AMLE in three ways: see `audit.lattice_search`."""
-        free = ["#" if v in self.left_out else "." for v in range(SIDE**2)]
-        rows = ["".join(free[SIDE * row : SIDE * (row + 1)]) for row in range(SIDE)]
-        graph = wf.grid_graph(wf.Layout.from_text("\n".join(rows), "witness"), 1)
-        names = np.array([v for v in range(SIDE**2) if v not in self.left_out])
+        names = np.setdiff1d(np.arange(SIDE**2), self.left_out)
+        graph = induced(names, SIDE, SIDE)
         vertices = np.searchsorted(names, sorted((self.goal, *self.others)))
         goal = int(np.searchsorted(names, self.goal))
         labels = wf.Labels(vertices, wf.cost_to_go(graph, goal)[vertices])

@@ -7,7 +7,7 @@ own; `paper.likelihood` ranks them by the tables of the family, which no other r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import inf
 from typing import Any, TypeAlias
@@ -19,7 +19,7 @@ from wayfield.kernels._types import FloatArray
 
 from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Tables
 from ..paper.grid import DESIGN_SEEDS, SEEDS
-from ..paper.measures import measures
+from ..paper.measures import measured_values
 from ..report import Section, Table
 from ._mazes import MazeCell, grid, maze_experiment
 from ._trial import HARMONIC, SWEEPS, Trial
@@ -88,14 +88,14 @@ def cells(profile: Profile) -> list[MazeCell]:
 
 
 def under_starts(
-    experiments: Iterable[Experiment[Any]], tables: Tables
+    experiments: Sequence[Experiment[Any]], tables: Tables
 ) -> dict[str, dict[str, float]]:
     """Return what every start gives for the figures of the family.
 
     The one seed stands for all of the paper's, and what is solved exactly there is not at hand:
     the stopped fields stand in for it, so that nothing moves.
     """
-    every, found, rows = list(experiments), {}, tables.get("solver_readings", NO_ROWS)
+    found, rows = {}, tables.get("solver_readings", NO_ROWS)
     ends = rows.where(start="")
     for start in STARTS:
         stopped = rows.where(start=start)
@@ -107,11 +107,7 @@ def under_starts(
             name: Records.of(row | {"seed": seed} for seed in SEEDS for row in some)
             for name, some in parts.items()
         }
-        found[start] = {
-            name: measure.value
-            for name, measure in measures(every, stand_in).items()
-            if measure.value is not None
-        }
+        found[start] = measured_values(experiments, stand_in)
     return found if all(found.values()) else {}
 
 

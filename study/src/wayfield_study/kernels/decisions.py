@@ -248,8 +248,7 @@ def neighbour_range(
 def first_breaks(successor: IntArray, goal: int, holds: BoolArray) -> IntArray:
     """Return the first state on each walk where a condition breaks; `NOWHERE` if none.
 
-    A walk ends at the goal, which needs no condition, at a state without a move, or when it
-    repeats a state.
+    A walk ends at the goal, which needs no condition, or when it repeats a state.
     """
     n = successor.size
     broken = np.full(n, UNSEEN, np.int64)
@@ -257,16 +256,17 @@ def first_breaks(successor: IntArray, goal: int, holds: BoolArray) -> IntArray:
     path = np.empty(n, np.int64)
     for start in range(n):
         x, size = start, 0
-        # out to the first state that is known, breaks the condition or has no move; then the whole
-        # path shares its answer
-        while broken[x] == UNSEEN and holds[x] and successor[x] >= 0:
+        # out to the first state that is known or breaks the condition; then the whole path shares
+        # its answer
+        while broken[x] == UNSEEN and holds[x]:
             broken[x] = ON_WALK
             path[size] = x
             size += 1
             x = successor[x]
         if broken[x] == UNSEEN:
-            broken[x] = NOWHERE if holds[x] else x
-        # a walk that meets itself has closed a cycle on which the condition holds throughout
+            broken[x] = x
+        # a walk that meets itself has closed a cycle on which the condition holds throughout; so
+        # has one that ends at a state without a move, which is its own successor
         end = NOWHERE if broken[x] == ON_WALK else broken[x]
         for i in range(size):
             broken[path[i]] = end

@@ -55,6 +55,18 @@ def measures(experiments: Iterable[Experiment[Any]], tables: Tables) -> dict[str
     return {name: found[name] for name in FIGURES}
 
 
+def measured_values(experiments: Iterable[Experiment[Any]], tables: Tables) -> dict[str, float]:
+    """Return the figures of the paper that `measures` gives a number for, by id."""
+    found = measures(experiments, tables).items()
+    return {name: measure.value for name, measure in found if measure.value is not None}
+
+
+def as_papers_seeds(rows: Records, seeds: Iterable[int]) -> Records:
+    """Keep the rows of as many seeds as the paper has, which then stand for the paper's own."""
+    names = dict(zip(seeds, SEEDS, strict=True))
+    return Records.of(row | {"seed": names[row["seed"]]} for row in rows if row["seed"] in names)
+
+
 def covered(
     rows: Records | None,
     wanted: Iterable[Configuration],

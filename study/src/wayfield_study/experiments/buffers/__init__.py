@@ -27,7 +27,7 @@ from ...engine.statistics import wilson_interval
 from ...report import Chart, Cover, Finding, Look, Series, Table, Tile, scatter
 from .._shared import Settings, make_experiment
 from . import held_back, tuned
-from ._planners import Guide, Oracle, Plan, by_actions, by_subgoals, counts, neighbours, shortest
+from ._planners import Guide, Oracle, Plan, counts, neighbours, ours, shortest
 from ._worlds import Task, World, make_buffer
 
 SETS = {"tuned": tuned.WORLDS, "held back": held_back.WORLDS}
@@ -84,9 +84,9 @@ def run(cell: BufferCell) -> list[Row]:
         warnings.simplefilter("ignore")  # what it warns of is in the verdict
         planner = wf.Planner(data)
         verdict = planner.check().verdict
-        guides: dict[str, Guide] = {"subgoals": by_subgoals(world, planner)}
+        guides: dict[str, Guide] = {"subgoals": ours(world, planner, by_actions=False)}
         if world.has_actions:
-            guides["actions"] = by_actions(world, planner)
+            guides["actions"] = ours(world, planner, by_actions=True)
         guides["dijkstra"] = shortest(world, data, cell.seed)
         guides["neighbours"] = neighbours(world, data, cell.seed)
         if world.has_actions:
@@ -97,13 +97,12 @@ def run(cell: BufferCell) -> list[Row]:
             for number, task in enumerate(world.tasks):
                 rng = np.random.default_rng([cell.seed, number, 34])
                 row = walk(world, guide, task, cell.walks, rng)
-                low, high = np.nan, np.nan
+                said, low, high = "", np.nan, np.nan
                 if arm in OURS:
+                    said = verdict
                     low, high = interval(world, planner, task, cell.walks, rng)
-                ours = verdict if arm in OURS else ""
-                rows.append({"arm": arm, "task": number, "verdict": ours} | row | {
-                    "low": low, "high": high,
-                })  # fmt: skip
+                about = {"arm": arm, "task": number, "verdict": said}
+                rows.append(about | row | {"low": low, "high": high})
     return rows
 
 
@@ -169,12 +168,11 @@ def figures(rows: Records) -> dict[str, float]:
     low, high = rows.column("low"), rows.column("high")
     given = np.isfinite(low)
     ends = np.array([wilson_interval(row["arrived"], row["walks"]) for row in rows])
-    nothing = np.full(1, np.nan)
     holds = (low <= walked + 1e-9) & (walked <= high + 1e-9)
     meets = (low <= ends[:, 1]) & (ends[:, 0] <= high)
 
     def mean(of: Any) -> float:
-        return float((of[given] if given.any() else nothing).mean())
+        return float(of[given].mean()) if given.any() else np.nan
 
     return {
         "arrival": float(walked.mean()),
@@ -186,7 +184,7 @@ def figures(rows: Records) -> dict[str, float]:
     }
 
 
-def tables(rows: Records) -> list[Table]:
+def tables(rows: Records) -> Iterator[Table]:
     """Tabulate the summary, success by world, every task of ours, and the verdicts."""
     heads = {
         "arrival": "arrive",
@@ -196,23 +194,15 @@ def tables(rows: Records) -> list[Table]:
         "meets": "up to chance",
         "narrow": "narrower than 0.3",
     }
-    found = []
     for which, some in rows.by("set").items():
-        arms, lines = some.by("arm"), []
+        name, arms, lines = which.replace(" ", "-"), some.by("arm"), []
         for look in LOOKS:
             if look.name in arms:
                 summary = figures(arms[look.name])
                 lines.append([look.title, *(_number(summary[name]) for name in heads)])
-        count = len(some.distinct("world", "seed", "task"))
-        found.append(
-            Table(
-                f"summary-{which.replace(' ', '-')}",
-                f"Worlds {which}: arrival and prediction",
-                ["planner", *heads.values()],
-                lines,
-                f"Means over {count} tasks; shares of them.",
-            )
-        )
+        title = f"Worlds {which}: arrival and prediction"
+        note = f"Means over {len(some.distinct('world', 'seed', 'task'))} tasks; shares of them."
+        yield Table(f"summary-{name}", title, ["planner", *heads.values()], lines, note)
         lines = []
         for world, group in some.by("world").items():
             arms, line = group.by("arm"), [world]
@@ -224,19 +214,9 @@ def tables(rows: Records) -> list[Table]:
                 said, share = arm.mean("predicted"), arm.share("arrived", "walks").mean()
                 line.append(f"{share:.2f}" if np.isnan(said) else f"{share:.2f} / {said:.2f}")
             lines.append(line)
-        found.append(
-            Table(
-                f"worlds-{which.replace(' ', '-')}",
-                f"Worlds {which}: walked / predicted",
-                ["world", *(look.title for look in LOOKS)],
-                lines,
-                "Means over tasks.",
-            )
-        )
-    return [*found, _tasks(rows), _verdicts(rows)]
+        title, planners = f"Worlds {which}: walked / predicted", [look.title for look in LOOKS]
+        yield Table(f"worlds-{name}", title, ["world", *planners], lines, "Means over tasks.")
 
-
-def _tasks(rows: Records) -> Table:
     lines = [
         [
             row["set"], row["world"], row["arm"], str(row["task"] + 1),
@@ -248,19 +228,18 @@ def _tasks(rows: Records) -> Table:
         for row in rows
         if row["arm"] in OURS
     ]  # fmt: skip
-    heads = ["set", "world", "arm", "task", "walked", "predicted", "interval", "steps", "verdict"]
-    return Table("tasks", "Every task", heads, lines, "Steps are those of the walks that arrive.")
+    columns = ["set", "world", "arm", "task", "walked", "predicted", "interval", "steps", "verdict"]
+    note = "Steps are those of the walks that arrive."
+    yield Table("tasks", "Every task", columns, lines, note)
 
-
-def _verdicts(rows: Records) -> Table:
     lines = []
     for (which, verdict), some in rows.where(arm="subgoals").by("set", "verdict").items():
         summary = figures(some)
         shown = (_number(summary[name]) for name in ("arrival", "gap", "over"))
         count = len(some.distinct("world", "seed"))
         lines.append([which, verdict or "none", f"{count} worlds", *shown])
-    heads = ["set", "verdict of check()", "worlds", "arrive", "|predicted − walked|", "too high"]
-    return Table("verdicts", "What the verdicts are worth", heads, lines)
+    columns = ["set", "verdict of check()", "worlds", "arrive", "|predicted − walked|", "too high"]
+    yield Table("verdicts", "What the verdicts are worth", columns, lines)
 
 
 def _number(value: float) -> str:

@@ -66,28 +66,16 @@ Columns: TypeAlias = dict[str, NDArray[Any]]
 # -------------------------------------------------------------------- ours
 
 
-def by_subgoals(world: World, planner: wf.Planner) -> Guide:
-    """Follow the sub-goals of a planner."""
+def ours(world: World, planner: wf.Planner, by_actions: bool) -> Guide:
+    """Take the actions of a planner, or follow its sub-goals."""
 
     def plan(goal: FloatArray) -> Plan:
         target = world.seen(goal[None])[0]
 
         def act(states: FloatArray, seen: FloatArray) -> Actions:
+            if by_actions:
+                return np.asarray(planner.action(seen, target)).astype(np.int64)
             return steer(world, states, world.given(planner.subgoal(seen, target)))
-
-        return Plan(lambda seen: planner.reach(seen, target), act)
-
-    return plan
-
-
-def by_actions(world: World, planner: wf.Planner) -> Guide:
-    """Take the actions of a planner."""
-
-    def plan(goal: FloatArray) -> Plan:
-        target = world.seen(goal[None])[0]
-
-        def act(_: FloatArray, seen: FloatArray) -> Actions:
-            return np.asarray(planner.action(seen, target)).astype(np.int64)
 
         return Plan(lambda seen: planner.reach(seen, target), act)
 
@@ -128,7 +116,6 @@ def _on_graph(
         last = int(locate(target)[0])
         values = wf.cost_to_go(graph, last)
         following = wf.plan(graph, values, last, rule="q").successor
-        following = np.where(following < 0, np.arange(len(nodes)), following)
         second = following[following]
         aims = np.where((second == last)[:, None], target, nodes[second])
 

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 from scipy.spatial import cKDTree
 
@@ -93,11 +92,8 @@ class PointMaze:
     @cached_property
     def hops(self) -> NDArray[np.int64]:
         """(c, c) cells from each free cell to each other; -1 where no path leads."""
-        next_to = self._numbered[1]
-        cell, side = np.nonzero(next_to >= 0)
-        ends = cell, next_to[cell, side]
-        joined = sparse.csr_array((np.ones(cell.size), ends), shape=(len(next_to), len(next_to)))
-        hops = shortest_path(joined, unweighted=True)
+        graph = wf.grid_graph(self.layout.without_teleports())
+        hops = shortest_path(graph.to_scipy(), unweighted=True)
         return np.where(np.isfinite(hops), hops, -1).astype(np.int64)
 
     @cached_property

@@ -103,10 +103,8 @@ def commute_embedding(scene: Scene) -> tuple[FloatArray, float]:
     Landmarks outside its largest component are taken for their nearest neighbours within.
     """
     graph, states = scene.replay.graph, scene.states
-    n = graph.num_vertices
-    arcs = sparse.csr_array((np.ones(graph.num_arcs), (graph.tails, graph.indices)), shape=(n, n))
-    part = connected_components(arcs, directed=False)[1]
-    main = np.flatnonzero(part == np.bincount(part).argmax())
+    arcs = graph.to_scipy()
+    main = np.flatnonzero(graph.components == np.bincount(graph.components).argmax())
     both: Any = arcs + arcs.T
     joined = (both > 0).astype(float)[main][:, main]
     degrees = joined.sum(axis=1)

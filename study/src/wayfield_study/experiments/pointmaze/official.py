@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 
-import wayfield as wf
 from wayfield._optional import missing, need
 from wayfield.kernels._types import FloatArray
+from wayfield.sim.mazes import global_seed
 
 from ...engine import Profile, Records, Row
 from ...kernels.point_maze import STEP
@@ -32,26 +33,20 @@ SubGoal = Callable[[FloatArray, FloatArray], FloatArray]
 def run(cell: PointCell) -> list[Row]:
     """Return one row for `Planner` and for some rivals."""
     scene, rows = cell.draw(), []
-    planner = wf.Planner(scene.buffer._asdict(), seed=cell.seed)
     graph, count = make_graph(scene, cell.graph), cell.episodes // len(scene.maze.tasks)
     os.environ.setdefault("MUJOCO_GL", "disabled")  # nothing is drawn
     need("ogbench.locomaze", "sim")
     for name in (*RIVALS, OURS):
         env = need("gymnasium", "sim").make(f"pointmaze-{cell.dataset.rsplit('-', 1)[0]}-v0")
-        rng = np.random.default_rng([cell.seed, 3])
-        state, reached, steps = np.random.get_state(), [], 0  # noqa: NPY002  OGBench draws from it
-        np.random.seed(cell.seed)  # noqa: NPY002
-        try:
+        rng, reached, steps = np.random.default_rng([cell.seed, 3]), [], 0
+        with closing(env), global_seed(cell.seed):
             for task, (_, goal) in enumerate(scene.maze.tasks, 1):
-                sub_goal: SubGoal = planner.subgoal
+                sub_goal: SubGoal = scene.planner.subgoal
                 if name != OURS:
                     sub_goal = _by_landmark(Problem(scene, graph, places([goal])[0]), name)
                 ended = [_episode(env, task, sub_goal, rng) for _ in range(count)]
                 reached.append(sum(won for won, _ in ended))
                 steps += sum(taken for won, taken in ended if won)
-        finally:
-            np.random.set_state(state)  # noqa: NPY002
-            env.close()
         counts = {"pairs": count * len(reached), "reached": sum(reached), "by_task": reached}
         rows.append({"arm": name, **counts, "steps": steps})
     return rows

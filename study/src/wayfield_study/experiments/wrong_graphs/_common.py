@@ -46,6 +46,8 @@ FEWEST = 3
 SEEDS = tuple(range(8))
 SOME = ("patch", "short1", "alias10", "road", "combo", "exact")
 """Worlds that differ most; what is not run on all of them is run on these."""
+BEST = wf.Best()
+"""The mend method that predicts held-out costs best."""
 SMALL = 0.2
 """Size of the worlds of quick profiles: about 300 states."""
 
@@ -194,9 +196,8 @@ def follow(
     return WalkResults(*follow_all(case.graph.arcs, values, outcome, case.starts, *how))
 
 
-def mended(case: Case, method: MendMethod | None) -> Mended:
-    """Fit the graph to the labels; None is the best predictor."""
-    method = wf.Best() if method is None else method
+def mended(case: Case, method: MendMethod = BEST) -> Mended:
+    """Fit the graph to the labels."""
     return mending.mend(case.graph, case.labels, case.world.goal, method, bound=case.bound)
 
 
@@ -218,7 +219,7 @@ def _nearest_labels(case: Case) -> WalkResults:
     return follow(case, np.asarray(values), steep=False)
 
 
-def _mended_walk(case: Case, method: MendMethod | None) -> WalkResults:
+def _mended_walk(case: Case, method: MendMethod) -> WalkResults:
     return drive_by(case, mended(case, method))
 
 
@@ -231,14 +232,14 @@ def _oracle(case: Case) -> WalkResults:
     return WalkResults(known.reached, known.paid, known.found)
 
 
-MENDS: Mapping[str, MendMethod | None] = {
+MENDS: Mapping[str, MendMethod] = {
     "least_change": wf.LeastChange(),
     "no_shortcuts": wf.NoShortcuts(),
     "smooth": wf.Smooth(),
     "both": wf.Both(),
-    "mend": None,
+    "mend": BEST,
 }
-"""Mend methods by the names of their arms; None is the one that predicts held-out costs best."""
+"""Mend methods by the names of their arms."""
 _AMLE, _HARMONIC = wf.AMLE(bracket=False), wf.Harmonic(bracket=False)
 WALKS: Mapping[str, Callable[[Case], WalkResults]] = {
     "static": lambda case: follow(case, wf.cost_to_go(case.graph, case.world.goal), learns=False),

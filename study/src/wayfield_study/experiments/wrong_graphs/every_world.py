@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wayfield._text import number_of
+from wayfield._text import number_of, percent
 
 from ...engine import Records, Row
 from ...report import Chart, Finding, Scale, Series, Table, chart
-from .._shared import make_experiment, percent
+from .._shared import make_experiment
 from . import _common as common
 from ._worlds import WRONG_WORLDS
 

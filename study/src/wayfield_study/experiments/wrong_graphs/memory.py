@@ -41,8 +41,8 @@ def run(cell: common.WrongCell) -> list[Row]:
     fewer = replace(cell, label_fraction=cell.label_fraction / 5).draw()
     known: dict[str, wf.Graph | Mended] = {
         common.REFERENCE: case.graph,
-        "mend_1": common.mended(fewer, None),
-        "mend_5": common.mended(case, None),
+        "mend_1": common.mended(fewer),
+        "mend_5": common.mended(case),
     }
     rows = []
     for arm, graph in known.items():

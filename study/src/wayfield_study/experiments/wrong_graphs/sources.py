@@ -12,10 +12,11 @@ from dataclasses import replace
 import numpy as np
 
 import wayfield as wf
+from wayfield._text import percent
 
 from ...engine import Records, Row
 from ...report import Finding, Table
-from .._shared import make_experiment, percent
+from .._shared import make_experiment
 from . import _common as common
 
 SIGMA = 0.2
