@@ -263,14 +263,6 @@ class Model:
             raise ValueError(f"a state is not below {m}")
 
     @cached_property
-    def entered(self) -> BoolArray:
-        """(m,) whether a sample from another state leads to a state."""
-        from_other = self.to != np.arange(len(self.to))[:, None, None]
-        entered = np.zeros(len(self.to), bool)
-        entered[self.to[from_other & (self.to != NONE)]] = True
-        return entered
-
-    @cached_property
     def tree(self) -> cKDTree:
         """Tree of the features of living states."""
         return cKDTree(self.features[: self.num_living])

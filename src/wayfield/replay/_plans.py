@@ -131,21 +131,27 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     nearest = float(away.min())
     if nearest > 2 * _FARTHEST * max(1.0, model.hold):
         raise InputError(f"no state is near the goal: the nearest is {nearest:.3g} steps away")
-    # in many dimensions nothing may be near: then the three nearest count
-    wide = min(third, max(_FARTHEST, nearest + _RADIUS)) if nearest > 0.5 * _RADIUS else 0.0
-    inside = away <= max(_RADIUS, wide)
-    if not model.entered[inside].any():  # nobody came there: the nearest state where somebody did
-        came = away[model.entered].min(initial=np.inf)
-        inside |= away <= (came if came <= nearest + _FARTHEST else 0.0)
-    near = np.flatnonzero(inside)
     walls = model.features, model.directions, model.planes
-    open_ = ~parted(point[None], near[None], *walls)[0]
-    if open_.any():
-        inside[near[~open_]] = False
-
     samples, enough = model.to.shape[2], 0.5 * _ERROR[1] / horizon
     table = discounted(model, horizon, 0, samples)
-    values = solve(model, table, inside, np.argsort(away, kind="stable"), enough)
+
+    def leading_to(radius: float) -> tuple[BoolArray, FloatArray]:
+        """Return the goal, which is the states within a radius in front of walls, and U."""
+        inside = away <= radius
+        near = np.flatnonzero(inside)
+        open_ = ~parted(point[None], near[None], *walls)[0]
+        if open_.any():
+            inside[near[~open_]] = False
+        return inside, solve(model, table, inside, np.argsort(away, kind="stable"), enough)
+
+    # in many dimensions nothing may be near: then the three nearest count
+    wide = min(third, max(_FARTHEST, nearest + _RADIUS)) if nearest > 0.5 * _RADIUS else 0.0
+    inside, values = leading_to(max(_RADIUS, wide))
+    leads, just = np.count_nonzero(values), inside
+    if leads < 0.5 * model.num_living:  # perhaps no episode came just there, but some came by
+        wider, again = leading_to(nearest + _FARTHEST)
+        if np.count_nonzero(again) > 2 * leads:
+            inside, values = wider, again
     order = np.argsort(-values, kind="stable")
     scores = score_all(table, model.prior, values)
     plan = chosen(model, scores)
@@ -157,7 +163,7 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
             model, score_all(some, model.prior, solve(model, some, inside, order, enough))
         )
         low += 0.5 * judged(model, horizon, samples - end, samples - begin, inside, half, order)
-    low = np.minimum(low, high)
+    low = np.minimum(low, high) if inside is just else just * 1.0  # to come by is not to arrive
     # where another action would spoil the plan, or this one may end it
     here = np.arange(len(away))
     known = np.diff(table.first, axis=1) >= 3
