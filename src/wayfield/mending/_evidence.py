@@ -134,10 +134,7 @@ class Evidence:
         graph = problem.graph
         order = np.argsort(problem.ends, kind="stable")
         self.problem, self.graph = problem.only(order), graph
-        low, high = np.minimum(graph.tails, graph.indices), np.maximum(graph.tails, graph.indices)
-        joined = low.astype(np.int64) * graph.num_vertices + high
-        keys, self.pair = np.unique(joined, return_inverse=True)
-        self.ends: NDArray[np.int64] = np.column_stack(np.divmod(keys, graph.num_vertices))
+        self.pair, self.ends = self.problem.pairs
         slowness = slowness_of(graph, None, BASIS)
         count = slowness.size - slowness.shared.shape[1]
         self._per_arc = slowness.per_arc[:, :count].tocsr()
