@@ -178,23 +178,16 @@ class Transitions(KeepsReadOnly):
         """
         made = cls.__new__(cls)
         size = as_vertices(state, "state").size
-        bounds = []
-        for name, given in (("low", low), ("high", high)):
-            ends = np.asarray(as_real_array(given, name), np.float64)
-            ends = np.repeat(ends, size) if ends.ndim == 0 else ends
-            if ends.shape != (size,):
-                raise InputError(f"{name} has {ends.size} entries, expected {size}")
+        least, most = _per_row(low, "low", size), _per_row(high, "high", size)
+        for name, ends in (("low", least), ("high", most)):
             refuse(~((ends >= 0.0) & (ends <= 1.0)), ends, name, "is not between 0 and 1")
-            bounds.append(ends)
-        refuse(bounds[0] > bounds[1], bounds[0], "low", "is larger than high")
-        made._hold(state, action, next_state, 1.0, cost, num_states, "count")
+        refuse(least > most, least, "low", "is larger than high")
+        order = made._hold(state, action, next_state, 1.0, cost, num_states, "count")
         if made.merged:
             raise InputError(
                 f"each outcome must be given once, got {number_of(made.merged, 'repeated rows')}"
             )
-        columns = (as_vertices(next_state, ""), as_vertices(action, ""), as_vertices(state, ""))
-        order = np.lexsort(columns)
-        return made._bounded(bounds[0][order], bounds[1][order])
+        return made._bounded(least[order], most[order])
 
     def with_intervals(self, level: float = 0.95) -> Transitions:
         """Return the process with Clopper–Pearson intervals for its odds.
@@ -313,7 +306,8 @@ class Transitions(KeepsReadOnly):
         cost: ArrayLike | None,
         num_states: int | None,
         weight: str,
-    ) -> None:
+    ) -> IntArray:
+        """Set all fields from rows that are checked and sorted here; return their order."""
         origin = as_vertices(state, "state", dtype=np.int32)
         taken = as_vertices(action, "action")
         following = as_vertices(next_state, "next_state", dtype=np.int32)
@@ -323,8 +317,10 @@ class Transitions(KeepsReadOnly):
                 raise InputError(f"{name} must have the length of state, {size}, got {ids.size}")
         if size == 0:
             raise InputError("transitions must hold at least one transition, got none")
-        counts = _per_row(count, weight, size)
-        costs = np.ones(size) if cost is None else _per_row(cost, "cost", size, zero=True)
+        counts = as_lengths(_per_row(count, weight, size), weight)
+        costs = _per_row(1.0 if cost is None else cost, "cost", size)
+        refuse(costs < 0.0, costs, "cost", "is negative")
+        as_lengths(np.where(costs == 0.0, 1.0, costs), "cost")
         largest = int(max(origin.max(), following.max()))
         if num_states is None:
             if largest >= max(1_000_000, 100 * size):
@@ -371,6 +367,7 @@ class Transitions(KeepsReadOnly):
             object.__setattr__(self, name, frozen(value))
         object.__setattr__(self, "counted", True)
         object.__setattr__(self, "merged", size - begins.size)
+        return order
 
     @property
     def num_states(self) -> int:
@@ -497,12 +494,7 @@ class Transitions(KeepsReadOnly):
         return f"Transitions({', '.join(sizes)}, {odds})"
 
 
-def _per_row(data: ArrayLike, name: str, size: int, *, zero: bool = False) -> FloatArray:
-    """Return one positive number per row, or 0 if allowed; a single number is repeated."""
+def _per_row(data: ArrayLike, name: str, size: int) -> FloatArray:
+    """Return one number per row; a single number is repeated."""
     array = as_real_array(data, name)
-    if array.ndim == 0:
-        array = np.repeat(array, size)
-    numbers = as_floats(array, name, size)
-    refuse((numbers < 0.0) & zero, numbers, name, "is negative")
-    as_lengths(np.where((numbers == 0.0) & zero, 1.0, numbers), name)
-    return numbers
+    return as_floats(np.repeat(array, size) if array.ndim == 0 else array, name, size)
