@@ -233,12 +233,6 @@ class Comparison:
         return clear
 
     @property
-    def _mended_in_vain(self) -> bool:
-        """Whether a graph was mended without being better."""
-        tried = [s for s in self._fields if s.mended is not None and not isnan(s.label_error)]
-        return bool(tried) and not any(score in self._clear for score in tried)
-
-    @property
     def _fields(self) -> list[MethodScore]:
         """Fields that used labels, finished in time, and may be recommended."""
         fields = [score for score in self.scores[1:] if not score.out_of_time]
@@ -288,7 +282,8 @@ class Comparison:
             against = self.contradictions.against
             found = against_text(against, self.contradictions.num_labels, "labels")
             more = f"; {calls['mend']} says what is wrong"
-            if self._mended_in_vain:
+            tried = [s for s in self._fields if s.mended is not None and not isnan(s.label_error)]
+            if tried and not any(score in self._clear for score in tried):
                 more = "; no mending by these labels predicts the others better"
             yield f"{found}; {PROOF}{more}."
         late = [score.name for score in self.scores if score.out_of_time]
