@@ -47,15 +47,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from .. import _proof_file as proof_file
-from .._arrays import (
-    LARGEST,
-    KeepsReadOnly,
-    as_flag,
-    as_real,
-    as_vertices,
-    frozen,
-    refuse,
-)
+from .._arrays import LARGEST, KeepsReadOnly, as_flag, as_real, as_vertices, frozen, refuse
 from .._text import number_of
 from ..errors import InputError, NotConverged
 from ..extension import Status

@@ -246,10 +246,7 @@ def picture(path: Path) -> Iterator[Any]:
 
 
 def draw(
-    answer: Answer,
-    path: Path,
-    names: Names | None = None,
-    starts: tuple[int, ...] = (),
+    answer: Answer, path: Path, names: Names | None = None, starts: tuple[int, ...] = ()
 ) -> None:
     """Draw the field, the plan, the labels and the routes into a file."""
     from ..plots import answer as draw_answer

@@ -25,13 +25,7 @@ from ..errors import InputError, InputWarning, Message, Option
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..names import Names, Numbering
-from ._cells import (
-    BACKWARD,
-    FORWARD,
-    checked_costs,
-    read_speeds,
-    read_ways,
-)
+from ._cells import BACKWARD, FORWARD, checked_costs, read_speeds, read_ways
 from ._columns import (
     matching_columns,
     named_columns,

@@ -193,8 +193,7 @@ class Fit:
 class MendMethod(ABC):
     """Base class of the mend methods: frozen, hashable settings, and `fit`.
 
-    A method declares what it reads and what it is called, so `Best` and the command line treat all
-    methods alike.
+    A method declares what it reads and what it is called, so `Best` treats all methods alike.
 
     Attributes
     ----------
@@ -211,11 +210,6 @@ class MendMethod(ABC):
     def name(self) -> str:
         """Name of the method among candidates."""
         return type(self).__name__
-
-    @property
-    def word(self) -> str:
-        """Name of the method on the command line."""
-        return self.name.replace(" ", "-")
 
     @property
     def steps(self) -> tuple[MendMethod, ...]:

@@ -264,10 +264,7 @@ class Evidence:
 
 
 def profile(
-    residuals: FloatArray,
-    terms: FloatArray,
-    covariance: FloatArray,
-    restricted: bool = True,
+    residuals: FloatArray, terms: FloatArray, covariance: FloatArray, restricted: bool = True
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return log-likelihood, coefficients and variance of each row of residuals, for all ρ.
 
@@ -292,10 +289,7 @@ def profile(
 
 
 def fit(
-    residual: FloatArray,
-    terms: FloatArray,
-    covariance: FloatArray,
-    restricted: bool = True,
+    residual: FloatArray, terms: FloatArray, covariance: FloatArray, restricted: bool = True
 ) -> Fit:
     """Return the most likely parameters, of the restricted or of the full likelihood."""
     found, beta, variance = profile(residual[np.newaxis], terms, covariance, restricted)

@@ -188,10 +188,7 @@ class Named(MendMethod):
     ('false edge', 'positions', 19.0, True)
     """
 
-    @property
-    def name(self) -> str:
-        """Name of the method."""
-        return "named"
+    name = "named"
 
     def fit(self, problem: MendProblem) -> Fit:
         """Find what is wrong. ``details``: "found"."""

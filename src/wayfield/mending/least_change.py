@@ -172,11 +172,6 @@ class LeastChange(MendMethod):
         """Name of the method among candidates."""
         return "least change" if self.only_odd is None else "odd least change"
 
-    @property
-    def word(self) -> str:
-        """Name of the method on the command line."""
-        return "least-change-all" if self.only_odd is None else "least-change"
-
     def fit(self, problem: MendProblem) -> Fit:
         """Change the graph for each goal, and lengthen each arc by the largest of these changes.
 

@@ -115,6 +115,8 @@ class Best(MendMethod):
     Mended(plain: the graph as it is)
     """
 
+    name = "best"
+
     candidates: tuple[MendMethod, ...] = CANDIDATES
 
     def __post_init__(self) -> None:
@@ -131,11 +133,6 @@ class Best(MendMethod):
                     f"candidates must be hashable, as frozen settings are, got {candidate!r}"
                 )
         object.__setattr__(self, "candidates", candidates)
-
-    @property
-    def name(self) -> str:
-        """Name of the method."""
-        return "best"
 
     def fit(self, problem: MendProblem) -> Fit:
         """Compare the candidates and fit the best one to all trips."""
@@ -231,12 +228,16 @@ def _score(error: FloatArray, plain: FloatArray) -> CandidateScore:
 
 
 METHODS: dict[str, MendMethod] = {
-    method.word: method
-    for method in (
-        Named(), Best(), Factor(), Factor(waits=True), Smooth(), Both(), NoShortcuts(),
-        LeastChange(), LeastChange(only_odd=None),
-    )
-}  # fmt: skip
+    "named": Named(),
+    "best": Best(),
+    "factor": Factor(),
+    "factor-and-waits": Factor(waits=True),
+    "smooth": Smooth(),
+    "both": Both(),
+    "no-shortcuts": NoShortcuts(),
+    "least-change": LeastChange(),
+    "least-change-all": LeastChange(only_odd=None),
+}
 """Mend methods by name on the command line, the default first."""
 
 

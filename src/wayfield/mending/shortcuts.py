@@ -64,17 +64,13 @@ class NoShortcuts(MendMethod):
     Mended(1 of 17 edges costlier, by 5 in all)
     """
 
+    name = "no shortcuts"
     reads_costs = False
 
     odd: float = 4.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "odd", as_real(self.odd, "odd", least=1.0, most=FAR))
-
-    @property
-    def name(self) -> str:
-        """Name of the method among candidates."""
-        return "no shortcuts"
 
     def fit(self, problem: MendProblem) -> Fit:
         """Lengthen the shortcuts."""
