@@ -34,6 +34,7 @@ from .._arrays import (
     as_lengths,
     as_real,
     as_real_array,
+    as_share,
     as_vertices,
     as_whole,
     frozen,
@@ -268,9 +269,7 @@ class Transitions(KeepsReadOnly):
         (array([0.51, 0.  ]), array([1.  , 0.49]))
         """
         self._check_counted("with_intervals")
-        level = as_real(level, "level")
-        if not 0.0 < level < 1.0:
-            raise InputError(f"level must be between 0 and 1, got {level}")
+        level = as_share(level, "level")
         possible = self.shrunk(1.0)  # its outcomes are all those of the state
         choice, following = possible._outcome_choices, possible.next_states
         n, own = self.num_states, self._outcome_choices
