@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
@@ -117,6 +117,13 @@ def named_columns(
                 f"{path}: {twin} and {role} cannot both be the column {columns[role]!r}"
             )
     return at
+
+
+def take(at: dict[str, int], role: str, likely: Iterable[int]) -> None:
+    """Give a role the first of the likely columns that has none, unless it has a column already."""
+    free = next((i for i in likely if i not in at.values()), None)
+    if role not in at and free is not None:
+        at[role] = free
 
 
 def unused(sheet: Sheet, at: Mapping[str, int]) -> list[str]:
