@@ -369,11 +369,10 @@ def compare(
     success, ratio = contest.walk(plan(graph, distance, goal))
     errors = None if parts is None else parts.by_distance() - parts.values
     scores = [MethodScore(PLAIN, success, ratio, np.nan, seconds, errors)]
-    deciding = None
+    deciding, goal_labelled = None, goal in labels.vertices
     if methods is None:
         deciding = tuple(_deciding(graph, labels, goal, distance))
-        own = labels.vertices == goal
-        trimmed = [Recipe(AMLE(), trimmed=True)] if own.any() else []
+        trimmed = [Recipe(AMLE(), trimmed=True)] if goal_labelled else []
         every = [*map(Recipe, default_methods(graph.directed)), *trimmed, *deciding]
     else:
         every = _recipes(methods, graph.directed)
@@ -384,7 +383,7 @@ def compare(
     return Comparison(
         tuple(scores),
         starts=int(able.sum()),
-        goal_labelled=bool(labels.mask(graph)[goal]),
+        goal_labelled=goal_labelled,
         factor=label_factor(labels, goal, distance),
         contradictions=contradictions(graph, labels),
         units=unit_question(*above_goal(labels, goal, distance)),

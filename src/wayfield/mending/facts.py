@@ -90,8 +90,8 @@ def facts(mended: Mended, names: Naming | None) -> dict[str, Any]:
         if finding.kind == "false edge":
             more = named(int(arcs[0]), not given.directed or arcs.size > 1)
         elif finding.around is not None:
-            edges = np.unique(problem.pairs[0][arcs])
-            more = {"around": call(finding.around), "edges": edges.size}
+            pairs = np.unique(problem.pairs[0][arcs])
+            more = {"around": call(finding.around), "edges": pairs.size}
         return more | {
             "kind": finding.kind,
             "amount": finding.amount,
