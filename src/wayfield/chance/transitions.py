@@ -334,8 +334,7 @@ class Transitions(KeepsReadOnly):
 
     def _narrowed(self, chosen: BoolArray, low: FloatArray, high: FloatArray) -> Transitions:
         """Return the process with only these outcomes, and with these bounds."""
-        rows = (self._outcome_choices[chosen], self.next_states[chosen], 1.0, self.costs[chosen])
-        return self._with_outcomes(*rows)._bounded(low, high)
+        return self._with_odds(chosen.astype(np.float64))._bounded(low, high)
 
     def _with_odds(self, odds: FloatArray) -> Transitions:
         """Return the process with these odds or counts; outcomes with odds 0 are left out."""
