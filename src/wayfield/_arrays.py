@@ -154,6 +154,14 @@ def as_real(
     return float(value)
 
 
+def as_share(value: Any, name: str) -> float:
+    """Return `value` as a number between 0 and 1, both excluded."""
+    share = as_real(value, name)
+    if not 0.0 < share < 1.0:
+        raise InputError(f"{name} must be between 0 and 1, got {share}")
+    return share
+
+
 def as_flag(value: Any, name: str) -> bool:
     """Return `value` if it is True or False."""
     if not isinstance(value, bool | np.bool_):

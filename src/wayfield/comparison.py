@@ -45,15 +45,14 @@ from .cross_validation import (
     usable,
 )
 from .errors import InputError, Message, OutOfTime
-from .extension import AMLE, Method, describe, extend
+from .extension import AMLE, Method, describe
 from .extension import time_limit as stop_after
 from .extension._names import WORDS
-from .graph import Graph, check_graph
+from .graph import Graph, arc_slots, check_graph
 from .kernels._types import BoolArray, FloatArray
 from .kernels.planning import outcomes
 from .labels import Labels, check_labels
 from .mending import Contradictions, Mended, MendMethod, contradictions
-from .mending.contradiction import count_against
 from .mending.selection import FEWEST as FEWEST_TRIPS
 from .mending.selection import Best
 from .pipeline import Answer, solve
@@ -234,12 +233,6 @@ class Comparison:
         return clear
 
     @property
-    def _mended_in_vain(self) -> bool:
-        """Whether a graph was mended without being better."""
-        tried = [s for s in self._fields if s.mended is not None and not isnan(s.label_error)]
-        return bool(tried) and not any(score in self._clear for score in tried)
-
-    @property
     def _fields(self) -> list[MethodScore]:
         """Fields that used labels, finished in time, and may be recommended."""
         fields = [score for score in self.scores[1:] if not score.out_of_time]
@@ -286,11 +279,11 @@ class Comparison:
         if self.units is not None:
             yield self.units
         elif self.contradictions:
-            above, below = self.contradictions.optimistic, self.contradictions.pessimistic
-            against = count_against(above.excess, below.excess)
+            against = self.contradictions.against
             found = against_text(against, self.contradictions.num_labels, "labels")
             more = f"; {calls['mend']} says what is wrong"
-            if self._mended_in_vain:
+            tried = [s for s in self._fields if s.mended is not None and not isnan(s.label_error)]
+            if tried and not any(score in self._clear for score in tried):
                 more = "; no mending by these labels predicts the others better"
             yield f"{found}; {PROOF}{more}."
         late = [score.name for score in self.scores if score.out_of_time]
@@ -376,18 +369,25 @@ def compare(
     success, ratio = contest.walk(plan(graph, distance, goal))
     errors = None if parts is None else parts.by_distance() - parts.values
     scores = [MethodScore(PLAIN, success, ratio, np.nan, seconds, errors)]
-    for recipe in _recipes(graph, labels, goal, methods, distance):
+    deciding, goal_labelled = None, goal in labels.vertices
+    if methods is None:
+        deciding = tuple(_deciding(graph, labels, goal, distance))
+        trimmed = [Recipe(AMLE(), trimmed=True)] if goal_labelled else []
+        every = [*map(Recipe, default_methods(graph.directed)), *trimmed, *deciding]
+    else:
+        every = _recipes(methods, graph.directed)
+    for recipe in dict.fromkeys(every):
         if progress is not None:
             progress(recipe.name)
         scores.append(contest.score(recipe))
     return Comparison(
         tuple(scores),
         starts=int(able.sum()),
-        goal_labelled=bool(labels.mask(graph)[goal]),
+        goal_labelled=goal_labelled,
         factor=label_factor(labels, goal, distance),
         contradictions=contradictions(graph, labels),
         units=unit_question(*above_goal(labels, goal, distance)),
-        deciding=None if methods is not None else tuple(_deciding(graph, labels, goal, distance)),
+        deciding=deciding,
     )
 
 
@@ -425,32 +425,19 @@ def default_methods(directed: bool) -> list[Method]:
     return [method for method in every if method.directed or not directed]
 
 
-def _recipes(
-    graph: Graph,
-    labels: Labels,
-    goal: int,
-    methods: Iterable[Method | MendMethod | Recipe] | None,
-    distance: FloatArray,
-) -> Iterator[Recipe]:
-    """Yield the recipes to compare, each once."""
-    if methods is not None:
-        named = {}
-        for method in methods:
-            if isinstance(method, Recipe):
-                named[method.name] = method
-            elif isinstance(method, MendMethod):
-                named[describe(method)] = Recipe(None, mend=method)
-            elif isinstance(method, AMLE) and method.fill == ("cost" if graph.directed else "flat"):
-                plain = replace(method, fill=None)
-                named[describe(plain)] = Recipe(plain)
-            else:
-                named[describe(method)] = Recipe(method)
-        yield from named.values()
-        return
-    own = labels.vertices == goal
-    trimmed = [Recipe(AMLE(), trimmed=True)] if own.any() else []
-    every = map(Recipe, default_methods(graph.directed))
-    yield from dict.fromkeys([*every, *trimmed, *_deciding(graph, labels, goal, distance)])
+def _recipes(methods: Iterable[Method | MendMethod | Recipe], directed: bool) -> list[Recipe]:
+    """Return the recipes of some methods."""
+    recipes = []
+    for method in methods:
+        if isinstance(method, Recipe):
+            recipes.append(method)
+        elif isinstance(method, MendMethod):
+            recipes.append(Recipe(None, mend=method))
+        elif isinstance(method, AMLE) and method.fill == ("cost" if directed else "flat"):
+            recipes.append(Recipe(replace(method, fill=None)))
+        else:
+            recipes.append(Recipe(method))
+    return recipes
 
 
 def _deciding(graph: Graph, labels: Labels, goal: int, distance: FloatArray) -> Iterator[Recipe]:
@@ -485,7 +472,7 @@ class _Contest(NamedTuple):
         began = time.perf_counter()
         with stop_after(self.limit):
             try:
-                found, seconds = self._follow(recipe)
+                found, seconds = self.follow(recipe)
             except OutOfTime:
                 spent, nothing = time.perf_counter() - began, (np.nan,) * 3
                 return MethodScore(recipe.name, *nothing, spent, recipe=recipe, out_of_time=True)
@@ -503,18 +490,13 @@ class _Contest(NamedTuple):
 
     def walk(self, moves: Plan) -> tuple[float, float]:
         """Walk a plan from every start with a path to the goal; return success and cost ratio."""
-        # the arc of each move; -1 where there is none
-        n, arcs = moves.successor.size, self.graph.arcs
-        keys = self.graph.tails.astype(np.int64) * n + arcs.indices
-        wanted = np.arange(n) * n + moves.successor
-        at = np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))
-        slots = np.where(keys[at] == wanted, at, -1)
-        _, steps, cost, _, _ = outcomes(arcs, slots, self.goal)
+        slots = arc_slots(self.graph, np.arange(moves.successor.size), moves.successor)
+        _, steps, cost, _, _ = outcomes(self.graph.arcs, slots, self.goal)
         done = self.able & (steps >= 0)
         ratio = float((cost[done] / self.distance[done]).mean()) if done.any() else np.nan
         return float(done.sum() / self.able.sum()), ratio
 
-    def _follow(self, recipe: Recipe) -> tuple[Answer, float]:
+    def follow(self, recipe: Recipe) -> tuple[Answer, float]:
         """Solve by a recipe; return the answer and the seconds that its field took."""
         seconds, method, labels = 0.0, recipe.method, self.labels
         prior = self.distance if recipe.corrected else None
@@ -551,16 +533,9 @@ class _Contest(NamedTuple):
 @cache
 def _compile(recipe: Recipe, directed: bool, unit: bool) -> None:
     """Follow the recipe once on a small graph of the same kind, so that compiling is not timed."""
-    method = recipe.method
-    if method is not None and directed and not method.directed:
+    if recipe.method is not None and directed and not recipe.method.directed:
         return  # the same error will come with the real graph
-    lengths = None if unit else [1.0, 2.0, 1.5, 1.0]
-    ring = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], lengths, directed=directed)
-    labels = Labels([0, 2], [0.0, 2.0])
-    if method is None:
-        assert recipe.mend is not None
-        solve(ring, Labels([0, 1, 2, 3], [0.0, 4.0, 5.0, 1.0]), 0, mend=recipe.mend)
-        return
-    extend(ring, labels, method, check=False)
-    if recipe.trimmed:
-        drop_false_sinks(ring, labels, 0, method)
+    lengths = None if unit else [1.0, 2.0, 1.5, 1.0] * 2
+    ring = Graph.from_edges(range(8), [*range(1, 8), 0], lengths, directed=directed)
+    labels, distance = Labels([0, 2, 4, 6], [0.0, 4.0, 5.0, 1.0]), cost_to_go(ring, 0)
+    _Contest(ring, labels, 0, distance, np.ones(8, dtype=bool), None, None).follow(recipe)

@@ -547,6 +547,17 @@ def _sorted_rows(
     return Arcs(*map(frozen, rows)), merged, longer
 
 
+def arc_slots(
+    graph: Graph, tails: NDArray[np.integer[Any]], heads: NDArray[np.integer[Any]]
+) -> NDArray[np.int64]:
+    """Return the slots of the arcs from these tails to these heads; -1 where there is no arc."""
+    n = graph.num_vertices
+    keys = np.append(graph.tails.astype(np.int64) * n + graph.indices, -1)
+    wanted = tails.astype(np.int64) * n + heads
+    slots = np.searchsorted(keys[:-1], wanted)
+    return np.where(keys[slots] == wanted, slots, -1)
+
+
 def _one_way(arcs: Arcs, slot: int) -> str:
     """Describe an arc with a reverse that is missing or of another length."""
     x, y = int(np.searchsorted(arcs.indptr, slot, side="right")) - 1, int(arcs.indices[slot])

@@ -142,7 +142,7 @@ def test_a_method_a_mend_candidate_a_command_and_an_experiment(copy: Path) -> No
     insert(
         copy, kind, f"{room}/selection.py", "from .text import PLAIN", "\nfrom .twice import Twice"
     )
-    insert(copy, kind, f"{room}/selection.py", " Best(), ", "Twice(), ")
+    insert(copy, kind, f"{room}/selection.py", '"best": Best(),', '\n    "twice": Twice(),')
     name = "\nfrom .mending.twice import Twice as Twice\n"
     stub = "src/wayfield/__init__.pyi"
     insert(copy, kind, stub, "from .mending import mend as mend", name)

@@ -78,7 +78,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom, hypergeom
 
-from .._arrays import KeepsReadOnly, as_flag, as_floats, as_real, as_whole, frozen, refuse
+from .._arrays import KeepsReadOnly, as_flag, as_floats, as_share, as_whole, frozen, refuse
 from .._text import percent
 from ..errors import InputError, InputWarning
 from ..kernels._types import BoolArray, FloatArray
@@ -341,11 +341,9 @@ def audit_decisions(
             f"answer must come from wayfield.solve or wayfield.certify, got {type(answer).__name__}"
         )
     m = as_whole(m, "m", least=1)
-    chances = [("risk", as_real(risk, "risk"))]
-    chances += [] if confidence is None else [("confidence", as_real(confidence, "confidence"))]
-    for name, chance in chances:
-        if not 0.0 < chance < 1.0:
-            raise InputError(f"{name} must be between 0 and 1, got {chance}")
+    as_share(risk, "risk")
+    if confidence is not None:
+        as_share(confidence, "confidence")
     rng = np.random.default_rng(as_whole(seed, "seed", least=0))
     plan, graph, u = certificate.plan, certificate.plan.graph, certificate.plan.values
     decided = plan.reachable & (plan.successor != np.arange(u.size))

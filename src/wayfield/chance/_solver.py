@@ -449,54 +449,39 @@ class PolicySystem:
         scale = np.abs(rhs).max()  # squares of its entries could underflow
         if not 0.0 < scale < np.inf:
             return found
-        rest, left = rhs / scale, 1.0
+        scaled = rhs / scale
+        rest, left = scaled.copy(), 1.0
         if self._factors is None and self._nearly is not None:
             before = np.inf
             while left > rtol and left < REUSE * before:
                 before = left
                 found += self._nearly.solve(rest)
-                rest = rhs / scale - self.matrix @ found
+                rest = scaled - self.matrix @ found
                 left = float(np.abs(rest).max())
         elif self._factors is None:
             # One Gauss-Seidel sweep is exact where moves lead to earlier rows only. The diagonal
             # alone would not do: on a chain of 2,000 states with moves that fail one time in ten it
             # takes thousands of steps, and the sweep 8.
-            problem = (rhs / scale, found, rest, rtol)
             digits = max(1.0, np.log(rtol) / np.log(ROUGH))
             patience = max(PATIENCE, PATIENCE_PER_ROOT * np.sqrt(rhs.size))
-            left = self._iterate(*problem, int(patience * digits), HOPELESS)
-            self.slow = not left <= rtol and self._fills_in
-            if self.slow and not rough:
-                left = self._iterate(*problem, MOST_STEPS, np.inf)
-            elif self.slow and not left < 1.0:
+            self.slow = False
+            for steps, growth in ((int(patience * digits), HOPELESS), (MOST_STEPS, np.inf)):
+                left = biconjugate_gradients(self._rows, True, found, rest, rtol, steps, growth)
+                if np.isnan(left):  # it broke down: begin at 0 again if that is as good
+                    rest[:] = scaled - self.matrix @ found
+                    left = float(np.abs(rest).max())
+                    if not left < 1.0:
+                        found[:], rest[:], left = 0.0, scaled, 1.0
+                self.slow = self.slow or (not left <= rtol and self._fills_in)
+                if rough or not self.slow:
+                    break
+            if rough and self.slow and not left < 1.0:
                 found[:] = 0.0
         if left <= rtol or (self.slow and rough):
             return np.asarray(found * scale)
         if self._factors is None:
             self._factors = Direct(self.matrix)
         return self._factors.solve(rhs)
-
-    def _iterate(
-        self,
-        rhs: FloatArray,
-        found: FloatArray,
-        rest: FloatArray,
-        rtol: float,
-        steps: int,
-        growth: float,
-    ) -> float:
-        """Improve `found` and its residual `rest` in place; return the residual's largest entry.
-
-        After a breakdown the residual is recomputed. The solution is reset to 0 if it is no better
-        than that.
-        """
-        left = biconjugate_gradients(self._rows, True, found, rest, rtol, steps, growth)
-        if np.isnan(left):
-            rest[:] = rhs - self.matrix @ found
-            left = float(np.abs(rest).max())
-            if not left < 1.0:
-                found[:], rest[:], left = 0.0, rhs, 1.0
-        return left
 
 
 def excess(above: float) -> float:

@@ -52,6 +52,7 @@ from .._arrays import (
     KeepsReadOnly,
     as_flag,
     as_real,
+    as_share,
     as_vertices,
     frozen,
     refuse,
@@ -279,9 +280,7 @@ class ExpectedCost(KeepsReadOnly):
         >>> sure.doubt(support=can_fail).reach_low.round(2)
         array([0.84, 1.  , 0.  ])
         """
-        level = as_real(level, "level")
-        if not 0.0 < level < 1.0:
-            raise InputError(f"level must be between 0 and 1, got {level}")
+        level = as_share(level, "level")
         if support is not None and not isinstance(support, Transitions):
             raise InputError(f"support must be wayfield.Transitions, got {type(support).__name__}")
         moves = self.transitions

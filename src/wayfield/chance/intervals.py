@@ -44,11 +44,12 @@ References
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.chance import Process
 from ..kernels.doubledouble import Pair
 from ..kernels.intervals import extremes
 from ._solver import (
@@ -74,6 +75,40 @@ NOTICEABLE = 2.0**-48
 """Smallest relative change of a value that is not rounding."""
 
 
+class _Game(NamedTuple):
+    """Intervals of odds and a boundary, with costs in units of 2^unit: what both players see."""
+
+    moves: Transitions
+    unit: int
+    boundary: Boundary
+
+    @property
+    def costs(self) -> FloatArray:
+        """(num_outcomes,) cost of every outcome."""
+        return np.ldexp(self.moves.costs, -self.unit)
+
+    def extremes(
+        self, costs: FloatArray, values: FloatArray, sign: float, odds: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the extreme C + R of every choice and its error; set the odds that attain it."""
+        process, (low, high) = self.moves._process, self.moves._bounds
+        shape = (process.ptr, process.heads, process.owner, low, high)
+        return extremes(*shape, costs, values, sign, odds)
+
+    def least_costs(self) -> FloatArray:
+        """Return a lower bound on the least mean cost of every choice."""
+        zero, odds = np.zeros(self.moves.num_states), np.empty(self.moves.counts.size)
+        mean, off = self.extremes(self.costs, zero, -1.0, odds)
+        return mean - off
+
+    def under(self, odds: FloatArray) -> tuple[Transitions, Boundary, int]:
+        """Return the process with these odds, the boundary in its units, and the shift of units."""
+        fixed, ends = self.moves._with_odds(odds), self.boundary
+        shift = self.unit - fixed._cost_exponent
+        give_up = float(np.ldexp(ends.give_up, shift))
+        return fixed, Boundary(ends.fixed, np.ldexp(ends.values, shift), give_up), shift
+
+
 def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -> Answer:
     """Return the least expected cost and the reach, with nature against (worst) or for the plan."""
     sign = 1.0 if worst else -1.0
@@ -89,9 +124,9 @@ def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -
         policy = np.full(nowhere.size, -1, np.int64)
         return Answer(nothing, Bounded(ends, ends, ends), policy, 0, 0.0, Status.CONVERGED)
     chosen = usable[moves._outcome_choices] & (high > 0.0)
-    game = moves._narrowed(chosen, np.minimum(low, high)[chosen], high[chosen])
-    unit = moves._cost_exponent
-    value, policy, above, below, rounds = _iterate(game, unit, boundary, rtol, sign, None)
+    narrowed = moves._narrowed(chosen, np.minimum(low, high)[chosen], high[chosen])
+    game = _Game(narrowed, moves._cost_exponent, boundary)
+    value, policy, above, below, rounds = _iterate(game, rtol, sign, None)
     pair = Pair(value, np.zeros(value.size))
     solved = Solved(pair, policy, below, excess(above), rounds, True)
     cost = cost_bounds(solved, boundary, boundary.give_up)
@@ -99,8 +134,8 @@ def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -
     # Reach: nature moves again, the plan is fixed; the barrier is a cost that falls under all odds.
     barrier, slope = value, above
     if not worst:
-        barrier, _, slope, _, _ = _iterate(game, unit, boundary, rtol, 1.0, policy)
-    reach, close = _reach(game, unit, boundary, policy, barrier, slope, worst=worst)
+        barrier, _, slope, _, _ = _iterate(game, rtol, 1.0, policy)
+    reach, close = _reach(game, policy, barrier, slope, worst=worst)
     good = max(above, below) <= max(rtol, PROVED) and (close or not worst)
     status = Status.CONVERGED if good else Status.UNVERIFIED
     if rounds == MOST_ROUNDS and not good:
@@ -110,24 +145,16 @@ def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -
 
 
 def _iterate(
-    game: Transitions,
-    unit: int,
-    boundary: Boundary,
-    rtol: float,
-    sign: float,
-    given: IntArray | None,
+    game: _Game, rtol: float, sign: float, given: IntArray | None
 ) -> tuple[FloatArray, IntArray, float, float, int]:
     """Improve nature's odds and the policy in turn; return both, Theorem W's ratios, and rounds."""
-    process, shape, costs = _arrays(game, unit)
-    zero = np.zeros(game.num_states)
-    odds = game.counts.copy()
-    mean, off = extremes(*shape, costs, zero, -1.0, np.empty(odds.size))
-    least = mean - off
-    value, failed = zero, 0
-    policy = np.full(game.num_states, -1, np.int64) if given is None else given
+    process, costs, least = game.moves._process, game.costs, game.least_costs()
+    odds, ends = game.moves.counts.copy(), game.boundary.fixed
+    value, failed = np.zeros(ends.size), 0
+    policy = np.full(ends.size, -1, np.int64) if given is None else given
     for rounds in range(1, MOST_ROUNDS + 1):
         before = value
-        fixed, there, shift = _with_odds(game, odds, boundary, unit)
+        fixed, there, shift = game.under(odds)
         if given is None:
             # against the worst odds, a policy that does not give up may walk for 1e15 moves
             solved = least_cost(fixed._process, there, from_above=sign > 0.0)
@@ -138,7 +165,7 @@ def _iterate(
         failed = 0 if solved.status.good else failed + 1
         if given is not None and not np.isfinite(value).all():
             return value, policy, np.inf, np.inf, rounds
-        found, error = extremes(*shape, costs, value, sign, odds)
+        found, error = game.extremes(costs, value, sign, odds)
         with np.errstate(invalid="ignore"):
             if given is None:
                 # of choices with equal cost under the last odds, take one that nature cannot spoil
@@ -146,7 +173,7 @@ def _iterate(
                 best = order[np.searchsorted(process.owner, np.flatnonzero(policy >= 0))]
                 policy[policy >= 0] = best
             moving = policy[policy >= 0]
-            every = np.flatnonzero(~boundary.fixed[process.owner]) if given is None else moving
+            every = np.flatnonzero(~ends[process.owner]) if given is None else moving
             above = float(((found + error) / least)[moving].max(initial=0.0))
             below = float(((error - found) / least)[every].max(initial=0.0))
             moved = np.abs(value - before) > NOTICEABLE * np.abs(value)
@@ -167,37 +194,28 @@ def worst_cost(
     moves: Transitions, low: FloatArray, high: FloatArray, boundary: Boundary, policy: IntArray
 ) -> FloatArray:
     """Return the approximate worst expected cost of a policy; giving up is allowed."""
-    game = moves._narrowed(high > 0.0, np.minimum(low, high)[high > 0.0], high[high > 0.0])
-    return _iterate(game, moves._cost_exponent, boundary, FINEST, 1.0, policy)[0]
+    narrowed = moves._narrowed(high > 0.0, np.minimum(low, high)[high > 0.0], high[high > 0.0])
+    return _iterate(_Game(narrowed, moves._cost_exponent, boundary), FINEST, 1.0, policy)[0]
 
 
 def _reach(
-    game: Transitions,
-    unit: int,
-    boundary: Boundary,
-    policy: IntArray,
-    barrier: FloatArray,
-    slope: float,
-    *,
-    worst: bool,
+    game: _Game, policy: IntArray, barrier: FloatArray, slope: float, *, worst: bool
 ) -> tuple[Bounded, bool]:
     """Return the least or the largest probability of arrival of a policy, with its bracket."""
-    _, shape, costs = _arrays(game, unit)
-    free = np.zeros_like(costs)
-    moving = policy[policy >= 0]
-    odds = game.counts.copy()
+    boundary, moving = game.boundary, policy[policy >= 0]
+    odds = game.moves.counts.copy()
+    free = np.zeros_like(odds)
     reach = boundary.fixed.astype(np.float64)
     for _ in range(MOST_ROUNDS):
         before = reach
-        fixed, there, _ = _with_odds(game, odds, boundary, unit)
-        solved = value_of(fixed._process, policy, there, np.zeros(game.num_states))
+        fixed, there, _ = game.under(odds)
+        solved = value_of(fixed._process, policy, there, np.zeros(policy.size))
         bounded, _ = arrival(fixed._process, solved, there.fixed, there.floor, sure=False)
         reach = bounded.values
-        found, error = extremes(*shape, free, reach, -1.0 if worst else 1.0, odds)
+        found, error = game.extremes(free, reach, -1.0 if worst else 1.0, odds)
         if np.abs(reach - before).max(initial=0.0) <= NOTICEABLE:
             break
-    mean, off = extremes(*shape, costs, np.zeros(reach.size), -1.0, np.empty(odds.size))
-    ratio = float(((np.abs(found) + error) / (mean - off))[moving].max(initial=0.0))
+    ratio = float(((np.abs(found) + error) / game.least_costs())[moving].max(initial=0.0))
     slack = np.full(reach.size, np.inf)
     if slope < 1.0 and ratio < np.inf:
         # barriers are infinite where there is no plan
@@ -208,25 +226,6 @@ def _reach(
     upper = np.minimum(np.nextafter(reach + slack, np.inf), 1.0)
     lower[policy < 0], upper[policy < 0] = reach[policy < 0], reach[policy < 0]
     return Bounded(reach, lower, upper), bool(slack.max(initial=0.0) <= PROVED)
-
-
-def _arrays(
-    game: Transitions, unit: int
-) -> tuple[Process, tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray], FloatArray]:
-    """Return the process, what `extremes` takes, and costs in units of 2^unit."""
-    process, (low, high) = game._process, game._bounds
-    shape = (process.ptr, process.heads, process.owner, low, high)
-    return process, shape, np.ldexp(game.costs, -unit)
-
-
-def _with_odds(
-    game: Transitions, odds: FloatArray, boundary: Boundary, unit: int
-) -> tuple[Transitions, Boundary, int]:
-    """Return the process with these odds, the boundary in its units, and the shift of units."""
-    fixed = game._with_odds(odds)
-    shift = unit - fixed._cost_exponent
-    values = np.ldexp(boundary.values, shift)
-    return fixed, Boundary(boundary.fixed, values, float(np.ldexp(boundary.give_up, shift))), shift
 
 
 def attainable(moves: Transitions) -> FloatArray:

@@ -34,6 +34,7 @@ from .._arrays import (
     as_lengths,
     as_real,
     as_real_array,
+    as_share,
     as_vertices,
     as_whole,
     frozen,
@@ -115,7 +116,65 @@ class Transitions(KeepsReadOnly):
         cost: ArrayLike | None = None,
         num_states: int | None = None,
     ) -> None:
-        self._hold(state, action, next_state, count, cost, num_states, "count")
+        origin = as_vertices(state, "state", dtype=np.int32)
+        taken = as_vertices(action, "action")
+        following = as_vertices(next_state, "next_state", dtype=np.int32)
+        size = origin.size
+        for name, ids in (("action", taken), ("next_state", following)):
+            if ids.size != size:
+                raise InputError(f"{name} must have the length of state, {size}, got {ids.size}")
+        if size == 0:
+            raise InputError("transitions must hold at least one transition, got none")
+        counts = as_lengths(_per_row(count, "count", size), "count")
+        costs = _per_row(1.0 if cost is None else cost, "cost", size)
+        refuse(costs < 0.0, costs, "cost", "is negative")
+        as_lengths(np.where(costs == 0.0, 1.0, costs), "cost")
+        largest = int(max(origin.max(), following.max()))
+        if num_states is None:
+            if largest >= max(1_000_000, 100 * size):
+                raise InputError(
+                    f"the largest state is {largest} with only {size} transitions; "
+                    "if most states were never seen, pass num_states"
+                )
+            n = largest + 1
+        else:
+            n = as_whole(num_states, "num_states", least=1, most=MOST_VERTICES)
+            for name, ids in (("state", origin), ("next_state", following)):
+                refuse(ids >= n, ids, name, f"is out of range for {number_of(n, 'states')}")
+
+        # Sort rows, unless they are sorted already, and find where choices and outcomes begin.
+        order = np.arange(size)
+        step = np.diff(origin), np.diff(taken), np.diff(following)
+        later = (step[1] > 0) | ((step[1] == 0) & (step[2] >= 0))
+        if not ((step[0] > 0) | ((step[0] == 0) & later)).all():
+            order = np.lexsort((following, taken, origin))
+            origin, taken, following = origin[order], taken[order], following[order]
+            step = np.diff(origin), np.diff(taken), np.diff(following)
+        new_choice = np.append(True, (step[0] != 0) | (step[1] != 0))
+        begins = np.flatnonzero(new_choice | np.append(True, step[2] != 0))
+        choices = np.flatnonzero(new_choice)
+
+        # Add the counts of rows that repeat an outcome, and average their costs by count.
+        counts, costs = counts[order], costs[order]
+        if begins.size < size:
+            total = np.add.reduceat(counts, begins)
+            mean = np.add.reduceat(counts * costs, begins) / total
+            low, high = np.minimum.reduceat(costs, begins), np.maximum.reduceat(costs, begins)
+            # equal costs stay as they are, to the last digit; no mean leaves their range
+            counts, costs = total, np.clip(mean, low, high)
+        outcome_indptr = np.append(np.searchsorted(begins, choices), begins.size)
+        values = {
+            "indptr": np.searchsorted(origin[choices], np.arange(n + 1)).astype(np.int64),
+            "actions": taken[choices],
+            "outcome_indptr": outcome_indptr.astype(np.int64),
+            "next_states": following[begins],
+            "counts": counts,
+            "costs": costs,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, frozen(value))
+        object.__setattr__(self, "counted", True)
+        object.__setattr__(self, "merged", size - begins.size)
 
     @classmethod
     def from_probabilities(
@@ -138,8 +197,9 @@ class Transitions(KeepsReadOnly):
         Traceback (most recent call last):
         wayfield.errors.InputError: the probabilities of action 7 at state 0 sum to 0.9, not 1
         """
-        made = cls.__new__(cls)
-        made._hold(state, action, next_state, probability, cost, num_states, "probability")
+        size = as_vertices(state, "state").size
+        odds = as_lengths(_per_row(probability, "probability", size), "probability")
+        made = cls(state, action, next_state, odds, cost, num_states)
         off = np.flatnonzero(np.abs(made.totals - 1.0) > SUMS_TO_ONE)
         if off.size:
             more = f" (and {off.size - 1:,} more do not)" if off.size > 1 else ""
@@ -176,25 +236,18 @@ class Transitions(KeepsReadOnly):
         >>> wf.expected_cost(moves, goal=1, odds="best").values.round(3)
         array([1.111, 0.   ])
         """
-        made = cls.__new__(cls)
         size = as_vertices(state, "state").size
-        bounds = []
-        for name, given in (("low", low), ("high", high)):
-            ends = np.asarray(as_real_array(given, name), np.float64)
-            ends = np.repeat(ends, size) if ends.ndim == 0 else ends
-            if ends.shape != (size,):
-                raise InputError(f"{name} has {ends.size} entries, expected {size}")
+        least, most = _per_row(low, "low", size), _per_row(high, "high", size)
+        for name, ends in (("low", least), ("high", most)):
             refuse(~((ends >= 0.0) & (ends <= 1.0)), ends, name, "is not between 0 and 1")
-            bounds.append(ends)
-        refuse(bounds[0] > bounds[1], bounds[0], "low", "is larger than high")
-        made._hold(state, action, next_state, 1.0, cost, num_states, "count")
+        refuse(least > most, least, "low", "is larger than high")
+        made = cls(state, action, next_state, 1.0, cost, num_states)
         if made.merged:
             raise InputError(
                 f"each outcome must be given once, got {number_of(made.merged, 'repeated rows')}"
             )
-        columns = (as_vertices(next_state, ""), as_vertices(action, ""), as_vertices(state, ""))
-        order = np.lexsort(columns)
-        return made._bounded(bounds[0][order], bounds[1][order])
+        order = np.lexsort([np.asarray(rows) for rows in (next_state, action, state)])
+        return made._bounded(least[order], most[order])
 
     def with_intervals(self, level: float = 0.95) -> Transitions:
         """Return the process with Clopper–Pearson intervals for its odds.
@@ -216,9 +269,7 @@ class Transitions(KeepsReadOnly):
         (array([0.51, 0.  ]), array([1.  , 0.49]))
         """
         self._check_counted("with_intervals")
-        level = as_real(level, "level")
-        if not 0.0 < level < 1.0:
-            raise InputError(f"level must be between 0 and 1, got {level}")
+        level = as_share(level, "level")
         possible = self.shrunk(1.0)  # its outcomes are all those of the state
         choice, following = possible._outcome_choices, possible.next_states
         n, own = self.num_states, self._outcome_choices
@@ -283,8 +334,7 @@ class Transitions(KeepsReadOnly):
 
     def _narrowed(self, chosen: BoolArray, low: FloatArray, high: FloatArray) -> Transitions:
         """Return the process with only these outcomes, and with these bounds."""
-        rows = (self._outcome_choices[chosen], self.next_states[chosen], 1.0, self.costs[chosen])
-        return self._with_outcomes(*rows)._bounded(low, high)
+        return self._with_odds(chosen.astype(np.float64))._bounded(low, high)
 
     def _with_odds(self, odds: FloatArray) -> Transitions:
         """Return the process with these odds or counts; outcomes with odds 0 are left out."""
@@ -303,74 +353,6 @@ class Transitions(KeepsReadOnly):
         """Return a process with the same choices, and these outcomes of them."""
         where = (self.states[choice], self.actions[choice], next_state)
         return Transitions(*where, count, cost, num_states or self.num_states)
-
-    def _hold(
-        self,
-        state: ArrayLike,
-        action: ArrayLike,
-        next_state: ArrayLike,
-        count: ArrayLike,
-        cost: ArrayLike | None,
-        num_states: int | None,
-        weight: str,
-    ) -> None:
-        origin = as_vertices(state, "state", dtype=np.int32)
-        taken = as_vertices(action, "action")
-        following = as_vertices(next_state, "next_state", dtype=np.int32)
-        size = origin.size
-        for name, ids in (("action", taken), ("next_state", following)):
-            if ids.size != size:
-                raise InputError(f"{name} must have the length of state, {size}, got {ids.size}")
-        if size == 0:
-            raise InputError("transitions must hold at least one transition, got none")
-        counts = _per_row(count, weight, size)
-        costs = np.ones(size) if cost is None else _per_row(cost, "cost", size, zero=True)
-        largest = int(max(origin.max(), following.max()))
-        if num_states is None:
-            if largest >= max(1_000_000, 100 * size):
-                raise InputError(
-                    f"the largest state is {largest} with only {size} transitions; "
-                    "if most states were never seen, pass num_states"
-                )
-            n = largest + 1
-        else:
-            n = as_whole(num_states, "num_states", least=1, most=MOST_VERTICES)
-            for name, ids in (("state", origin), ("next_state", following)):
-                refuse(ids >= n, ids, name, f"is out of range for {number_of(n, 'states')}")
-
-        # Sort rows, unless they are sorted already, and find where choices and outcomes begin.
-        order = np.arange(size)
-        step = np.diff(origin), np.diff(taken), np.diff(following)
-        later = (step[1] > 0) | ((step[1] == 0) & (step[2] >= 0))
-        if not ((step[0] > 0) | ((step[0] == 0) & later)).all():
-            order = np.lexsort((following, taken, origin))
-            origin, taken, following = origin[order], taken[order], following[order]
-            step = np.diff(origin), np.diff(taken), np.diff(following)
-        new_choice = np.append(True, (step[0] != 0) | (step[1] != 0))
-        begins = np.flatnonzero(new_choice | np.append(True, step[2] != 0))
-        choices = np.flatnonzero(new_choice)
-
-        # Add the counts of rows that repeat an outcome, and average their costs by count.
-        counts, costs = counts[order], costs[order]
-        if begins.size < size:
-            total = np.add.reduceat(counts, begins)
-            mean = np.add.reduceat(counts * costs, begins) / total
-            low, high = np.minimum.reduceat(costs, begins), np.maximum.reduceat(costs, begins)
-            # equal costs stay as they are, to the last digit; no mean leaves their range
-            counts, costs = total, np.clip(mean, low, high)
-        outcome_indptr = np.append(np.searchsorted(begins, choices), begins.size)
-        values = {
-            "indptr": np.searchsorted(origin[choices], np.arange(n + 1)).astype(np.int64),
-            "actions": taken[choices],
-            "outcome_indptr": outcome_indptr.astype(np.int64),
-            "next_states": following[begins],
-            "counts": counts,
-            "costs": costs,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, frozen(value))
-        object.__setattr__(self, "counted", True)
-        object.__setattr__(self, "merged", size - begins.size)
 
     @property
     def num_states(self) -> int:
@@ -497,12 +479,7 @@ class Transitions(KeepsReadOnly):
         return f"Transitions({', '.join(sizes)}, {odds})"
 
 
-def _per_row(data: ArrayLike, name: str, size: int, *, zero: bool = False) -> FloatArray:
-    """Return one positive number per row, or 0 if allowed; a single number is repeated."""
+def _per_row(data: ArrayLike, name: str, size: int) -> FloatArray:
+    """Return one number per row; a single number is repeated."""
     array = as_real_array(data, name)
-    if array.ndim == 0:
-        array = np.repeat(array, size)
-    numbers = as_floats(array, name, size)
-    refuse((numbers < 0.0) & zero, numbers, name, "is negative")
-    as_lengths(np.where((numbers == 0.0) & zero, 1.0, numbers), name)
-    return numbers
+    return as_floats(np.repeat(array, size) if array.ndim == 0 else array, name, size)

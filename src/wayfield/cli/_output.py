@@ -210,21 +210,19 @@ def route_columns(answer: Answer, names: Names, starts: tuple[int, ...]) -> dict
     """Return one row per state of every route, in walking order."""
     import numpy as np
 
+    from ..graph import arc_slots
+
     paths, costs, graph = [answer.route(start).path for start in starts], [], answer.graph
     for path in paths:  # cost from the start to each of its states
-        total = 0.0
-        costs.append(total)
-        for x, y in zip(path[:-1].tolist(), path[1:].tolist(), strict=True):
-            row = slice(graph.indptr[x], graph.indptr[x + 1])
-            total += float(graph.lengths[row][graph.indices[row] == y][0])
-            costs.append(total)
+        lengths = graph.lengths[arc_slots(graph, path[:-1], path[1:])]
+        costs.append(np.append(0.0, np.cumsum(lengths)))
     states = np.concatenate(paths)
     return {
         "start": [names[path[0]] for path in paths for _ in path],
         "step": np.concatenate([np.arange(path.size) for path in paths]),
         "name": names[states],
         "value": np.ma.masked_invalid(answer.values[states]),
-        "cost": np.array(costs),
+        "cost": np.concatenate(costs),
     }
 
 
@@ -248,10 +246,7 @@ def picture(path: Path) -> Iterator[Any]:
 
 
 def draw(
-    answer: Answer,
-    path: Path,
-    names: Names | None = None,
-    starts: tuple[int, ...] = (),
+    answer: Answer, path: Path, names: Names | None = None, starts: tuple[int, ...] = ()
 ) -> None:
     """Draw the field, the plan, the labels and the routes into a file."""
     from ..plots import answer as draw_answer

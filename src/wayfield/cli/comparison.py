@@ -13,15 +13,7 @@ from .._text import number_of
 from ..errors import InputError
 from ._common import Stages, in_flags, notes, read_layout, say
 from ._inputs import Source
-from ._options import (
-    METHODS,
-    Goal,
-    Json,
-    NumFolds,
-    Reading,
-    check_direction,
-    with_options,
-)
+from ._options import METHODS, Goal, Json, NumFolds, Reading, check_direction, with_options
 from ._output import calls, in_options, print_json, show
 
 if TYPE_CHECKING:

@@ -44,9 +44,7 @@ class Diagnosis(NamedTuple):
     found: str
 
 
-def doctor(
-    json_wanted: Json = False,
-) -> None:
+def doctor(json_wanted: Json = False) -> None:
     """Report what is installed and compiled, and check the answers against exact ones.
 
     Takes about five seconds, longer the first time, when the kernels are compiled. The exit code

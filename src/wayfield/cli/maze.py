@@ -11,15 +11,7 @@ from rich.console import Console
 from .._optional import need
 from ..errors import InputError
 from ._common import Stages, read_layout
-from ._options import (
-    METHODS,
-    Force,
-    Json,
-    LabelFraction,
-    Solving,
-    check_direction,
-    with_options,
-)
+from ._options import METHODS, Force, Json, LabelFraction, Solving, check_direction, with_options
 from ._output import draw, report, write_results
 
 if TYPE_CHECKING:

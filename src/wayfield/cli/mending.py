@@ -225,12 +225,12 @@ def _edge_columns(found: Mended, table: EdgeTable) -> dict[str, Any]:
     """
     import numpy as np
 
+    from ..graph import arc_slots
+
     graph = found.believed
     tails, heads, rows = table.arcs()
-    keys = graph.tails.astype(np.int64) * graph.num_vertices + graph.indices
-    wanted = tails.astype(np.int64) * graph.num_vertices + heads
-    slot = np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))
-    there = keys[slot] == wanted  # a loop is in no graph
+    slot = arc_slots(graph, tails, heads)
+    there = slot >= 0  # a loop is in no graph
     times = np.where(there, found.graph.lengths[slot] / graph.lengths[slot], 1.0)
     own = np.ones(table.tails.size) if table.lengths is None else table.lengths
     scale = float(np.median(graph.lengths[slot][there] / own[rows][there])) if there.any() else 1.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
@@ -15,40 +15,29 @@ from ..errors import InputError
 if TYPE_CHECKING:
     from ._sheet import Sheet
 
-WORDS: dict[str, tuple[str, ...]] = {
-    "from": (
-        "from", "source", "src", "tail", "start", "origin", "u", "i", "node1", "vertex1", "von",
-        "de", "obs", "state",
-    ),
-    "to": (
-        "to", "target", "dst", "dest", "destination", "head", "end", "v", "j", "node2",
-        "vertex2", "nach", "vers", "next", "tgt", "sink",
-    ),
+WORDS = {
+    "from": "from source src tail start origin u i node1 vertex1 von de obs state",
+    "to": "to target dst dest destination head end v j node2 vertex2 nach vers next tgt sink",
     "length": (
-        "length", "len", "cost", "distance", "dist", "weight", "duration", "time", "w", "km",
-        "metres", "meters", "minutes", "seconds", "longueur", "länge", "kosten",
+        "length len cost distance dist weight duration time w km metres meters minutes "
+        "seconds longueur länge kosten"
     ),
-    "start": (
-        "start", "from", "origin", "source", "src", "departure", "o", "u", "von", "de", "begin",
-    ),
-    "end": (
-        "end", "to", "destination", "dest", "target", "goal", "arrival", "d", "v", "nach", "vers",
-    ),
+    "start": "start from origin source src departure o u von de begin",
+    "end": "end to destination dest target goal arrival d v nach vers",
     "cost": (
-        "cost", "time", "duration", "seconds", "minutes", "value", "length", "distance", "hours",
-        "kosten", "zeit", "dauer", "durée",
+        "cost time duration seconds minutes value length distance hours kosten zeit dauer durée"
     ),
     "vertex": (
-        "vertex", "node", "name", "id", "state", "city", "station", "place", "stop", "key",
-        "nom", "knoten", "index", "vertices", "nodes", "names",
+        "vertex node name id state city station place stop key nom knoten index vertices "
+        "nodes names"
     ),
     "value": (
-        "value", "values", "label", "labels", "togo", "costtogo", "cost", "distance", "dist",
-        "v", "potential", "return", "time", "valeur", "wert", "u",
+        "value values label labels togo costtogo cost distance dist v potential return "
+        "time valeur wert u"
     ),
-    "x": ("x", "lon", "lng", "long", "longitude", "easting", "px", "posx", "xcoord"),
-    "y": ("y", "lat", "latitude", "northing", "py", "posy", "ycoord"),
-}  # fmt: skip
+    "x": "x lon lng long longitude easting px posx xcoord",
+    "y": "y lat latitude northing py posy ycoord",
+}
 """Words of a header that show what a column is, the likeliest first."""
 
 _MOST_NAMED = 50
@@ -91,7 +80,7 @@ def matching_columns(role: str, header: Sequence[str] | None) -> list[int]:
     headings = [tokens(heading) for heading in header or ()]
     ranks: dict[int, tuple[int, int]] = {}
     for i, words in enumerate(headings):
-        for rank, word in enumerate(WORDS[role]):
+        for rank, word in enumerate(WORDS[role].split()):
             # the word, its plural, or its first three letters or more
             if any(
                 token in (word, word + "s") or (len(token) >= 3 and word.startswith(token))
@@ -128,6 +117,13 @@ def named_columns(
                 f"{path}: {twin} and {role} cannot both be the column {columns[role]!r}"
             )
     return at
+
+
+def take(at: dict[str, int], role: str, likely: Iterable[int]) -> None:
+    """Give a role the first of the likely columns that has none, unless it has a column already."""
+    free = next((i for i in likely if i not in at.values()), None)
+    if role not in at and free is not None:
+        at[role] = free
 
 
 def unused(sheet: Sheet, at: Mapping[str, int]) -> list[str]:

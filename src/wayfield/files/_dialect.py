@@ -86,12 +86,14 @@ def guess_dialect(
     rows = _split(lines, delimiter)
     found = style.header
     if found is None:
-        # a header holds no number, but a word above a column of mostly numbers
+        # no cell of a header begins like a number (5 km, €7), but a word in it is above a column
+        # of mostly numbers
+        below = zip(*(row for row in rows[1:] if len(row) == len(rows[0])), strict=True)
         found = is_header(rows) or (
-            not any(map(begins_as_number, rows[0]))
+            not any(map(_NUMBER_BEGUN.match, rows[0]))
             and any(
                 cell.strip().lower() not in _MISSING and mostly_numbers(column)
-                for cell, column in zip(rows[0], columns_below(rows), strict=False)
+                for cell, column in zip(rows[0], below, strict=False)
             )
         )
     header = tuple(cell.strip() for cell in rows[0]) if found else None
@@ -115,19 +117,13 @@ def _split(lines: list[str], delimiter: str) -> list[list[str]]:
 
 
 def mostly_numbers(cells: Sequence[str]) -> bool:
-    """Whether at least half of the nonempty cells are meant to be numbers."""
+    """Whether at least half of the nonempty cells are meant to be numbers.
+
+    A number may be malformed: 1.234,5 or 12%.
+    """
     filled = [cell for cell in map(str.strip, cells) if cell]
-    return bool(filled) and 2 * sum(map(is_meant_as_number, filled)) >= len(filled)
-
-
-def is_meant_as_number(cell: str) -> bool:
-    """Whether a cell is a number, or meant as one but malformed: 1.234,5 or 12%."""
-    return _NUMBER_LIKE.fullmatch(cell.strip().lower().removesuffix("%")) is not None
-
-
-def begins_as_number(cell: str) -> bool:
-    """Whether a cell begins like a number, so that it is not a heading: 5 km, €7."""
-    return _NUMBER_BEGUN.match(cell) is not None
+    meant = [cell for cell in filled if _NUMBER_LIKE.fullmatch(cell.lower().removesuffix("%"))]
+    return bool(filled) and 2 * len(meant) >= len(filled)
 
 
 def _guess_delimiter(lines: list[str]) -> str:
@@ -146,8 +142,3 @@ def _guess_delimiter(lines: list[str]) -> str:
         return best
     occurs = (mark for mark in _CANDIDATES if 2 * sum(mark in line for line in lines) > len(lines))
     return next(occurs, BLANKS)  # rows of different lengths: reading them will raise an error
-
-
-def columns_below(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Return the columns of the rows that have the same length as the first, without it."""
-    return list(zip(*(row for row in rows[1:] if len(row) == len(rows[0])), strict=True))

@@ -135,7 +135,14 @@ class TextSheet(Sheet):
             self.text, style, lambda rows: looks_like_header(rows, roles)
         )
         self._comments = self._within = 0
-        self._refuse_title()
+        usual = Counter(map(len, self.rows)).most_common(1)[0][0]
+        if self.width == 1 < usual:
+            source = Rows(self.text, self.delimiter)
+            next(iter(source))
+            raise InputError(
+                f"{self.path}, row {source.line}: 1 column, but {usual} in most rows; if it is a "
+                "title, leave it out or write # before it"
+            )
 
     def pieces(
         self, columns: Sequence[int], progress: Progress | None = None
@@ -153,17 +160,6 @@ class TextSheet(Sheet):
             yield [cells[i] for i in columns]
             done += len(batch)
         self._comments, self._within = source.comments, source.within
-
-    def _refuse_title(self) -> None:
-        """Raise `InputError` if the first line is a title above the table."""
-        usual = Counter(map(len, self.rows)).most_common(1)[0][0]
-        if self.width == 1 < usual:
-            source = Rows(self.text, self.delimiter)
-            next(iter(source))
-            raise InputError(
-                f"{self.path}, row {source.line}: 1 column, but {usual} in most rows; if it is a "
-                "title, leave it out or write # before it"
-            )
 
     def cell(self, row: int, column: int) -> str:
         """Return one cell; the file is read again up to it."""

@@ -25,17 +25,12 @@ from ..errors import InputError, InputWarning, Message, Option
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..names import Names, Numbering
-from ._cells import (
-    BACKWARD,
-    FORWARD,
-    checked_costs,
-    read_speeds,
-    read_ways,
-)
+from ._cells import BACKWARD, FORWARD, checked_costs, read_speeds, read_ways
 from ._columns import (
     matching_columns,
     named_columns,
     oneway_columns,
+    take,
     tokens,
     unnamed_last,
     unused,
@@ -223,24 +218,23 @@ def _edge_columns(
         )
     at = named_columns(columns, header, width, sheet.path)
 
-    def take(role: str, likely: Iterable[int]) -> None:
-        free = (i for i in likely if i not in at.values())
-        if role not in at and role not in declined and (first := next(free, None)) is not None:
-            at[role] = first
+    def find(role: str, likely: Iterable[int]) -> None:
+        if role not in declined:
+            take(at, role, likely)
 
-    take("oneway", oneway_columns(header))
+    find("oneway", oneway_columns(header))
     for role in ROLES[:3]:
-        take(role, matching_columns(role, header))
+        find(role, matching_columns(role, header))
     # headings such as a, b and t look like names of vertices, unless there is a header
     words = [tokens(heading) for heading in header or ()]
     if {"from", "to"}.isdisjoint(at) and all(any(w[-1:] == [c] for w in words) for c in "ab"):
         for role, letter in (("from", "a"), ("to", "b")):
-            take(role, (i for i, word in enumerate(words) if word[-1:] == [letter]))
-    take("length", (i for i, word in enumerate(words) if word == ["t"]))
+            find(role, (i for i, word in enumerate(words) if word[-1:] == [letter]))
+    find("length", (i for i, word in enumerate(words) if word == ["t"]))
     for role in ROLES[:2]:
         # a number or the name of an edge is none of its ends
         rest = sorted(range(width), key=lambda i: bool(words) and words[i][:1] in _OF_EDGES)
-        take(role, unnamed_last(rest, header))
+        find(role, unnamed_last(rest, header))
         if role not in at:
             taken = ", ".join(f"{each} = {sheet.called(i)}" for each, i in at.items())
             raise InputError(
@@ -249,7 +243,7 @@ def _edge_columns(
             )
     left = [i for i in range(width) if i not in at.values()]
     if header is None or len(left) == 1:
-        take("length", filter(sheet.numeric, left))
+        find("length", filter(sheet.numeric, left))
     return {role: at[role] for role in ROLES if role in at}
 
 

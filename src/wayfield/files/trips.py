@@ -19,7 +19,7 @@ from ..errors import InputError, Option
 from ..kernels._types import FloatArray
 from ..names import Names
 from ._cells import checked_costs, refuse_cells, refuse_strangers
-from ._columns import matching_columns, named_columns, unnamed_last, unused_note
+from ._columns import matching_columns, named_columns, take, unnamed_last, unused_note
 from ._dialect import Style
 from ._numbers import read_columns
 from ._sheet import open_sheet
@@ -124,17 +124,14 @@ def read_trips(
     style = style or Style()
     sheet = open_sheet(path, style, ROLES)
     width, header = sheet.width, sheet.header
-    found_at = named_columns(columns or {}, header, width, sheet.path)
+    named = named_columns(columns or {}, header, width, sheet.path)
+    others = unnamed_last(range(width), header)
     for role in ROLES:
-        likely = [*matching_columns(role, header)]
-        if role == "cost":
-            likely += [i for i in unnamed_last(range(width), header) if sheet.numeric(i)]
-        likely += unnamed_last(range(width), header)
-        free = [i for i in likely if i not in found_at.values()]
-        if role not in found_at and not free:
+        numeric = filter(sheet.numeric, others) if role == "cost" else ()
+        take(named, role, [*matching_columns(role, header), *numeric, *others])
+        if role not in named:
             raise sheet.lacks(f"{role} of a trip")
-        found_at.setdefault(role, free[0] if free else -1)
-    at = {role: found_at[role] for role in ROLES}
+    at = {role: named[role] for role in ROLES}
     found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
     start, end = found.values()
     for role, vertices in found.items():

@@ -21,7 +21,7 @@ from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..names import Names
 from ._cells import refuse_cells, refuse_strangers
-from ._columns import matching_columns, named_columns, unnamed_last, unused_note
+from ._columns import matching_columns, named_columns, take, unnamed_last, unused_note
 from ._dialect import Style
 from ._numbers import NumberColumn, read_columns
 from ._sheet import Sheet, open_sheet
@@ -195,19 +195,16 @@ def _vertex_columns(
     width, header = sheet.width, sheet.header
     at = named_columns(columns, header, width, sheet.path)
     for role in ("x", "y"):
-        free = [i for i in matching_columns(role, header) if i not in at.values()]
-        if role not in at and free:
-            at[role] = free[0]
+        take(at, role, matching_columns(role, header))
     if not {"x", "y"} <= at.keys():
         at = {role: i for role, i in at.items() if role in columns}
     if "vertex" not in at:
         likely = [*matching_columns("vertex", header), *range(width)]
         free = [i for i in dict.fromkeys(likely) if i not in at.values()]
         at["vertex"] = max(free, key=lambda i: sheet.num_named(i, names), default=-1)
-    if "value" not in at and needed == "value":
-        numeric = [i for i in unnamed_last(range(width), header) if sheet.numeric(i)]
-        likely = [*matching_columns("value", header), *numeric, *range(width)]
-        at["value"] = next((i for i in likely if i not in at.values()), -1)
+    if needed == "value":
+        numeric = filter(sheet.numeric, unnamed_last(range(width), header))
+        take(at, "value", [*matching_columns("value", header), *numeric, *range(width)])
     if needed == "x" and "x" not in at and header is None and width == 3:
         at["x"], at["y"] = (i for i in range(3) if i != at["vertex"])
     for role in ("vertex", needed):

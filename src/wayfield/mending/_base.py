@@ -29,6 +29,9 @@ from ..kernels.detour import detours
 from ..kernels.rays import trace
 from ..kernels.shortest import dijkstra, shortest_tree
 
+LEAST = 0.1
+"""Least factor by which a method makes an arc cheaper."""
+
 
 @dataclass(frozen=True)
 class MendProblem:
@@ -65,14 +68,20 @@ class MendProblem:
         return reverse_slots(self.graph.arcs)
 
     @cached_property
+    def pairs(self) -> tuple[IntArray, NDArray[np.int64]]:
+        """The number of the pair of vertices that each arc joins, and the (pairs, 2) vertices.
+
+        Both directions of an edge share a number; the lower vertex of a pair comes first.
+        """
+        tails, heads, n = self.graph.tails, self.graph.indices, self.graph.num_vertices
+        joined = np.minimum(tails, heads).astype(np.int64) * n + np.maximum(tails, heads)
+        keys, pair = np.unique(joined, return_inverse=True)
+        return pair, np.column_stack(np.divmod(keys, n))
+
+    @cached_property
     def goals(self) -> NDArray[np.int64]:
         """The distinct ends, in ascending order."""
         return np.unique(self.ends)
-
-    @cached_property
-    def notes(self) -> dict[object, Any]:
-        """Cache of intermediate results, shared by the methods that fit this problem."""
-        return {}
 
     def arcs_to(self, lengths: FloatArray) -> Arcs:
         """Return the arcs into each vertex with these `lengths`, for shortest paths *to* a goal."""
@@ -184,8 +193,7 @@ class Fit:
 class MendMethod(ABC):
     """Base class of the mend methods: frozen, hashable settings, and `fit`.
 
-    A method declares what it reads and what it is called, so `Best` and the command line treat all
-    methods alike.
+    A method declares what it reads and what it is called, so `Best` treats all methods alike.
 
     Attributes
     ----------
@@ -202,11 +210,6 @@ class MendMethod(ABC):
     def name(self) -> str:
         """Name of the method among candidates."""
         return type(self).__name__
-
-    @property
-    def word(self) -> str:
-        """Name of the method on the command line."""
-        return self.name.replace(" ", "-")
 
     @property
     def steps(self) -> tuple[MendMethod, ...]:

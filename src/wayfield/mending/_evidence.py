@@ -134,10 +134,7 @@ class Evidence:
         graph = problem.graph
         order = np.argsort(problem.ends, kind="stable")
         self.problem, self.graph = problem.only(order), graph
-        low, high = np.minimum(graph.tails, graph.indices), np.maximum(graph.tails, graph.indices)
-        joined = low.astype(np.int64) * graph.num_vertices + high
-        keys, self.pair = np.unique(joined, return_inverse=True)
-        self.ends: NDArray[np.int64] = np.column_stack(np.divmod(keys, graph.num_vertices))
+        self.pair, self.ends = self.problem.pairs
         slowness = slowness_of(graph, None, BASIS)
         count = slowness.size - slowness.shared.shape[1]
         self._per_arc = slowness.per_arc[:, :count].tocsr()
@@ -267,10 +264,7 @@ class Evidence:
 
 
 def profile(
-    residuals: FloatArray,
-    terms: FloatArray,
-    covariance: FloatArray,
-    restricted: bool = True,
+    residuals: FloatArray, terms: FloatArray, covariance: FloatArray, restricted: bool = True
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return log-likelihood, coefficients and variance of each row of residuals, for all ρ.
 
@@ -295,10 +289,7 @@ def profile(
 
 
 def fit(
-    residual: FloatArray,
-    terms: FloatArray,
-    covariance: FloatArray,
-    restricted: bool = True,
+    residual: FloatArray, terms: FloatArray, covariance: FloatArray, restricted: bool = True
 ) -> Fit:
     """Return the most likely parameters, of the restricted or of the full likelihood."""
     found, beta, variance = profile(residual[np.newaxis], terms, covariance, restricted)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from ..graph import Graph
+from ..graph import Graph, arc_slots
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.detour import detours
 from .shortcuts import LEAP
@@ -108,10 +108,8 @@ def _oddness(n: int, ends: NDArray[np.int64], length: FloatArray) -> FloatArray:
     _, first_of = np.unique(chain, return_index=True)
     whole = np.bincount(chain, length)
     both = Graph.from_edges(low, high, length, n)
-    arc = np.searchsorted(both.tails.astype(np.int64) * n + both.indices, low * n + high)
-    around = detours(
-        both.arcs, both.reverse_arcs, both.tails, arc[first_of], np.full(first_of.size, np.inf)
-    )
+    arc = arc_slots(both, low, high)[first_of]
+    around = detours(both.arcs, both.reverse_arcs, both.tails, arc, np.full(arc.size, np.inf))
     detour = (around - (whole - length[first_of])) / whole  # of the chain, in its own lengths
     bridge = ~np.isfinite(detour)
     detour = np.where(bridge, 0.0, np.maximum(detour, 0.0))

@@ -163,9 +163,13 @@ class Contradictions:
     def __bool__(self) -> bool:
         return bool(self.optimistic.labels.size or self.pessimistic.labels.size)
 
+    @property
+    def against(self) -> dict[str, float]:
+        """How many labels contradict the graph, and by how much: above its bounds, and below."""
+        return count_against(self.optimistic.excess, self.pessimistic.excess)
+
     def __repr__(self) -> str:
-        against = count_against(self.optimistic.excess, self.pessimistic.excess)
-        return f"Contradictions({against_text(against, self.num_labels, 'labels') or 'none'})"
+        return f"Contradictions({against_text(self.against, self.num_labels, 'labels') or 'none'})"
 
 
 def count_against(above: FloatArray, below: FloatArray) -> dict[str, float]:

@@ -43,7 +43,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._arrays import MOST_VERTICES, as_floats, as_lengths, as_real, as_whole, refuse
+from .._arrays import MOST_VERTICES, as_floats, as_lengths, as_share, as_whole, refuse
 from ..errors import InputError
 from ..kernels._types import FloatArray
 
@@ -126,11 +126,9 @@ def cost_bound(
     >>> wf.cost_bound(least, plan.cost[starts], confidence=0.9, population=maze.num_vertices - 1)
     CostBound(factor=1..., level=0.9, count=30, confidence=0.9)
     """
-    level = as_real(level, "level")
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level must be between 0 and 1, got {level}")
-    if confidence is not None and not 0.0 < as_real(confidence, "confidence") < 1.0:
-        raise InputError(f"confidence must be between 0 and 1, got {confidence}")
+    level = as_share(level, "level")
+    if confidence is not None:
+        as_share(confidence, "confidence")
     if population is not None and confidence is None:
         raise InputError("population needs a confidence")
     expected = as_lengths(predicted, "predicted")

@@ -38,7 +38,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._arrays import LARGEST, as_flag, as_vertex, as_vertices, as_whole, frozen
 from .._text import number_of
 from ..errors import InputError
-from ..graph import Graph, check_graph
+from ..graph import Graph, arc_slots, check_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.csr import Arcs, first_asymmetry, reverse_arcs
 from ..kernels.driving import plan_ahead, room_for_search
@@ -58,6 +58,12 @@ Step: TypeAlias = Callable[[int, int], tuple[int, float]]
 """A world: an attempt to go from x to y returns the vertex reached and the cost."""
 
 Pair: TypeAlias = tuple[int, int]
+
+WALK = [
+    ("reached", bool), ("stopped", bool), ("predicted", float), ("paid", float),
+    ("steps", np.int64), ("found", np.int64),
+]  # fmt: skip
+"""What is kept of a walk: the first fields of `Drive`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -177,13 +183,13 @@ def drive(
                 f"world must have the {n:,} vertices of the graph, got {world.num_vertices:,}"
             )
         # cost of the graph's arcs in the world, inf if missing, and the number of arcs it lacks
-        ours, real = (g.tails.astype(np.int64) * n + g.indices for g in (believed, world))
-        place = np.minimum(np.searchsorted(real, ours), max(real.size - 1, 0))
-        there = real[place] == ours if real.size else np.zeros(ours.size, dtype=bool)
-        if real.size and ours.size and not there.any():
+        place = arc_slots(world, believed.tails, believed.indices)
+        there = place >= 0
+        if world.num_arcs and believed.num_arcs and not there.any():
             raise InputError("no arc of the world is an arc of the graph: is it another graph?")
-        unknown, patience = real.size - int(there.sum()), 1
-        cost = np.where(there, world.lengths[place] if real.size else np.inf, plain.lengths)
+        unknown, patience = world.num_arcs - int(there.sum()), 1
+        cost = plain.lengths.copy()
+        cost[there] = world.lengths[place[there]]
 
         def step(x: int, y: int) -> tuple[int, float]:
             arc, _ = _slot(believed.arcs, x, y)
@@ -316,13 +322,8 @@ class _Walker:
             place, there = _slot(self.graph.arcs, x, y)
             if there:
                 learnt[place] = cost
-        kinds: dict[str, type] = {"reached": bool, "stopped": bool, "predicted": float}
-        kinds |= {"paid": float, "steps": np.int64, "found": np.int64}
-        columns = zip(*walks, strict=True) if walks else [()] * len(kinds)
-        ends: dict[str, Any] = {
-            name: frozen(np.array(column, kind))
-            for (name, kind), column in zip(kinds.items(), columns, strict=True)
-        }
+        table = np.array(walks, WALK)
+        ends: dict[str, Any] = {name: frozen(table[name]) for name, _ in WALK}
         graph = _known_now(self.graph, learnt, self.led)
         return Drive(**ends, learnt=frozen(learnt), graph=graph, unknown=unknown)
 
@@ -380,8 +381,8 @@ class _Walker:
         if len(landings) < self.patience:
             return False
         self.note(x, y, arc, np.inf)
-        if z != x and len(set(landings)) == 1 and not _slot(self.mended.arcs, x, z)[1]:
-            place = _slot(self.mended.arcs, x, z)[0]  # an arc that the graph does not have
+        place, there = _slot(self.mended.arcs, x, z)
+        if z != x and len(set(landings)) == 1 and not there:  # an arc that the graph does not have
             beliefs = []
             for old in (self.mended.arcs, self.plain.arcs):
                 indptr = old.indptr.copy()

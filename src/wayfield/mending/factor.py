@@ -15,13 +15,11 @@ from scipy.optimize import nnls
 
 from .._arrays import as_flag
 from ..units import median_ratio
-from ._base import Fit, MendMethod, MendProblem
+from ._base import LEAST, Fit, MendMethod, MendProblem
 from ._slowness import slowness_of
 
 ROUNDS = 3
 """Number of times that paths and costs are fitted in turn."""
-LEAST = 0.1
-"""Least factor of the lengths."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._arrays import plain
 from .._text import quoted
@@ -37,14 +36,12 @@ MOST_DECIMALS = 3
 
 
 class Edges(NamedTuple):
-    """Arcs of a directed graph, or edges of an undirected one: ends, given and mended lengths.
+    """Arcs of a directed graph, or edges of an undirected one: given and mended lengths.
 
     `pair` numbers the pairs of vertices that they join: both directions of an edge share a number.
     """
 
     arcs: IntArray
-    tails: IntArray
-    heads: IntArray
     believed: FloatArray
     lengths: FloatArray
     pair: IntArray
@@ -59,27 +56,13 @@ class Edges(NamedTuple):
         """(e,) mended minus given length."""
         return self.lengths - self.believed
 
-    def ways(self, which: BoolArray) -> NDArray[np.int64]:
-        """Count, for each pair, how many of its directions are among these."""
-        counts: NDArray[np.int64] = np.bincount(
-            self.pair[which], minlength=self.pair.max(initial=-1) + 1
-        )
-        return counts
-
-    def count(self, which: BoolArray) -> int:
-        """Count the edges with at least one direction among these."""
-        return int(np.count_nonzero(self.ways(which)))
-
 
 def edges_once(mended: Mended) -> Edges:
     """Return the arcs of a directed graph; else those from the lower vertex to the higher."""
     graph = mended.believed
-    tails = graph.tails
-    arcs = np.flatnonzero(np.full(graph.num_arcs, graph.directed) | (tails < graph.indices))
-    tails, heads, lengths = tails[arcs], graph.indices[arcs], mended.graph.lengths[arcs]
-    joined = np.minimum(tails, heads) * graph.num_vertices + np.maximum(tails, heads)
-    pair = np.unique(joined, return_inverse=True)[1]
-    return Edges(arcs, tails, heads, graph.lengths[arcs], lengths, pair)
+    arcs = np.flatnonzero(graph.directed | (graph.tails < graph.indices))
+    pair, _ = mended.problem.pairs
+    return Edges(arcs, graph.lengths[arcs], mended.graph.lengths[arcs], pair[arcs])
 
 
 def facts(mended: Mended, names: Naming | None) -> dict[str, Any]:
@@ -107,8 +90,8 @@ def facts(mended: Mended, names: Naming | None) -> dict[str, Any]:
         if finding.kind == "false edge":
             more = named(int(arcs[0]), not given.directed or arcs.size > 1)
         elif finding.around is not None:
-            pairs = np.sort(np.column_stack([given.tails[arcs], given.indices[arcs]]), axis=1)
-            more = {"around": call(finding.around), "edges": len(np.unique(pairs, axis=0))}
+            pairs = np.unique(problem.pairs[0][arcs])
+            more = {"around": call(finding.around), "edges": pairs.size}
         return more | {
             "kind": finding.kind,
             "amount": finding.amount,
@@ -124,9 +107,10 @@ def facts(mended: Mended, names: Naming | None) -> dict[str, Any]:
 
     change = np.abs(edges.added)
     largest = each_once(edges, change > 0.0, change)[:MOST_CHANGES]
-    both_ways = edges.ways(edges.added != 0.0)[edges.pair] > 1
+    count = len(problem.pairs[1])
+    ways = np.bincount(edges.pair[change > 0.0], minlength=count)  # how many directions changed
     changes = [
-        named(int(edges.arcs[e]), bool(not given.directed or both_ways[e]))
+        named(int(edges.arcs[e]), bool(not given.directed or ways[edges.pair[e]] > 1))
         for e in largest.tolist()
     ]
 
@@ -135,30 +119,27 @@ def facts(mended: Mended, names: Naming | None) -> dict[str, Any]:
     of_trips = not isinstance(mended.data, Labels)
     word = "trips" if of_trips else "labels"
     costs = problem.costs if of_trips else np.append(problem.costs, 0.0)  # the goal's own label
+    # the choice among candidates, unless it would have to be made first
+    selection = mended if "prediction" in vars(mended) else mended.fit
     trips = {"ends": problem.goals.size, "merged": getattr(mended.data, "merged", 0)}
     found: dict[str, Any] = {
         "method": describe(mended.method),
-        "chosen": mended.chosen if "prediction" in vars(mended) else mended.fit.chosen,
+        "chosen": selection.chosen,
         "status": str(mended.status),
         "converged": mended.status.good,
         "value": mended.value,
         "bound": mended.bound,
         "seconds": mended.seconds,
-        "edges": int(edges.pair.max(initial=-1)) + 1,
+        "edges": count,
         "directed": given.directed,
-        "changed": edges.count(edges.added != 0),
-        "costlier": edges.count(edges.added > 0),
+        "changed": np.count_nonzero(ways),
+        "costlier": np.unique(edges.pair[edges.added > 0.0]).size,
         "added": edges.added.sum(),
         "changes": changes,
         "findings": findings if makes_findings else None,
         "varies": makes_findings and mended.found.vague,
         "placed": given.positions is not None,
-        "scores": {
-            name: score._asdict()
-            for name, score in (
-                mended.scores if "prediction" in vars(mended) else mended.fit.scores
-            ).items()
-        },
+        "scores": {name: score._asdict() for name, score in selection.scores.items()},
         "graph": {
             "vertices": given.num_vertices,
             "arcs": given.num_arcs,
@@ -243,10 +224,9 @@ def suspects(mended: Mended) -> list[tuple[int, Finding | None]]:
         edges = edges_once(mended)
         costlier = each_once(edges, edges.times > 1.0 + SAME, edges.added)
         return [(int(arc), None) for arc in edges.arcs[costlier]]
-    given, rows = mended.believed, list[tuple[int, Finding | None]]()
+    (pair, _), rows = mended.problem.pairs, list[tuple[int, Finding | None]]()
     for each in mended.findings:
-        ends = np.column_stack([given.tails[each.where], given.indices[each.where]])
-        first = np.unique(np.sort(ends, axis=1), axis=0, return_index=True)[1]
+        first = np.unique(pair[each.where], return_index=True)[1]
         rows += [(int(each.where[i]), each) for i in np.sort(first)]
     return rows
 

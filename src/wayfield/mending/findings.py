@@ -44,7 +44,7 @@ from .._arrays import frozen
 from ..extension._deadline import check_time
 from ..kernels._types import BoolArray, FloatArray
 from ..units import unit_question
-from ._base import Fit, MendMethod, MendProblem
+from ._base import LEAST, Fit, MendMethod, MendProblem
 from ._evidence import TIMES, Along, Evidence, Hypothesis, Place, chance_of, fit, profile
 from ._suspicion import Suspicion, suspicion
 from .shortcuts import lengthened
@@ -65,8 +65,6 @@ STABLE = 0.5
 """Share of its prior that a finding must still make up for without the trips that speak loudest."""
 LEAST_FACTOR = 0.03
 """Common factors nearer to 1 than this are not mentioned."""
-LEAST = 0.1
-"""Least factor of an arc in the mended graph."""
 FEWEST = 5
 """Fewest trips that anything but units and positions is read from."""
 MOST_TRIPS = 200
@@ -190,10 +188,7 @@ class Named(MendMethod):
     ('false edge', 'positions', 19.0, True)
     """
 
-    @property
-    def name(self) -> str:
-        """Name of the method."""
-        return "named"
+    name = "named"
 
     def fit(self, problem: MendProblem) -> Fit:
         """Find what is wrong. ``details``: "found"."""

@@ -393,7 +393,7 @@ def mend(
     same = np.array_equal(fit.lengths, graph.lengths)
     return Mended(
         graph if same else replace(graph, lengths=fit.lengths),
-        replace(problem),  # without the cache of the methods
+        problem,
         data,
         fit,
         settings,

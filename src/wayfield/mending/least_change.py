@@ -172,27 +172,36 @@ class LeastChange(MendMethod):
         """Name of the method among candidates."""
         return "least change" if self.only_odd is None else "odd least change"
 
-    @property
-    def word(self) -> str:
-        """Name of the method on the command line."""
-        return "least-change-all" if self.only_odd is None else "least-change"
-
     def fit(self, problem: MendProblem) -> Fit:
         """Change the graph for each goal, and lengthen each arc by the largest of these changes.
 
-        ``details``: "changes", one `Change` per goal; "applied", the price of what was lengthened.
+        ``details``: "changes", one `Change` per goal.
         """
         graph = problem.graph
         if problem.upper:
-            return Fit(graph.lengths, 0.0, 0.0, details={"changes": (), "applied": 0.0})
-        around, price, changes = self._solve(problem)
+            return Fit(graph.lengths, 0.0, 0.0, details={"changes": ()})
+        # 1. detours of suspected arcs; other arcs keep their own length
+        goals = [_labelled(problem, int(goal)) for goal in problem.goals]
+        around = graph.lengths
+        if self.only_odd is not None or self.price == "detour":
+            suspect = np.any([labels.bounds.excess > 0 for labels in goals], axis=0)
+            if not graph.directed:
+                suspect |= suspect[problem.into]
+            detours = problem.detours(graph.lengths, suspect, FAR)
+            around = np.where(suspect, detours, graph.lengths)
+
+        # 2. one flow problem per goal; prices of acquitted arcs do not matter
+        price = 1.0 / around if self.price == "detour" else np.ones(around.size)
+        changes = [_least_change(problem, labels, price) for labels in goals]
+
+        # 3. the changes together
         added = np.max([change.added for change in changes], axis=0)
         if not graph.directed:
             added = np.maximum(added, added[problem.into])
-        edges = np.ones(added.size, bool) if graph.directed else graph.tails < graph.indices
         value, bound = changes[0].value, changes[0].bound
         if len(changes) > 1:  # value and bound of the changes for all goals together
-            value = fsum((price * added)[edges])
+            once = graph.directed | (graph.tails < graph.indices)
+            value = fsum((price * added)[once])
             load = np.sum([change.flow for change in changes], axis=0)
             if not graph.directed:
                 load += load[problem.into]
@@ -206,34 +215,8 @@ class LeastChange(MendMethod):
             value=value,
             bound=bound,
             status=max((change.status for change in changes), key=_SEVERITY.index),
-            details={"changes": tuple(changes), "applied": fsum((price * added)[edges])},
+            details={"changes": tuple(changes)},
         )
-
-    def _solve(self, problem: MendProblem) -> tuple[FloatArray, FloatArray, list[Change]]:
-        """Return the detours and prices of arcs, and the change of all arcs for each goal."""
-        wanted = self.only_odd is not None or self.price == "detour"
-        # the optimisation does not depend on `only_odd`: it is solved once for all its settings
-        key = (self.price, wanted)
-        if key in problem.notes:
-            known: tuple[FloatArray, FloatArray, list[Change]] = problem.notes[key]
-            return known
-        goals = [_labelled(problem, int(goal)) for goal in problem.goals]
-        graph = problem.graph
-
-        # 1. detours of suspected arcs; other arcs keep their own length
-        around = graph.lengths
-        if wanted:
-            suspect = np.any([labels.bounds.excess > 0 for labels in goals], axis=0)
-            if not graph.directed:
-                suspect |= suspect[problem.into]
-            detours = problem.detours(graph.lengths, suspect, FAR)
-            around = np.where(suspect, detours, graph.lengths)
-
-        # 2. one flow problem per goal; prices of acquitted arcs do not matter
-        price = 1.0 / around if self.price == "detour" else np.ones(around.size)
-        changes = [_least_change(problem, labels, price) for labels in goals]
-        problem.notes[key] = around, price, changes
-        return around, price, changes
 
 
 _SEVERITY = (Status.CONVERGED, Status.BUDGET, Status.UNVERIFIED)

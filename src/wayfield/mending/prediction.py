@@ -182,10 +182,9 @@ def predict(problem: MendProblem, method: MendMethod, fit: Fit) -> Prediction:
         fit = method.fit(on)
     fold, held_out = fit.details.get("fold"), fit.details.get("held_out")
     if fold is None or held_out is None:
-        folds = min(PREDICTOR.folds, count)
-        fold, quick, held_out = fold_of(count, folds), method.quick(), ()
+        fold, quick, held_out = fold_of(count), method.quick(), ()
         if count >= FEWEST:
-            parts = (on.only(fold != turn) for turn in range(folds))
+            parts = (on.only(fold != turn) for turn in range(int(fold.max()) + 1))
             held_out = tuple(quick.fit(part).lengths for part in parts)
     lengths = frozen(fit.lengths)
     same = np.array_equal(lengths, problem.graph.lengths)

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .._arrays import as_whole
 from ..errors import InputError, Option
 from ..extension._deadline import check_time
 from ..graph import Graph
@@ -35,6 +34,8 @@ from .text import PLAIN
 
 FEWEST = 3
 """Fewest trips that allow some to be held out."""
+FOLDS = 5
+"""Number of folds; one per trip if there are fewer trips."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,6 @@ class Best(MendMethod):
         all shortcuts; a least change of odd arcs, then smooth slowness; no shortcuts, then smooth
         slowness from noisy costs; the least change of all arcs alone; a common factor, without and
         with waits.
-    folds : int
-        Number of folds; one per trip if there are fewer trips.
-    seed : int
-        Seed of the random folds.
 
     Examples
     --------
@@ -118,9 +115,9 @@ class Best(MendMethod):
     Mended(plain: the graph as it is)
     """
 
+    name = "best"
+
     candidates: tuple[MendMethod, ...] = CANDIDATES
-    folds: int = 5
-    seed: int = 0
 
     def __post_init__(self) -> None:
         candidates = tuple(self.candidates)
@@ -136,13 +133,6 @@ class Best(MendMethod):
                     f"candidates must be hashable, as frozen settings are, got {candidate!r}"
                 )
         object.__setattr__(self, "candidates", candidates)
-        object.__setattr__(self, "folds", as_whole(self.folds, "folds", least=2))
-        object.__setattr__(self, "seed", as_whole(self.seed, "seed", least=0))
-
-    @property
-    def name(self) -> str:
-        """Name of the method."""
-        return "best"
 
     def fit(self, problem: MendProblem) -> Fit:
         """Compare the candidates and fit the best one to all trips."""
@@ -175,7 +165,7 @@ class Best(MendMethod):
                 name = f"{method.name} {number}"
             named[name] = method
 
-        fold = fold_of(count, min(self.folds, count), self.seed)
+        fold = fold_of(count)
         predicted, by_fold = self._predict(problem, named, fold)
         errors = {name: problem.misfit(costs) for name, costs in predicted.items()}
         scores = {name: _score(error, errors[PLAIN]) for name, error in errors.items()}
@@ -222,9 +212,9 @@ class Best(MendMethod):
         return predicted, by_fold
 
 
-def fold_of(count: int, folds: int, seed: int = 0) -> IntArray:
-    """Return the (count,) fold of each trip, drawn at random."""
-    fold: IntArray = np.random.default_rng(seed).permutation(count) % folds
+def fold_of(count: int) -> IntArray:
+    """Return the (count,) fold of each trip, drawn at random; the same every time."""
+    fold: IntArray = np.random.default_rng(0).permutation(count) % min(FOLDS, count)
     return fold
 
 
@@ -238,12 +228,16 @@ def _score(error: FloatArray, plain: FloatArray) -> CandidateScore:
 
 
 METHODS: dict[str, MendMethod] = {
-    method.word: method
-    for method in (
-        Named(), Best(), Factor(), Factor(waits=True), Smooth(), Both(), NoShortcuts(),
-        LeastChange(), LeastChange(only_odd=None),
-    )
-}  # fmt: skip
+    "named": Named(),
+    "best": Best(),
+    "factor": Factor(),
+    "factor-and-waits": Factor(waits=True),
+    "smooth": Smooth(),
+    "both": Both(),
+    "no-shortcuts": NoShortcuts(),
+    "least-change": LeastChange(),
+    "least-change-all": LeastChange(only_odd=None),
+}
 """Mend methods by name on the command line, the default first."""
 
 

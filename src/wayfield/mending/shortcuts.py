@@ -64,6 +64,7 @@ class NoShortcuts(MendMethod):
     Mended(1 of 17 edges costlier, by 5 in all)
     """
 
+    name = "no shortcuts"
     reads_costs = False
 
     odd: float = 4.0
@@ -71,13 +72,8 @@ class NoShortcuts(MendMethod):
     def __post_init__(self) -> None:
         object.__setattr__(self, "odd", as_real(self.odd, "odd", least=1.0, most=FAR))
 
-    @property
-    def name(self) -> str:
-        """Name of the method among candidates."""
-        return "no shortcuts"
-
     def fit(self, problem: MendProblem) -> Fit:
-        """Lengthen the shortcuts. ``details``: "shortcuts", their number of arcs."""
+        """Lengthen the shortcuts."""
         graph, own = problem.graph, problem.graph.lengths
         # 1. an arc leaps if it leads farther than its length suggests; without positions, all leap
         leaps = np.ones(graph.num_arcs, bool)
@@ -101,10 +97,7 @@ class NoShortcuts(MendMethod):
         kept = sparse.csr_array((np.ones(ends[0].size), ends), shape=(n, n))
         _, part = connected_components(kept, connection="strong")
         false &= part[graph.tails] == part[graph.indices]
-        details = {"shortcuts": int(false.sum())}
-        if not false.any():
-            return Fit(own, details=details)
-        return Fit(lengthened(problem, false), details=details)
+        return Fit(lengthened(problem, false) if false.any() else own)
 
 
 def lengthened(problem: MendProblem, false: BoolArray) -> FloatArray:

@@ -1,6 +1,6 @@
 """Tomography: fit a smooth slowness of the vertices to the costs of trips.
 
-**Model.** Arcs cost c = ℓ max(floor, 1 + slowness), with the smooth random slowness of
+**Model.** Arcs cost c = ℓ max(`LEAST`, 1 + slowness), with the smooth random slowness of
 `_slowness`. A trip costs as much as its shortest path, plus a normal error of deviation σ.
 
 **Fit.** Given the paths (*rays*), costs are linear in the coefficients z of the slowness. With R
@@ -60,7 +60,7 @@ from .._arrays import as_real, as_whole
 from ..kernels._types import FloatArray, IntArray
 from ..kernels.rays import Rays, trace
 from ..kernels.shortest import shortest_tree
-from ._base import Fit, MendMethod, MendProblem
+from ._base import LEAST, Fit, MendMethod, MendProblem
 from ._slowness import Price, Slowness, slowness_of
 
 AMPLITUDES = 10.0 ** (np.arange(-6, 9) / 4)
@@ -110,8 +110,6 @@ class Smooth(MendMethod):
     ----------
     rounds : int
         Number of times that paths and costs are fitted in turn.
-    floor : float
-        Least ratio of an arc's cost to its believed length, in the unit of the costs.
     noise : float
         Standard deviation of the trips' costs as a share of each; 0 if they are exact.
     caution : float
@@ -131,13 +129,11 @@ class Smooth(MendMethod):
     """
 
     rounds: int = 20
-    floor: float = 0.1
     noise: float = 0.0
     caution: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rounds", as_whole(self.rounds, "rounds", least=1))
-        object.__setattr__(self, "floor", as_real(self.floor, "floor", least=1e-6, most=1.0))
         object.__setattr__(self, "noise", as_real(self.noise, "noise", least=0.0))
         object.__setattr__(self, "caution", as_real(self.caution, "caution", least=0.0))
 
@@ -154,22 +150,21 @@ class Smooth(MendMethod):
         """Fit slowness to the trips.
 
         The value is the mean of ``|least cost under the fit - cost|``; it has no bound.
-        ``details``: "amplitude", and "errors", the value after every round.
+        ``details``: "amplitude" of the slowness.
         """
         # ratio of the unit of cost to that of length, if they differ
         unit = float(np.median(problem.costs / problem.distances()))
         if UNITS[0] <= unit <= UNITS[1]:
             unit = 1.0
         costs, error = problem.costs / unit, problem.error / unit
-        lengths, details = self._fitted(replace(problem, costs=costs, error=error))
-        details["errors"] = [unit * off for off in details["errors"]]
+        lengths, amplitude = self._fitted(replace(problem, costs=costs, error=error))
         if unit != 1.0:
             lengths = unit * lengths
         value = float(np.abs(problem.distances(lengths) - problem.costs).mean())
-        return Fit(lengths, value, details=details)
+        return Fit(lengths, value, details={"amplitude": amplitude})
 
-    def _fitted(self, problem: MendProblem) -> tuple[FloatArray, dict[str, Any]]:
-        """Return lengths fitted to trips in the unit of the graph, and details."""
+    def _fitted(self, problem: MendProblem) -> tuple[FloatArray, float]:
+        """Return lengths fitted to trips in the unit of the graph, and the amplitude."""
         believed, costs = problem.graph.lengths, problem.costs
         exact = not (self.noise or problem.error or problem.upper)
         slowness = slowness_of(problem.graph)
@@ -188,10 +183,9 @@ class Smooth(MendMethod):
         rays = _Rays(problem, slowness, self.noise, exact)
         posterior = _Posterior(slowness)
         lengths, coefficients, amplitude = believed, np.zeros(slowness.size), 0.0
-        common, kept, best, errors = believed, (believed, believed), np.inf, []
+        common, kept, best = believed, (believed, believed), np.inf
         for turn in range((self.rounds if exact else min(self.rounds, NOISY_ROUNDS)) + 1):
             error, worst, excess = rays.renew(lengths)
-            errors.append(error)
             if not exact or error + excess < best:
                 kept, best = (lengths, common), error + excess
             if best <= MET * costs.mean() if exact else worst <= problem.error:
@@ -200,11 +194,11 @@ class Smooth(MendMethod):
             if turn < TUNING:
                 amplitude, _ = _most_probable(rays, wanted)
             coefficients = posterior.mean(rays, wanted, amplitude, coefficients)
-            fitted = np.maximum(self.floor * believed, believed + slowness.per_arc @ coefficients)
-            shared = np.maximum(self.floor * believed, believed + slowness.common(coefficients))
+            fitted = np.maximum(LEAST * believed, believed + slowness.per_arc @ coefficients)
+            shared = np.maximum(LEAST * believed, believed + slowness.common(coefficients))
             step = STEP if turn else 1.0
             lengths, common = lengths + step * (fitted - lengths), common + step * (shared - common)
-        return self._calmed(problem, *kept), {"amplitude": amplitude, "errors": errors}
+        return self._calmed(problem, *kept), amplitude
 
     def _calmed(self, problem: MendProblem, lengths: FloatArray, common: FloatArray) -> FloatArray:
         """Return lengths without small deviations, scaled to the same total cost of the trips."""
@@ -213,7 +207,7 @@ class Smooth(MendMethod):
         away = np.log(lengths / common)
         calmed = common * np.exp(np.sign(away) * np.maximum(np.abs(away) - self.caution, 0.0))
         times = float(problem.distances(lengths).sum() / problem.distances(calmed).sum())
-        return np.asarray(np.maximum(self.floor * problem.graph.lengths, times * calmed))
+        return np.asarray(np.maximum(LEAST * problem.graph.lengths, times * calmed))
 
 
 class _Rays:

@@ -106,23 +106,28 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = [("graph", f"{number_of(graph['vertices'], 'vertices', 'vertex')}, {edges}, {span}")]
 
     low, high = short(data["least"]), short(data["largest"])
-    error = f", within {short(data['error'])}" if data["error"] else ""
-    error += ", upper bounds" if data["upper_bounds"] else ""
+    known = f", within {short(data['error'])}" if data["error"] else ""
+    known += ", upper bounds" if data["upper_bounds"] else ""
     if word == "labels":
         share = percent(data["count"] / graph["vertices"])
-        text = f"{data['count']:,} ({share} of the vertices), values {low} to {high}{error}"
+        text = f"{data['count']:,} ({share} of the vertices), values {low} to {high}{known}"
         rows.append((word, f"{text}; goal {quoted(facts['goal'])}"))
     else:
         text = f"{number_of(data['count'], word)} to {number_of(data['ends'], 'ends')}"
         costs = f"cost {low}" if low == high else f"costs {low} to {high}"
         merged = f"; {number_of(data['merged'], 'rows')} repeated a trip" if data["merged"] else ""
-        rows.append((word, f"{text}, {costs}{error}{merged}"))
+        rows.append((word, f"{text}, {costs}{known}{merged}"))
 
     none = f"none of the {number_of(data['count'], word)} contradicts the graph"
     against = against_text(facts["against"], data["count"], word)
     rows.append(("against", f"{against}; {PROOF}" if against else none))
     if facts["rounding"]:
-        rows.append(("rounding", rounding_text(facts["rounding"])))
+        digits, count = facts["rounding"]["decimals"], facts["rounding"]["explains"]
+        costs = f"have {number_of(digits, 'decimals')}" if digits else "are whole numbers"
+        why = f"rounding alone would explain {count:,} of these contradictions"
+        error = Option("error", facts["rounding"]["error"])
+        text = Message(f"the costs {costs}, and {why}: if they are rounded, pass ", error)
+        rows.append(("rounding", text))
     if facts["units"]:
         rows.append(("units", facts["units"]))
 
@@ -133,33 +138,19 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     made = f"{facts['method']}: {chosen}{facts['status']}; {seconds_text(facts['seconds'])}"
     rows.append(("method", made))
     if facts["scores"]:
-        rows.append(("left out", scores_text(facts["scores"], word)))
+        scores = dict(facts["scores"])
+        parts = [f"{short(scores.pop(PLAIN)['error'])} by the graph as it is"]
+        for name, score in scores.items():
+            gain = ""
+            if score["spread"]:
+                better = "better" if score["gain"] >= 0 else "worse"
+                gain = f" ({short(abs(score['gain']))} ± {short(score['spread'])} {better})"
+            parts.append(f"{short(score['error'])} by “{name}”{gain}")
+        text = f"{word} left out in turn are predicted within {'; '.join(parts)}"
+        rows.append(("left out", text))
     plain = f"{word} are off by {short(fit['believed'])} on average on the graph as it is"
     rows.append(("fit", f"{plain}, by {short(fit['mended'])} on the mended one"))
     rows.append(("found", facts["finding"]))
     for text in suspected(facts):
         rows.append(("missing" if isinstance(text, Message) else "suspected", text))
     return rows
-
-
-def rounding_text(rounding: Mapping[str, Any]) -> Message:
-    """Return a remark on costs that look rounded, with the option to pass if they are."""
-    digits, count = rounding["decimals"], rounding["explains"]
-    costs = f"have {number_of(digits, 'decimals')}" if digits else "are whole numbers"
-    why = f"rounding alone would explain {count:,} of these contradictions"
-    error = Option("error", rounding["error"])
-    return Message(f"the costs {costs}, and {why}: if they are rounded, pass ", error)
-
-
-def scores_text(scores: Mapping[str, Any], word: str) -> str:
-    """Return how well the candidates predicted held-out data."""
-    parts = [f"{short(scores[PLAIN]['error'])} by the graph as it is"]
-    for name, score in scores.items():
-        if name == PLAIN:
-            continue
-        gain = ""
-        if score["spread"]:
-            better = "better" if score["gain"] >= 0 else "worse"
-            gain = f" ({short(abs(score['gain']))} ± {short(score['spread'])} {better})"
-        parts.append(f"{short(score['error'])} by “{name}”{gain}")
-    return f"{word} left out in turn are predicted within {'; '.join(parts)}"

@@ -219,11 +219,9 @@ def plan_many(
             if progress is not None:
                 progress(len(rows), len(ends))
     names = [each.name for each in fields(PlanTable)][1:-1]
-    columns: dict[str, Any] = dict.fromkeys(names, ())
-    columns |= zip(names, zip(*rows, strict=True), strict=False)  # no rows, no columns
-    for name in names:
-        if name != "status":
-            kind = np.int64 if name in names[:4] else np.float64
-            columns[name] = frozen(np.array(columns[name], kind))
+    kinds = [np.int64] * 4 + [np.float64] * 3 + [object, np.float64]
+    table = np.array(rows, [*zip(names, kinds, strict=True)])
+    columns: dict[str, Any] = {name: frozen(table[name]) for name in names}
+    columns["status"] = tuple(table["status"])
     goal_array = frozen(np.array(ends, dtype=np.int64))
     return PlanTable(goals=goal_array, method=request.many.method, **columns)

@@ -64,7 +64,6 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
     call = Caller(names, answer.graph.num_vertices)
     graph, labels, moves, certificate = answer.graph, answer.labels, answer.plan, answer.certificate
     sinks, behind = answer.false_sinks, answer.behind_labels
-    high, low = answer.contradictions.optimistic.excess, answer.contradictions.pessimistic.excess
     lost = np.flatnonzero(~moves.reachable)
     dropped = labels.dropped if isinstance(labels, TrimmedLabels) else labels.vertices[:0]
     label_at = dict(zip(labels.vertices.tolist(), labels.values.tolist(), strict=True))
@@ -104,12 +103,7 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
             "bracket_width": answer.field.width,
             "residual": answer.field.residual,
             "mended": None if answer.mended is None else answer.mended.facts(names),
-            "contradictions": {
-                "too_optimistic": high.size,
-                "by_up_to": high.max(initial=0.0),
-                "too_pessimistic": low.size,
-                "over_by_up_to": low.max(initial=0.0),
-            },
+            "contradictions": answer.contradictions.against,
             "plan": _plan_facts(answer, call),
             "margin": _margin_facts(answer, call),
             "certified": {

@@ -240,7 +240,7 @@ def mended(
         near = ~drawn_arcs("slow place", "quick place", named=True)
         added = np.where(near, 0.0, added)
     order = np.argsort(np.abs(added), kind="stable")
-    ends = np.stack([places[edges.tails], places[edges.heads]], axis=1)
+    ends = places[np.column_stack([graph.tails[edges.arcs], graph.indices[edges.arcs]])]
     if graph.directed:  # move arcs to their right, so that there and back lie side by side
         way = ends[:, 1] - ends[:, 0]
         length = np.hypot(*way.T)
