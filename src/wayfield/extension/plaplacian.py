@@ -54,6 +54,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._arrays import as_whole
 from ..errors import InputError, Option
 from ..graph import Graph
 from ..kernels._types import FloatArray
@@ -131,10 +132,7 @@ class PLaplacian:
                 f"tolerance must be at least {FINEST_TOLERANCE}, the finest that doubles resolve, "
                 f"and below 1, got {self.tolerance}"
             )
-        if isinstance(self.max_steps, bool) or not isinstance(self.max_steps, int | np.integer):
-            raise InputError(f"max_steps must be a whole number, got {self.max_steps!r}")
-        if self.max_steps < 1:
-            raise InputError(f"max_steps must be at least 1, got {self.max_steps}")
+        as_whole(self.max_steps, "max_steps", least=1)
 
     def solve(self, problem: Problem) -> Solution:
         """Extend the labels of one problem."""

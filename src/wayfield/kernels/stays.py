@@ -17,73 +17,38 @@ from ._types import BoolArray, FloatArray, IntArray
 from .merging import Numbers, Rows, squared_distance
 
 
-@njit(cache=True, nogil=True)
 def crossings(
     here: Numbers, there: Numbers, valid: BoolArray, joined: BoolArray, num_states: int
 ) -> tuple[IntArray, Numbers, IntArray]:
     """Return the rows of the crossings, their dwells, and the number of stays in each state."""
-    # count first, then fill: the arrays are as long as there are crossings
-    count = 0
-    for i in range(here.size):
-        if valid[i] and here[i] != there[i]:
-            count += 1
-    when, dwell = np.empty(count, np.int64), np.empty(count, np.int32)
-    visits = np.zeros(num_states, np.int64)
-    count, clock = 0, 0
-    for i in range(here.size):
-        # a new episode, or a gap in the buffer: the stay so far is lost, and another begins
-        if i == 0 or not joined[i - 1]:
-            visits[here[i]] += 1
-            clock = 0
-        if valid[i]:
-            clock += 1
-            if here[i] != there[i]:
-                when[count], dwell[count] = i, clock
-                count += 1
-                visits[there[i]] += 1
-                clock = 0
-    return when, dwell, visits
+    crossed = valid & (here != there)
+    # after the end of an episode, or a gap in the buffer, the stay so far is lost
+    fresh = np.append(True, ~joined)[: here.size]
+    begins = fresh.copy()
+    begins[1:] |= crossed[:-1]
+    when = np.flatnonzero(crossed)
+    made: IntArray = np.append(0, np.cumsum(valid))
+    dwell = made[when + 1] - made[_latest(begins)[when]]
+    entered = np.concatenate([here[fresh], there[when]])
+    return when, dwell.astype(np.int32), np.bincount(entered, minlength=num_states)
 
 
-@njit(cache=True, nogil=True)
 def gather_arcs(
     tail: Numbers, head: Numbers, dwell: Numbers, leaps: BoolArray, num_states: int
 ) -> tuple[IntArray, Numbers, IntArray, FloatArray, IntArray]:
     """Return crossings as arcs: row pointers, heads, counts, median dwells, numbers of jumps."""
-    begin = np.zeros(num_states + 1, np.int64)
-    for i in range(tail.size):
-        begin[tail[i] + 1] += 1
-    begin = np.cumsum(begin)
-    # head, dwell and leap in one number each: sorting a state's slice brings equal arcs together
-    packed, fill = np.empty(tail.size, np.int64), begin[:-1].copy()
-    for i in range(tail.size):
-        x = tail[i]
-        packed[fill[x]] = (np.int64(head[i]) << 32) | (np.int64(dwell[i]) << 1) | leaps[i]
-        fill[x] += 1
-    num_arcs = 0
-    for x in range(num_states):
-        packed[begin[x] : begin[x + 1]].sort()
-        for i in range(begin[x], begin[x + 1]):
-            num_arcs += i == begin[x] or packed[i] >> 32 != packed[i - 1] >> 32
-    indptr = np.zeros(num_states + 1, np.int64)
-    indices, counts = np.empty(num_arcs, np.int32), np.empty(num_arcs, np.int64)
-    median, leapt = np.empty(num_arcs), np.zeros(num_arcs, np.int64)
-    arc = 0
-    for x in range(num_states):
-        start = begin[x]
-        while start < begin[x + 1]:
-            end = start
-            while end < begin[x + 1] and packed[end] >> 32 == packed[start] >> 32:
-                leapt[arc] += packed[end] & 1
-                end += 1
-            # within an arc entries are sorted by dwell, so the median is in the middle
-            middle, size = start + (end - start) // 2, end - start
-            upper = (packed[middle] & 0xFFFFFFFF) >> 1
-            lower = upper if size % 2 else (packed[middle - 1] & 0xFFFFFFFF) >> 1
-            indices[arc], counts[arc], median[arc] = packed[start] >> 32, size, (lower + upper) / 2
-            arc, start = arc + 1, end
-        indptr[x + 1] = arc
-    return indptr, indices, counts, median, leapt
+    order = np.lexsort((dwell, head, tail))
+    tail, head, dwell = tail[order], head[order], dwell[order]
+    differs = (tail[1:] != tail[:-1]) | (head[1:] != head[:-1])
+    starts = np.flatnonzero(np.append(True, differs)[: tail.size])
+    counts = np.diff(np.append(starts, tail.size))
+    # an arc's crossings are sorted by dwell, so the median is in the middle
+    upper = starts + counts // 2
+    lower = upper - (counts % 2 == 0)
+    median = 0.5 * dwell[lower] + 0.5 * dwell[upper]
+    indptr = np.searchsorted(tail[starts], np.arange(num_states + 1))
+    leapt = np.add.reduceat(leaps[order], starts, dtype=np.int64)
+    return indptr, head[starts], counts, median, leapt
 
 
 @njit(cache=True, nogil=True)
@@ -100,30 +65,27 @@ def step_lengths(first: Rows, second: Rows, valid: BoolArray) -> FloatArray:
     return steps
 
 
-@njit(cache=True, nogil=True)
 def spans(rows: Rows, joined: BoolArray, lag: int) -> FloatArray:
     """Return the distances between rows that follow each other `lag` steps apart."""
-    found = np.empty(rows.shape[0])
-    count, run = 0, 0
-    for i in range(1, rows.shape[0]):
-        # how many rows before this one belong to the same run
-        run = run + 1 if joined[i - 1] else 0
-        if run >= lag:
-            found[count] = sqrt(squared_distance(rows[i], rows[i - lag]))
-            count += 1
-    return found[:count].copy()
+    begins = np.append(True, ~joined)[: len(rows)]
+    # how many rows before each one belong to the same run
+    run = np.arange(len(rows)) - _latest(begins)
+    near = run[lag:] >= lag
+    distances: FloatArray = step_lengths(rows[lag:], rows[:-lag], near)[near]
+    return distances
 
 
-@njit(cache=True, nogil=True)
 def continues(first: Rows, second: Rows, final: BoolArray) -> BoolArray:
     """Whether the next row begins where this one ended, and in the same episode."""
-    joined = np.zeros(first.shape[0], np.bool_)
-    for i in range(first.shape[0] - 1):
-        same = not final[i]
-        for k in range(first.shape[1]):
-            same = same and second[i, k] == first[i + 1, k]
-        joined[i] = same
+    joined = np.zeros(len(first), np.bool_)
+    joined[:-1] = ~final[:-1] & (second[:-1] == first[1:]).all(axis=1)
     return joined
+
+
+def _latest(marked: BoolArray) -> IntArray:
+    """Return, for every row, the last marked one up to it; the first row is marked."""
+    latest: IntArray = np.maximum.accumulate(np.where(marked, np.arange(marked.size), 0))
+    return latest
 
 
 @njit(cache=True, nogil=True)
