@@ -182,18 +182,12 @@ class PLaplacian:
         return Solution(values, lower, upper, status, update, solved.steps, details, evidence)
 
     def _newton(self, equation: Equation, system: System, scaled: Scaled) -> Iterate:
-        """Solve from a start between harmonic and AMLE; if that stalls, from the harmonic one."""
+        """Solve from a start between the harmonic extension and the AMLE."""
         problem = scaled.rounded_problem()
         harmonic = solve_block(system, [problem], bracket=False)[0].values
         amle = AMLE(bracket=False).solve(problem).values
         between = 2.0 / float(self.p) * harmonic + (1.0 - 2.0 / float(self.p)) * amle
-        start = start_field(scaled, between)
-        solved = newton(equation, start, self.tolerance, self.max_steps)
-        if solved.status is Status.STALLED:
-            cap = self.max_steps - solved.steps
-            again = newton(equation, start_field(scaled, harmonic), self.tolerance, cap)
-            again.steps += solved.steps
-            solved = min(solved, again, key=lambda iterate: iterate.norm)
+        solved = newton(equation, start_field(scaled, between), self.tolerance, self.max_steps)
         return polish(equation, solved, self.max_steps)
 
 
