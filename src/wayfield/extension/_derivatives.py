@@ -43,7 +43,7 @@ derivatives; Clarke, *Optimization and Nonsmooth Analysis*, 1983.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -100,12 +100,8 @@ class Gradient(NamedTuple):
     ``lengths @ change`` is right for a change that is the same both ways."""
 
 
-class Derivative(Protocol):
-    """The derivative of a field, ready to be applied to cotangents."""
-
-    def pull(self, cotangent: FloatArray) -> Gradient:
-        """Return the gradient of cotangent · field."""
-        ...
+Derivative: TypeAlias = "Interpolated | Linearised"
+"""The derivative of a field, ready to be applied to cotangents."""
 
 
 def derivative(

@@ -226,7 +226,7 @@ def verified_bracket(
     above = verified_bound(equation, solved, +1)
     if below is None or above is None:
         return None, None
-    bracket = scaled.bound(below, -1), scaled.bound(above, +1)
+    bracket = scaled.values(below, -1), scaled.values(above, +1)
     return bracket, Enclosed(equation.q + 1.0, below, above)
 
 
