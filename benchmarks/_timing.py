@@ -8,7 +8,17 @@ from collections.abc import Callable
 import numpy as np
 
 import wayfield as wf
-from wayfield.kernels.midrange import sweep_in_place
+from wayfield.kernels._jit import njit
+from wayfield.kernels.csr import Arcs
+from wayfield.kernels.midrange import midrange
+
+
+@njit(cache=True, nogil=True)
+def sweep_in_place(arcs: Arcs, fixed: np.ndarray, values: np.ndarray) -> None:
+    """Run one Gauss–Seidel sweep on unit lengths, in index order: the unit of time."""
+    for x in range(values.size):
+        if not fixed[x]:
+            values[x] = midrange(arcs, values, x)
 
 
 def best_of(

@@ -20,7 +20,7 @@ from functools import partial
 from itertools import chain
 
 import numpy as np
-from benchmarks._timing import obstacle_grid
+from benchmarks._timing import obstacle_grid, sweep_in_place
 from benchmarks.worlds import make_graph
 
 import wayfield as wf
@@ -28,7 +28,7 @@ from wayfield.kernels._jit import njit
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.kernels.csr import Arcs
 from wayfield.kernels.fields import imbalance
-from wayfield.kernels.midrange import balance, sweep_in_place
+from wayfield.kernels.midrange import balance
 
 
 def bytes_of_a_pass(graph: wf.Graph) -> int:

@@ -18,12 +18,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from benchmarks._timing import sweep_in_place
 from benchmarks.cells import METHODS, Cell
 from benchmarks.worlds import make_graph, make_labels
 
 import wayfield as wf
 from wayfield.extension import Extension
-from wayfield.kernels.midrange import sweep, sweep_in_place
+from wayfield.kernels.midrange import sweep
 
 ENOUGH, MOST = 0.5, 15
 """Seconds and runs after which a measurement is not repeated."""

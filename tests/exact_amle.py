@@ -106,11 +106,6 @@ def filled_amle(
         for y, length in row:
             into[y].append((x, length))
     filled = _continued(into, fixed, rate=Fraction(fill == "cost", units))
-    if fill == "lower":
-        leading = _continued(arcs, {x: -value for x, value in fixed.items()}, rate=Fraction(0))
-        led = {x: -leading[x] for x in filled if x in leading}
-        rest = _continued(into, fixed | led, rate=Fraction(0))
-        filled = {x: led[x] if x in led else rest[x] for x in filled}
     filled.update(fixed)
     return [filled.get(x, float("inf")) for x in range(len(arcs))]
 

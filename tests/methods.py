@@ -33,7 +33,6 @@ TABLE = [
     Kind(wf.AMLE(), directed=True, bracket=True, sloped=True),
     Kind(wf.AMLE(fill="cost"), directed=True, bracket=True, within=False, sloped=True),
     Kind(wf.AMLE(fill="flat"), directed=True, bracket=True, sloped=True),
-    Kind(wf.AMLE(fill="lower"), directed=True, bracket=True, sloped=True),
     Kind(wf.AMLE(bracket=False), directed=True, sloped=True),
     Kind(wf.Harmonic(), bracket=True, shares=True),
     Kind(wf.PLaplacian(2), bracket=True, shares=True),

@@ -96,11 +96,11 @@ def random_case(seed: int) -> Case:
     )[draw.integers(4)]
     labels = wf.Labels(draw.choice(n, k, replace=False), values)
     methods: tuple[Method, ...] = (
-        wf.AMLE(), wf.AMLE(fill="cost"), wf.AMLE(fill="flat"), wf.AMLE(fill="lower"),
-        wf.Harmonic(), wf.PLaplacian(2), wf.PLaplacian(2.1), wf.PLaplacian(3), wf.PLaplacian(17.25),
+        wf.AMLE(), wf.AMLE(fill="cost"), wf.AMLE(fill="flat"), wf.Harmonic(),
+        wf.PLaplacian(2), wf.PLaplacian(2.1), wf.PLaplacian(3), wf.PLaplacian(17.25),
         wf.PLaplacian(512),
     )  # fmt: skip
-    method = methods[draw.integers(4 if directed else len(methods))]
+    method = methods[draw.integers(3 if directed else len(methods))]
     prior = None
     if draw.random() < 0.25:
         prior = draw.normal(size=n)
@@ -268,7 +268,7 @@ class Statement:
     def __init__(self, file: File) -> None:
         self.n, _, _ = file.counts
         self.directed, fill, self.p = file.kind
-        self.fill = (None, "cost", "flat", "lower")[fill]
+        self.fill = (None, "cost", "flat")[fill]
         self.tails, self.heads = file.indices("tail").tolist(), file.indices("head").tolist()
         given = file.doubles("leng").tolist() if "leng" in file.sections else [1] * len(self.tails)
         self.lengths = [Fraction(length) for length in given]
@@ -555,7 +555,7 @@ def _method(file: File, draw: np.random.Generator) -> bool:
     """Another p, or another fill."""
     directed, fill, p = file.kind
     if fill:
-        fill = 1 + (fill + int(draw.integers(2))) % 3
+        fill = 3 - fill
     else:
         p = float(draw.choice([each for each in (2.0, 2.5, 3.0, inf) if each != p]))
     file.sections["kind"] = struct.pack("<BBd", directed, fill, p)
@@ -592,7 +592,7 @@ def _is_problem(file: File) -> bool:
     lengths = file.doubles("leng") if "leng" in file.sections else np.ones(1)
     prior = file.doubles("prio") if "prio" in file.sections else np.zeros(1)
     return bool(
-        directed in (0, 1) and fill < 4 and p >= 2.0 and (p < 1000 or p == inf)
+        directed in (0, 1) and fill < 3 and p >= 2.0 and (p < 1000 or p == inf)
         and (not directed or fill) and (not fill or p == inf)
         and all(x < n and y < n and x != y and (directed or x < y) for x, y in edges)
         and edges == sorted(set(edges)) and small and (lengths > 1e-3).all()

@@ -50,9 +50,22 @@ def owned(array: NDArray[Any]) -> NDArray[Any]:
     return frozen(array.copy() if array.flags.writeable else array)
 
 
+def as_array(data: ArrayLike, name: str) -> NDArray[Any]:
+    """Return `data` as an array of any type."""
+    if np.ma.is_masked(data):
+        raise InputError(f"{name} has masked entries: fill or drop them first")
+    if type(data).__module__.startswith("wayfield.") and hasattr(data, "values"):
+        kind = type(data).__name__
+        raise InputError(f"{name} must be an array, got {kind}: pass its .values")
+    try:
+        return np.asarray(data)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(f"{name} cannot be read as an array: {error}") from error
+
+
 def as_real_array(data: ArrayLike, name: str) -> NDArray[Any]:
     """Return `data` as an array of real numbers, of any shape."""
-    array = _array(data, name)
+    array = as_array(data, name)
     if array.dtype.kind not in "biuf":
         raise InputError(f"{name} must be real numbers, got {_kind(array)}")
     return array
@@ -94,7 +107,7 @@ def as_vertices(
     data: ArrayLike, name: str, num_vertices: int | None = None, dtype: type[Any] = np.int64
 ) -> NDArray[Any]:
     """Return `data` as a new array of vertex indices, below `num_vertices` if given."""
-    array = _array(data, name)
+    array = as_array(data, name)
     if array.size == 0 and array.ndim == 1:
         return np.empty(0, dtype)
     if array.dtype.kind == "f":
@@ -185,18 +198,6 @@ def refuse(bad: NDArray[np.bool_], array: NDArray[Any], name: str, why: str) -> 
         more = int(bad.sum()) - 1
         also = f" (and {more} more)" if more else ""
         raise InputError(f"{name}[{where}] = {array.flat[first]} {why}{also}")
-
-
-def _array(data: ArrayLike, name: str) -> NDArray[Any]:
-    if np.ma.is_masked(data):
-        raise InputError(f"{name} has masked entries: fill or drop them first")
-    if type(data).__module__.startswith("wayfield.") and hasattr(data, "values"):
-        kind = type(data).__name__
-        raise InputError(f"{name} must be an array, got {kind}: pass its .values")
-    try:
-        return np.asarray(data)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(f"{name} cannot be read as an array: {error}") from error
 
 
 def _check_flat(array: NDArray[Any], name: str, size: int | None) -> None:

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import as_whole, frozen, refuse
+from ._arrays import as_array, as_whole, frozen, refuse
 from ._maps import MAPS
 from .errors import InputError
 
@@ -340,10 +340,7 @@ def read_maze_file(path: Path) -> str:
 
 def _like_cells(values: ArrayLike, name: str, kinds: str, free: NDArray[np.bool_]) -> NDArray[Any]:
     """Return `values` as an array of one of these kinds, with the shape of the cells."""
-    try:
-        array = np.array(values)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(f"{name} cannot be read as an array: {error}") from error
+    array = as_array(values, name)
     if array.dtype.kind not in kinds:
         what = "strings" if kinds == "U" else "whole numbers"
         raise InputError(f"{name} must be {what}, got {array.dtype}")

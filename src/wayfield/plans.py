@@ -31,9 +31,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import KeepsReadOnly, as_flag, as_real, as_vertex, frozen
+from ._arrays import KeepsReadOnly, as_choice, as_flag, as_real, as_vertex, frozen
 from ._text import number_of, percent
-from .errors import InputError
 from .extension import Extension, check_field
 from .graph import Graph
 from .kernels._types import BoolArray, FloatArray
@@ -318,9 +317,8 @@ def plan(
     field = check_field(graph, values)
     goal = as_vertex(goal, "goal", graph.num_vertices)
     tolerance = as_real(tie_tolerance, "tie_tolerance", 0.0)
-    for name, choice, known in (("rule", rule, RuleName), ("ties", ties, TieName)):
-        if not (isinstance(choice, str) and choice in get_args(known)):
-            raise InputError(f"{name} must be one of {get_args(known)}, got {choice!r}")
+    as_choice(rule, "rule", get_args(RuleName))
+    as_choice(ties, "ties", get_args(TieName))
     toll = UNIT if graph.is_unit else SLOPE if rule == "slope" else Q
     law = Rule(toll, tolerance, ties == "exit")
     slots, hops, num_stuck = first_moves(graph.arcs, field, goal, law)

@@ -129,21 +129,39 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._method = method
         k = as_whole(self.n_neighbors, "n_neighbors", least=1)
         as_choice(self.unreachable, "unreachable", ("error", "nan"))
-        samples, target = self._validated(X, y)
+        if y is None:
+            raise InputError("requires y to be passed, but the target y is None")
+        samples = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        target = column_or_1d(y, dtype=np.float64, warn=True)
+        if target.size != len(samples):
+            raise InputError(
+                f"X and y must have the same length, got {len(samples)} and {target.size}"
+            )
+        known = ~np.isnan(target)
+        if not known.any():
+            raise InputError("y must have at least one known target, got only NaN")
         points, vertex = np.unique(samples, axis=0, return_inverse=True)
         self.vertex_ = vertex.ravel()
         nearest = NearestNeighbors(n_neighbors=min(k, len(points)), metric=self.metric)
         self._neighbours = nearest.fit(points)
         # known targets by vertex, the mean where several samples share one
-        known = ~np.isnan(target)
         at, values = self.vertex_[known], target[known]
         vertices, place, count = np.unique(at, return_inverse=True, return_counts=True)
         if (count > 1).any():
             at, values = vertices, np.bincount(place, values) / count
         labels = Labels(at, values)
-        tails, heads, lengths = self._edges(min(k, len(points) - 1))
+        # edges to the nearest neighbours of each point, the point itself apart
+        k = min(k, len(points) - 1)
+        if k:
+            lengths, heads = self._neighbours.kneighbors(n_neighbors=k)
+        else:
+            lengths, heads = np.empty((1, 0)), np.empty((1, 0), np.int64)
+        far = lengths[lengths > 0.0]
+        self._scale = float(np.median(far)) if far.size else 1.0
+        ends = np.repeat(np.arange(len(heads)), k), heads.ravel()
+        lengths = np.maximum(lengths.ravel(), SHORTEST * self._scale)
         # rounding can make a distance differ between the two directions
-        self.graph_ = Graph.from_edges(tails, heads, lengths, len(points), True).symmetrised()
+        self.graph_ = Graph.from_edges(*ends, lengths, len(points), True).symmetrised()
         home = self.graph_.components[self.vertex_]
         lost = ~np.isin(home, self.graph_.components[labels.vertices])
         if self.unreachable == "error" and lost.any():
@@ -197,27 +215,3 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if not known.any():
             raise InputError("y must have at least one known target to score, got only NaN")
         return float(r2_score(target[known], self.predict(X)[known]))
-
-    def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        if y is None:
-            raise InputError("requires y to be passed, but the target y is None")
-        samples = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        target = column_or_1d(y, dtype=np.float64, warn=True)
-        if target.size != len(samples):
-            raise InputError(
-                f"X and y must have the same length, got {len(samples)} and {target.size}"
-            )
-        if np.isnan(target).all():
-            raise InputError("y must have at least one known target, got only NaN")
-        return samples, target
-
-    def _edges(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
-        """Return pairs of neighbours and their distances; set the scale of these distances."""
-        if k == 0:
-            self._scale = 1.0
-            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
-        distance, heads = self._neighbours.kneighbors(n_neighbors=k)
-        far = distance[distance > 0.0]
-        self._scale = float(np.median(far)) if far.size else 1.0
-        tails = np.repeat(np.arange(len(heads)), k)
-        return tails, heads.ravel(), np.maximum(distance.ravel(), SHORTEST * self._scale)

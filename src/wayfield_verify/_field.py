@@ -90,9 +90,12 @@ def prove_field(proof: Proof, numbers: Numbers) -> list[str]:
                             f"a walk through {vertex(x)} may descend "
                             f"from {vertex(t)} to {vertex(end)}"
                         )
-        rule, rate = proof.fill, numbers.length_unit
-        low = _fill(rule, rate, fixed, out, into, below)
-        high = _fill(rule, rate, fixed, out, into, above)
+        rate = numbers.length_unit if proof.fill == "cost" else 0
+        filled = []
+        for barrier in (below, above):
+            known = [value if held else NONE for value, held in zip(barrier, fixed, strict=True)]
+            filled.append(continued(known, fixed, into, rate))
+        low, high = filled
     _require_bracket(proof, numbers, connected, low, high)
     return _sentences(proof, connected)
 
@@ -188,36 +191,6 @@ def _two_least(
                     have.append((values[t], t))
                     todo.append(y)
     return found
-
-
-def _fill(
-    rule: str | None,
-    rate: int,
-    fixed: Sequence[bool],
-    out: Arcs,
-    into: Arcs,
-    values: Sequence[Number],
-) -> list[Number | float]:
-    """Continue the fixed values over the other vertices by the fill rule; inf if there is no path.
-
-    The rate is what a unit of length adds if the rule is "cost".
-    """
-    known: list[Number | float] = [
-        value if is_fixed else NONE for value, is_fixed in zip(values, fixed, strict=True)
-    ]
-    filled = continued(known, fixed, into, rate if rule == "cost" else 0)
-    if rule != "lower":
-        return filled
-    # the largest value that leads to x: the least of the negated field, against the arcs
-    negated = [NONE if value == NONE else -value for value in known]
-    leading = continued(negated, fixed, out, rate=0)
-    led = [
-        not is_fixed and least != NONE and most != NONE
-        for is_fixed, least, most in zip(fixed, filled, leading, strict=True)
-    ]
-    known = [-leading[x] if led[x] else value for x, value in enumerate(known)]
-    stays = [is_fixed or is_led for is_fixed, is_led in zip(fixed, led, strict=True)]
-    return continued(known, stays, into, rate=0)
 
 
 def continued(

@@ -23,7 +23,7 @@ from pathlib import Path
 
 MAGIC = b"wayfield proof 1"
 START = len(MAGIC) + hashlib.sha256().digest_size
-FILLS = (None, "cost", "flat", "lower")
+FILLS = (None, "cost", "flat")
 RULES = ("slope", "q")
 LARGEST_P = 65536
 LARGEST_EXPONENT = 2000

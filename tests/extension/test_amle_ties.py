@@ -22,7 +22,7 @@ from wayfield.kernels.amle import Fixing, fix
 from wayfield.kernels.amle.pressure import UNFIXED
 from worlds import random_graph, random_labels
 
-FILLS = ("cost", "flat", "lower")
+FILLS = ("cost", "flat")
 
 
 def random_problems(
@@ -47,7 +47,7 @@ def test_ties_of_whole_numbers_have_brackets_around_the_exact_field(
 ) -> None:
     proved = 0
     for k, (graph, labels) in enumerate(random_problems(count, lengths, directed)):
-        fill = FILLS[k % 3]
+        fill = FILLS[k % 2]
         result = wf.extend(graph, labels, wf.AMLE(fill=fill), unreachable="nan")
         if result.lower is not None:
             proved += 1
@@ -147,9 +147,9 @@ def test_ties_of_a_few_roundings_are_decided(
         graph = random_graph(rng, n, lengths, edges=2 * n, directed=True)
         at = rng.choice(n, max(3, n // 4), replace=False)
         labels = wf.Labels(at, ulps_apart(rng, kind, at.size))
-        field = wf.extend(graph, labels, wf.AMLE(fill=FILLS[k % 3]), unreachable="nan")
+        field = wf.extend(graph, labels, wf.AMLE(fill=FILLS[k % 2]), unreachable="nan")
         assert field.lower is not None
-        assert contains(field, exact_directed_amle(graph, labels, FILLS[k % 3]))
+        assert contains(field, exact_directed_amle(graph, labels, FILLS[k % 2]))
     # doubles alone get some of these wrong, but real lengths do not tie, and labels that differ in
     # the last place are exact once they are centred
     assert again > 0 or lengths == "real" or kind == "last place"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 from wayfield.kernels.csr import Arcs
-from wayfield.kernels.midrange import balance, midrange, midrange_residual, sweep_in_place
+from wayfield.kernels.midrange import balance, midrange
 from worlds import REAL, UNIT, small_problems
 
 Neighbours = list[tuple[float, float]]  # (value, length)
@@ -186,19 +186,6 @@ def test_components_keep_to_their_own_labels(start: str) -> None:
     method = wf.MidrangeSweeps(1, start)  # type: ignore[arg-type]
     field = wf.extend(graph, labels, method, unreachable="nan").values
     np.testing.assert_array_equal(field, [10, 10, -10, -10, np.nan, np.nan])
-
-
-def test_in_place_sweeps_reach_the_same_field() -> None:
-    n = 12
-    path = wf.Graph.from_edges(np.arange(n - 1), np.arange(1, n))
-    fixed = np.zeros(n, dtype=bool)
-    fixed[[0, -1]] = True
-    field = np.zeros(n)
-    field[-1] = 1.0
-    for _ in range(2000):
-        sweep_in_place(path.arcs, fixed, field)
-    np.testing.assert_allclose(field, np.arange(n) / (n - 1), atol=1e-12)
-    assert midrange_residual(path.arcs, fixed, True, field) < 1e-14
 
 
 @pytest.mark.parametrize("sweeps", [-1, 1.5, "300", None, True, np.nan])

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 from benchmarks import __main__ as bench
 from benchmarks import page, peer_solvers, peers, processes, storm_solver
+from benchmarks._timing import sweep_in_place
 from benchmarks.cells import PROFILES, Cell
 from benchmarks.ours import measure
 from benchmarks.worlds import KINDS, LABELS, make_graph, make_labels
 
 import wayfield as wf
+from wayfield.kernels.fields import imbalance
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -247,3 +249,16 @@ def test_figures_are_kept_and_those_of_another_source_are_not_used(
     store.source = {"kernels": "other"}
     assert store.find("a") is None
     assert [path.name for path in (tmp_path / "figures").iterdir()] == ["a.json"]
+
+
+def test_in_place_sweeps_reach_the_amle() -> None:
+    n = 12
+    path = wf.Graph.from_edges(np.arange(n - 1), np.arange(1, n))
+    fixed = np.zeros(n, dtype=bool)
+    fixed[[0, -1]] = True
+    field = np.zeros(n)
+    field[-1] = 1.0
+    for _ in range(2000):
+        sweep_in_place(path.arcs, fixed, field)
+    np.testing.assert_allclose(field, np.arange(n) / (n - 1), atol=1e-12)
+    assert imbalance(path.arcs, path.arcs, fixed, True, field) < 1e-14

@@ -155,10 +155,6 @@ class Solution:
     """The order in which the AMLE fixed its values."""
 
 
-def _nothing() -> None:
-    """Do nothing."""
-
-
 @dataclass(frozen=True, eq=False)
 class Shared:
     """A solver for many problems on one graph that share some work. It can be pickled.
@@ -174,7 +170,7 @@ class Shared:
     """
 
     solve: Callable[[Sequence[Problem]], list[Solution]]
-    prepare: Callable[[], None] = _nothing
+    prepare: Callable[[], object] = bool
     block: int = 1
 
 
@@ -449,8 +445,6 @@ def describe(method: object) -> str:
 
 def _in_words(setting: object) -> str:
     """Describe the value of a setting."""
-    if isinstance(setting, np.ndarray):
-        return f"array of {setting.size:,}"
     if isinstance(setting, tuple):
         return f"({', '.join(map(_in_words, setting))})"
     return describe(setting) if is_dataclass(setting) else repr(setting)

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,16 +19,8 @@ from .._arrays import as_real
 from .._threads import check_stopped
 from ..errors import OutOfTime
 
-
-class Deadline(NamedTuple):
-    """Time to stop, by `time.perf_counter`, and the limit it comes from."""
-
-    at: float
-    seconds: float
-
-
-_NEVER = Deadline(np.inf, np.inf)
-_deadline = ContextVar("deadline", default=_NEVER)
+_deadline = ContextVar("deadline", default=(np.inf, np.inf))
+"""Time to stop, by `time.perf_counter`, and the limit in seconds that it comes from."""
 
 
 @contextmanager
@@ -65,9 +56,9 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 def check_time() -> None:
     """Raise `OutOfTime` past the limit, `CancelledError` if the result is no longer needed."""
     check_stopped()
-    deadline = _deadline.get()
-    if time.perf_counter() > deadline.at:
-        raise OutOfTime(deadline.seconds)
+    stop, seconds = _deadline.get()
+    if time.perf_counter() > stop:
+        raise OutOfTime(seconds)
 
 
 @dataclass(frozen=True)
@@ -88,13 +79,13 @@ class TimeLeft:
     @classmethod
     def now(cls) -> TimeLeft:
         """Return what remains now."""
-        deadline = _deadline.get()
-        return cls(deadline.at - time.perf_counter(), deadline.seconds)
+        stop, seconds = _deadline.get()
+        return cls(stop - time.perf_counter(), seconds)
 
     @contextmanager
     def limit(self) -> Iterator[None]:
         """Limit the time of the solves inside; an earlier outer limit still holds."""
-        deadline = Deadline(time.perf_counter() + self.left, self.seconds)
+        deadline = time.perf_counter() + self.left, self.seconds
         token = _deadline.set(min(deadline, _deadline.get()))
         try:
             yield

@@ -43,7 +43,7 @@ derivatives; Clarke, *Optimization and Nonsmooth Analysis*, 1983.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -100,12 +100,8 @@ class Gradient(NamedTuple):
     ``lengths @ change`` is right for a change that is the same both ways."""
 
 
-class Derivative(Protocol):
-    """The derivative of a field, ready to be applied to cotangents."""
-
-    def pull(self, cotangent: FloatArray) -> Gradient:
-        """Return the gradient of cotangent · field."""
-        ...
+Derivative: TypeAlias = "Interpolated | Linearised"
+"""The derivative of a field, ready to be applied to cotangents."""
 
 
 def derivative(
@@ -271,15 +267,12 @@ def _interpolated(
 
 def _tape(graph: Graph, method: AMLE, fixing: Fixing) -> Chains:
     """Return the chains of the fixed vertices, and those by which the others are filled."""
-    arcs, rule = (graph.arcs, graph.reverse_arcs), method.filling(graph)
-    chains = trace(*arcs, fixing)
-    if rule is not None:
-        known, values = fixing.fixed.copy(), fixing.values.copy()
-        rate = 1.0 if rule == "cost" else 0.0
-        # "lower" takes the largest value that leads here, and only then the least within reach
-        for back in arcs if rule == "lower" else arcs[1:]:
-            chains = filled(chains, graph.arcs, *copies(back, known, values, rate), rate)
-    return chains
+    chains, rule = trace(graph.arcs, graph.reverse_arcs, fixing), method.filling(graph)
+    if rule is None:
+        return chains
+    rate = 1.0 if rule == "cost" else 0.0
+    found = copies(graph.reverse_arcs, fixing.fixed.copy(), fixing.values.copy(), rate)
+    return filled(chains, graph.arcs, *found, rate)
 
 
 def _pushed(chains: Chains, problem: Problem, change: Direction) -> FloatArray:

@@ -1,7 +1,7 @@
 """Filling: values for the vertices that the equation of the AMLE leaves open.
 
 These are the vertices through which no walk descends. `fill` continues the fixed field over them by
-one of three rules. `certainly_filled` tests whether bounds on the fixed values prove that exactly
+one of two rules. `certainly_filled` tests whether bounds on the fixed values prove that exactly
 these vertices are open.
 """
 
@@ -21,15 +21,8 @@ def fill(problem: Problem, fixed: BoolArray, rule: Fill, values: FloatArray, rou
 
     +inf where no fixed vertex can be reached, NaN where no label is connected.
     """
-    graph = problem.graph
-    kernels.fill(graph.reverse_arcs, fixed, values, 1.0 if rule == "cost" else 0.0, rounding)
-    if rule == "lower":
-        # the largest value that leads here: the least of the negated field, against the arcs
-        negated = -values
-        kernels.fill(graph.arcs, fixed, negated, 0.0, 0)
-        led_to = ~fixed & np.isfinite(values) & np.isfinite(negated)
-        values[led_to] = 0.0 - negated[led_to]
-        kernels.fill(graph.reverse_arcs, fixed | led_to, values, 0.0, 0)
+    back, rate = problem.graph.reverse_arcs, 1.0 if rule == "cost" else 0.0
+    kernels.fill(back, fixed, values, rate, rounding)
     values[problem.orphaned] = np.nan
 
 

@@ -207,8 +207,6 @@ def newton(equation: Equation, start: Pair, tolerance: float, cap: int) -> Itera
             now = replace(equation.at(u, noise=START_NOISE * equation.span), steps=now.steps)
     if now.norm <= tolerance:
         now.status = Status.CONVERGED
-    elif now.steps < cap:
-        now.status = Status.STALLED
     return now
 
 

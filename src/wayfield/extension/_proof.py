@@ -29,9 +29,9 @@ from ..kernels._types import BoolArray, FloatArray
 from ..kernels.doubledouble import Pair
 from ._base import Extension, Problem, bound_plus_prior
 
-Fill: TypeAlias = Literal["cost", "flat", "lower"]
+Fill: TypeAlias = Literal["cost", "flat"]
 
-FILLS = (None, "cost", "flat", "lower")
+FILLS = (None, "cost", "flat")
 """Ways to fill, in the order of their numbers in a file."""
 
 

@@ -106,12 +106,8 @@ class Scaled:
         vertices = self.problem.labels.vertices
         return self.problem.relabelled(Labels(vertices, self.field.high[vertices]))
 
-    def values(self, field: Pair) -> FloatArray:
-        """Return a field in the caller's units, rounded to nearest."""
-        return self._settled(rounded(field, self.scale, self.offset, 0))
-
-    def bound(self, field: Pair, side: int) -> FloatArray:
-        """Return an upper (side +1) or lower (-1) bound in the caller's units, rounded outward."""
+    def values(self, field: Pair, side: int = 0) -> FloatArray:
+        """Return a field in the caller's units, rounded to nearest, up (side +1) or down (-1)."""
         return self._settled(rounded(field, self.scale, self.offset, side))
 
     def enclosed(

@@ -72,12 +72,11 @@ class AMLE:
     bracket : bool
         Compute the rigorous bracket. Without it `values` come straight from the solver, accurate
         to rounding but not proved to be.
-    fill : {"cost", "flat", "lower"}, optional
+    fill : {"cost", "flat"}, optional
         Values of the vertices through which no walk descends from label to label. "cost", the
         default on directed graphs, adds the cost of the path to the nearest fixed vertex. "flat",
         the default on undirected graphs, is the least value within reach: the classical AMLE,
-        constant behind the last label. "lower" is the largest value that leads here or, if
-        nothing does, the least value within reach.
+        constant behind the last label.
 
     Notes
     -----

@@ -31,7 +31,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,48 @@ class NearestLabel:
 
 
 @dataclass(frozen=True)
-class McShane:
+class _Envelope:
+    """Cones of slope L on the labels: upwards, the least of them, or downwards, the largest."""
+
+    lipschitz: float | None = 1.0
+    directed: ClassVar[bool] = False
+    sign: ClassVar[float]
+    """1 for upwards, -1 for downwards."""
+
+    def __post_init__(self) -> None:
+        if self.lipschitz is not None:
+            as_real(self.lipschitz, "lipschitz", least=0.0, most=LARGEST)
+
+    def correcting(self) -> Self:
+        """Return the method for corrections to a prior, which obey no slope known beforehand."""
+        return replace(self, lipschitz=None)
+
+    def solve(self, problem: Problem) -> Solution:
+        """Return the envelope of the labels' cones."""
+        graph, labels, lipschitz, sign = problem.graph, problem.labels, self.lipschitz, self.sign
+        passes = 1
+        if lipschitz is None:
+            lipschitz, searches = lipschitz_constant(graph, labels)
+            passes += searches
+        slope, heights = float(lipschitz), sign * labels.values
+        values, origin = dijkstra(graph.arcs, labels.vertices, heights, slope)
+        values = sign * values + 0.0  # never -0.0
+        excess = sign * (labels.values - values[labels.vertices])
+        worst = int(np.argmax(excess))
+        if excess[worst] > _rounding(graph, labels):
+            z, w = labels.vertices[worst], origin[labels.vertices[worst]]
+            raise InputError(
+                f"labels must be {lipschitz:g}-Lipschitz, got {labels.values[worst]} at vertex "
+                f"{z}, {excess[worst]:g} too far from the label {problem.boundary[w]} of vertex "
+                f"{w}; lipschitz=None uses the labels' own constant"
+            )
+        values[labels.vertices] = labels.values
+        values[problem.orphaned] = np.nan
+        details = {"lipschitz": lipschitz}
+        return Solution(values, residual=excess[worst], iterations=passes, details=details)
+
+
+class McShane(_Envelope):
     """The largest extension with Lipschitz constant L; no fair baseline for cost-to-go.
 
     With exact labels, the goal's 0 among them, and ``lipschitz=1.0`` it is the true cost-to-go.
@@ -87,23 +128,10 @@ class McShane:
     array([0. , 0.5, 1. , 1.5, 2. ])
     """
 
-    lipschitz: float | None = 1.0
-    directed: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        _check_lipschitz(self.lipschitz)
-
-    def correcting(self) -> McShane:
-        """Return the method for corrections to a prior, which obey no slope known beforehand."""
-        return replace(self, lipschitz=None)
-
-    def solve(self, problem: Problem) -> Solution:
-        """Return the least of the labels' upward cones."""
-        return _envelope(problem, self.lipschitz, sign=1.0)
+    sign = 1.0
 
 
-@dataclass(frozen=True)
-class Whitney:
+class Whitney(_Envelope):
     """The least extension with Lipschitz constant L; see `McShane`, its mirror image.
 
     Examples
@@ -114,43 +142,7 @@ class Whitney:
     array([ 0., -1.,  0.,  1.,  2.])
     """
 
-    lipschitz: float | None = 1.0
-    directed: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        _check_lipschitz(self.lipschitz)
-
-    def correcting(self) -> Whitney:
-        """Return the method for corrections to a prior, which obey no slope known beforehand."""
-        return replace(self, lipschitz=None)
-
-    def solve(self, problem: Problem) -> Solution:
-        """Return the largest of the labels' downward cones."""
-        return _envelope(problem, self.lipschitz, sign=-1.0)
-
-
-def _envelope(problem: Problem, lipschitz: float | None, sign: float) -> Solution:
-    graph, labels = problem.graph, problem.labels
-    passes = 1
-    if lipschitz is None:
-        lipschitz, searches = lipschitz_constant(graph, labels)
-        passes += searches
-    values, origin = dijkstra(graph.arcs, labels.vertices, sign * labels.values, float(lipschitz))
-    values = sign * values + 0.0  # never -0.0
-    excess = sign * (labels.values - values[labels.vertices])
-    worst = int(np.argmax(excess))
-    if excess[worst] > _rounding(graph, labels):
-        z, w = labels.vertices[worst], origin[labels.vertices[worst]]
-        raise InputError(
-            f"labels must be {lipschitz:g}-Lipschitz, got {labels.values[worst]} at vertex {z}, "
-            f"{excess[worst]:g} too far from the label {problem.boundary[w]} of vertex {w}; "
-            "lipschitz=None uses the labels' own constant"
-        )
-    values[labels.vertices] = labels.values
-    values[problem.orphaned] = np.nan
-    return Solution(
-        values, residual=excess[worst], iterations=passes, details={"lipschitz": lipschitz}
-    )
+    sign = -1.0
 
 
 def lipschitz_constant(graph: Graph, labels: Labels) -> tuple[float, int]:
@@ -187,8 +179,3 @@ def _rounding(graph: Graph, labels: Labels) -> float:
     """Return a bound on the rounding of ``Y + L d`` along a shortest path to another label."""
     eps = float(np.finfo(np.float64).eps)
     return graph.num_vertices * eps * float(np.abs(labels.values).max())
-
-
-def _check_lipschitz(lipschitz: float | None) -> None:
-    if lipschitz is not None:
-        as_real(lipschitz, "lipschitz", least=0.0, most=LARGEST)

@@ -277,7 +277,7 @@ def verified_bracket(
         for _ in range(MAX_WIDENINGS):
             if system.encloses(task.field, task.pinned, shift):
                 below, above = Pair(high, low - shift), Pair(high, low + shift)
-                bracket = scaled.bound(below, -1), scaled.bound(above, +1)
+                bracket = scaled.values(below, -1), scaled.values(above, +1)
                 return bracket, Enclosed(2.0, below, above)
             shift *= 4.0
     return None, None

@@ -54,6 +54,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._arrays import as_whole
 from ..errors import InputError, Option
 from ..graph import Graph
 from ..kernels._types import FloatArray
@@ -131,10 +132,7 @@ class PLaplacian:
                 f"tolerance must be at least {FINEST_TOLERANCE}, the finest that doubles resolve, "
                 f"and below 1, got {self.tolerance}"
             )
-        if isinstance(self.max_steps, bool) or not isinstance(self.max_steps, int | np.integer):
-            raise InputError(f"max_steps must be a whole number, got {self.max_steps!r}")
-        if self.max_steps < 1:
-            raise InputError(f"max_steps must be at least 1, got {self.max_steps}")
+        as_whole(self.max_steps, "max_steps", least=1)
 
     def solve(self, problem: Problem) -> Solution:
         """Extend the labels of one problem."""
@@ -184,18 +182,12 @@ class PLaplacian:
         return Solution(values, lower, upper, status, update, solved.steps, details, evidence)
 
     def _newton(self, equation: Equation, system: System, scaled: Scaled) -> Iterate:
-        """Solve from a start between harmonic and AMLE; if that stalls, from the harmonic one."""
+        """Solve from a start between the harmonic extension and the AMLE."""
         problem = scaled.rounded_problem()
         harmonic = solve_block(system, [problem], bracket=False)[0].values
         amle = AMLE(bracket=False).solve(problem).values
         between = 2.0 / float(self.p) * harmonic + (1.0 - 2.0 / float(self.p)) * amle
-        start = start_field(scaled, between)
-        solved = newton(equation, start, self.tolerance, self.max_steps)
-        if solved.status is Status.STALLED:
-            cap = self.max_steps - solved.steps
-            again = newton(equation, start_field(scaled, harmonic), self.tolerance, cap)
-            again.steps += solved.steps
-            solved = min(solved, again, key=lambda iterate: iterate.norm)
+        solved = newton(equation, start_field(scaled, between), self.tolerance, self.max_steps)
         return polish(equation, solved, self.max_steps)
 
 
@@ -234,7 +226,7 @@ def verified_bracket(
     above = verified_bound(equation, solved, +1)
     if below is None or above is None:
         return None, None
-    bracket = scaled.bound(below, -1), scaled.bound(above, +1)
+    bracket = scaled.values(below, -1), scaled.values(above, +1)
     return bracket, Enclosed(equation.q + 1.0, below, above)
 
 

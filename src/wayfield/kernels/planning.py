@@ -293,36 +293,31 @@ def limit_cycles(
     `entries` holds one vertex of each cycle. Cycle ``c`` of the answer lies in slots
     ``offsets[c]`` to ``offsets[c + 1]`` of `members`.
     """
-    n, count = successor.size, entries.size
-    lowest = entries.copy()
-    total = 0
-    for c in range(count):
-        x = entries[c]
-        while True:
-            x = successor[x]
-            lowest[c] = min(lowest[c], x)
+    count, total = entries.size, 0
+    unlisted = np.zeros(successor.size if count else 0, np.bool_)
+    for x in entries:
+        while not unlisted[x]:
+            unlisted[x] = True
             total += 1
-            if x == entries[c]:
-                break
+            x = successor[x]
     members = np.empty(total, np.int64)
     offsets = np.zeros(count + 1, np.int64)
     rank = np.empty(count, np.int64)
     listed, size = 0, 0
     # in order of vertices: each cycle is met first at its lowest, which sorts them
-    for s in range(n if count else 0):
-        if basin[s] < 0 or lowest[basin[s]] != s:
+    for s in range(unlisted.size):
+        if not unlisted[s]:
             continue
         rank[basin[s]] = listed
         x = s
-        while True:
+        while unlisted[x]:
+            unlisted[x] = False
             members[size] = x
             size += 1
             x = successor[x]
-            if x == s:
-                break
         listed += 1
         offsets[listed] = size
-    for s in range(n if count else 0):
+    for s in range(unlisted.size):
         if basin[s] >= 0:
             basin[s] = rank[basin[s]]
     return members, offsets
