@@ -140,6 +140,64 @@ def test_without_actions_there_is_no_trust() -> None:
     assert low < planner.reach([1.0, 1.0], [3.0, 1.0]) <= high
 
 
+def test_sub_goals_are_not_so_near_that_a_body_comes_to_rest() -> None:
+    rng = np.random.default_rng(0)
+    episodes = []
+    for _ in range(80):  # steps of very different lengths
+        x, angle, path = rng.uniform(0, [6, 2]), rng.uniform(0, 2 * np.pi), []
+        for _ in range(80):
+            path.append(x)
+            angle = rng.uniform(0, 2 * np.pi) if rng.random() < 0.1 else angle
+            step = 0.2 * rng.random() ** 2 * np.array([np.cos(angle), np.sin(angle)])
+            x = np.clip(x + step, 0, [6, 2])
+        episodes.append({"observations": np.array(path)})
+    planner = wf.Planner(episodes)
+    agents = rng.uniform(0, [4, 2], (1000, 2))
+    gap = planner._metric(planner.subgoal(agents, [5.0, 1.0])) - planner._metric(agents)
+    assert np.quantile(np.linalg.norm(gap, axis=1), 0.005) > 0.6
+
+
+def test_to_pass_by_a_goal_where_nobody_came_is_not_to_arrive() -> None:
+    """Episodes may begin at 0, but none returns there: they turn at 2."""
+    rng = np.random.default_rng(0)
+    episodes = []
+    for number in range(40):
+        x, path = (rng.integers(3, 30), []) if number % 4 else (2, [0.0])
+        for _ in range(60):
+            path.append(float(x))
+            x = np.clip(x + rng.choice([-1, 1]), 2, 30)
+        episodes.append({"observations": np.array(path)[:, None]})
+    planner = wf.Planner(episodes)
+    assert 0.0 < planner.reach([20.0], [0.0]) < 0.3
+    assert planner.reach_interval([20.0], [0.0])[0] == 0.0
+    assert 0.0 < planner.subgoal([20.0], [0.0])[0] < 20.0
+    assert planner.reach([20.0], [3.0]) > 0.9
+
+
+def test_a_long_corridor_with_few_rows_is_no_gamble() -> None:
+    """Without actions: few episodes walk the corridor, and a jump leads to its end or nowhere."""
+    rng = np.random.default_rng(0)
+    episodes = []
+    for number in range(120):
+        x = np.array([rng.uniform(-6, 6) if number % 10 else rng.uniform(0, 60), 0.0])
+        heading, path = rng.choice([-1, 1]), []
+        for _ in range(200):
+            path.append(x)
+            if x[1] > 40:  # nowhere
+                x = np.clip(x + rng.normal(0, 0.2, 2), [99, 49], [101, 51])
+            elif x[0] < -7:
+                x = np.array([59.0, 0.0]) if rng.random() < 1 / 3 else np.array([100.0, 50.0])
+            else:
+                heading = -heading if rng.random() < 0.03 else heading
+                x = x + np.array([0.3 * heading, 0.0]) + rng.normal(0, 0.1, 2)
+                x = np.array([min(x[0], 60.0), np.clip(x[1], -0.6, 0.6)])
+        episodes.append({"observations": np.array(path)})
+    planner, goal = wf.Planner(episodes), np.array([59.0, 0.0])
+    for start in ([-5.0, 0.0], [0.0, 0.0], [5.0, 0.0]):
+        assert planner.reach(start, goal) > 0.9
+        assert planner.subgoal(start, goal)[0] > start[0]
+
+
 def test_an_open_room_has_no_walls() -> None:
     free = wf.Planner(actor(across(2.0, shut=False), room_starts()), states=1000)
     assert free.value([1.8, 0.5], [2.2, 0.5]) < 4

@@ -70,6 +70,8 @@ _PRIOR = 1.0
 """Samples that the mean over all actions is worth in the score of an action. Where kinds are
 directions of steps it is 0, because the samples of a kind did lead that way. Otherwise each step
 through a corridor with few rows would cost a little, and a gamble on a jump would look better."""
+_SHORT = 0.75
+"""Moves shorter than this share of `hold` steps would bring an agent to rest."""
 _AVERAGED = 3
 """States around an observation whose scores are averaged."""
 _KINDS = 16
@@ -261,6 +263,11 @@ class Model:
             or self.near.max() >= m
         ):
             raise ValueError(f"a state is not below {m}")
+
+    @property
+    def least(self) -> float:
+        """Length in steps of the shortest move that an agent can be told to make."""
+        return _SHORT * self.hold
 
     @cached_property
     def tree(self) -> cKDTree:

@@ -59,9 +59,9 @@ nearest, as far as they lie within the second distance or are hardly farther awa
 """
 _RISKY = 0.9
 """An action spoils the plan if it leaves less than this share of the probability of arrival."""
-_AHEAD, _BENT, _SHORT = 6, 0.5, 0.75
-"""Moves that a sub-goal may be ahead; how far, in steps, a straight path may bend; and the share of
-the usual length of a move from which on a single move is long enough to aim at."""
+_AHEAD, _BENT, _AROUND = 6, 0.5, 64
+"""Moves that a sub-goal may be ahead; how far, in steps, a straight path may bend; and number of
+states that are looked at for another sub-goal where it is too near."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +84,8 @@ class Plan:
         State that the plan's action leads to in a typical case; itself if there is none.
     ahead : (m,) int array
         State to head for; -1 for the goal itself; the state itself for a single move.
+    beyond : (m,) int array
+        State to head for instead of a single move that is short; the state itself if there is none.
     risky : (m,) bool array
         States where another action would spoil the plan.
     stay : (m,) int array
@@ -98,6 +100,7 @@ class Plan:
     high: FloatArray
     following: IntArray
     ahead: IntArray
+    beyond: IntArray
     risky: BoolArray
     stay: IntArray
 
@@ -156,14 +159,15 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     scores = score_all(table, model.prior, values)
     plan = chosen(model, scores)
     high = judged(model, horizon, 0, samples, inside, plan, order)
-    low = np.zeros(len(away))
+    low: FloatArray = np.zeros(len(away))
     for begin, end in ((0, samples // 2), (samples // 2, samples)):
         some = discounted(model, horizon, begin, end)
         half = chosen(
             model, score_all(some, model.prior, solve(model, some, inside, order, enough))
         )
         low += 0.5 * judged(model, horizon, samples - end, samples - begin, inside, half, order)
-    low = np.minimum(low, high) if inside is just else just * 1.0  # to come by is not to arrive
+    # to come by is not to arrive
+    low = np.minimum(low, high if inside is just else just.astype(np.float64))
     # where another action would spoil the plan, or this one may end it
     here = np.arange(len(away))
     known = np.diff(table.first, axis=1) >= 3
@@ -171,15 +175,26 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     risky = worst < _RISKY * scores.max(axis=1)
     outcomes = model.to[here, np.maximum(plan, 0)]
     risky |= (plan >= 0) & ((outcomes >= model.num_living) & ~inside[outcomes]).any(axis=1)
-    following, ahead = look_ahead(model, inside, plan, values, risky)
+    following, ahead, beyond = look_ahead(model, inside, plan, values, risky)
     stay = np.zeros(len(away), np.int64)
     for i in np.flatnonzero(inside):
         found = model.to[i] != NONE
         ends = np.where(found, away[model.to[i]], 0.0).sum(axis=1)
         count = found.sum(axis=1)
         stay[i] = np.where(count > 0, ends / np.maximum(count, 1), np.inf).argmin()
-    scores32 = scores.astype(np.float32)
-    return Plan(inside, nearest, values, scores32, low, high, following, ahead, risky, stay)
+    return Plan(
+        goal=inside,
+        away=nearest,
+        values=values,
+        scores=scores.astype(np.float32),
+        low=low,
+        high=high,
+        following=following,
+        ahead=ahead,
+        beyond=beyond,
+        risky=risky,
+        stay=stay,
+    )
 
 
 def settle(sweep: Callable[[FloatArray], float], values: FloatArray, enough: float) -> float:
@@ -250,10 +265,11 @@ def judged(
 
 def look_ahead(
     model: Model, goal: BoolArray, plan: IntArray, values: FloatArray, risky: BoolArray
-) -> tuple[IntArray, IntArray]:
+) -> tuple[IntArray, IntArray, IntArray]:
     """Return where the plan's action leads from every state, and the state to head for.
 
-    The latter is -1 for the goal itself, and the state itself for a single move.
+    The latter is -1 for the goal itself, and the state itself for a single move. The third array is
+    the state to head for if that move is short.
     """
     m, here = goal.size, np.arange(goal.size)
     features = model.features
@@ -295,11 +311,11 @@ def look_ahead(
         arrives[going] |= goal[onto]
         going = going[~goal[onto]]
 
-    # A short move would bring an agent to rest. Then the sub-goal is the first state along the path
-    # that is farther away.
-    at, short = here.copy(), _SHORT * model.hold
-    going = np.flatnonzero((best == here) & (model.stride[here, np.maximum(plan, 0)] < short))
-    going = going[(plan[going] >= 0) & ~goal[going] & ~risky[going]]
+    # where to head instead of a short move: the first state along the path that is far enough away,
+    # or else the best state around
+    beyond, at = here.copy(), here.copy()
+    left = np.flatnonzero((plan >= 0) & ~goal & ~risky)
+    going = left
     for _ in range(_AHEAD):
         onto = following[at[going]]
         far = np.linalg.norm(features[onto] - features[going], axis=1)
@@ -307,6 +323,11 @@ def look_ahead(
         good &= ~parted(features[onto], going[:, None], *walls)[:, 0]
         going, onto, far = going[good], onto[good], far[good]
         at[going] = onto
-        best[going[far >= short]] = onto[far >= short]
-        going = going[far < short]
-    return following, np.where(goal | arrives, -1, best)
+        beyond[going[far >= model.least]] = onto[far >= model.least]
+        going = going[far < model.least]
+    left = left[(beyond[left] == left) & (left < model.num_living)]
+    if left.size:
+        away, near = model.nearest(features[left], _AROUND)
+        worth = np.where((away >= model.least) & (away < APART), values[near], -1.0)
+        beyond[left] = near[np.arange(left.size), worth.argmax(axis=1)]
+    return following, np.where(goal | arrives, -1, best), beyond

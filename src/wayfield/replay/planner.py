@@ -223,6 +223,10 @@ class Planner:
             if moves.size:
                 change = self._model.drift[at[moves], action[moves]]
                 aim[moves] = self._metric.moved(here[moves], change)
+                beyond = plan.beyond[at[moves]]
+                short = self._model.stride[at[moves], action[moves]] < self._model.least
+                short &= beyond != at[moves]
+                aim[moves[short]] = self._model.rows[beyond[short]]
             lost = np.flatnonzero(plan.values[near].max(axis=1) == 0.0)
             led = np.flatnonzero(plan.values[: self._model.num_living] > 0.0)
             if lost.size and led.size:
