@@ -59,7 +59,7 @@ nearest, as far as they lie within the second distance or are hardly farther awa
 """
 _RISKY = 0.9
 """An action spoils the plan if it leaves less than this share of the probability of arrival."""
-_AHEAD, _BENT, _AROUND = 6, 0.5, 64
+_AHEAD, _BENT, _AROUND = 6, 0.5, 128
 """Moves that a sub-goal may be ahead; how far, in steps, a straight path may bend; and number of
 states that are looked at for another sub-goal where it is too near."""
 
@@ -73,7 +73,10 @@ class Plan:
     goal : (m,) bool array
         States that count as the goal.
     away : float
-        Distance of the goal from the nearest state, in steps.
+        Distance of the goal from the nearest state, in steps; if it was not visited, from the
+        farthest of the states that count as the goal.
+    visited : bool
+        Whether plans lead to the goal itself. If not, states farther away count as the goal.
     values : (m,) float array
         Discounted probability of arrival.
     scores : (m, actions) float array
@@ -94,6 +97,7 @@ class Plan:
 
     goal: BoolArray
     away: float
+    visited: bool
     values: FloatArray
     scores: NDArray[np.float32]
     low: FloatArray
@@ -150,11 +154,13 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     # in many dimensions nothing may be near: then the three nearest count
     wide = min(third, max(_FARTHEST, nearest + _RADIUS)) if nearest > 0.5 * _RADIUS else 0.0
     inside, values = leading_to(max(_RADIUS, wide))
-    leads, just = np.count_nonzero(values), inside
-    if leads < 0.5 * model.num_living:  # perhaps no episode came just there, but some came by
-        wider, again = leading_to(nearest + _FARTHEST)
-        if np.count_nonzero(again) > 2 * leads:
-            inside, values = wider, again
+    just, reached = inside, nearest
+    for radius in (nearest + _FARTHEST, nearest + 4 * _FARTHEST):
+        leads = np.count_nonzero(values)
+        if leads < 0.5 * model.num_living:  # perhaps no episode came just there, but some passed by
+            wider, again = leading_to(radius)
+            if np.count_nonzero(again) > 2 * leads:
+                inside, values, reached = wider, again, radius
     order = np.argsort(-values, kind="stable")
     scores = score_all(table, model.prior, values)
     plan = chosen(model, scores)
@@ -166,8 +172,8 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
             model, score_all(some, model.prior, solve(model, some, inside, order, enough))
         )
         low += 0.5 * judged(model, horizon, samples - end, samples - begin, inside, half, order)
-    # to come by is not to arrive
-    low = np.minimum(low, high if inside is just else just.astype(np.float64))
+    visited = inside is just
+    low = np.minimum(low, high if visited else just.astype(np.float64))  # to pass by is no arrival
     # where another action would spoil the plan, or this one may end it
     here = np.arange(len(away))
     known = np.diff(table.first, axis=1) >= 3
@@ -184,7 +190,8 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
         stay[i] = np.where(count > 0, ends / np.maximum(count, 1), np.inf).argmin()
     return Plan(
         goal=inside,
-        away=nearest,
+        away=reached,
+        visited=visited,
         values=values,
         scores=scores.astype(np.float32),
         low=low,
@@ -323,8 +330,9 @@ def look_ahead(
         good &= ~parted(features[onto], going[:, None], *walls)[:, 0]
         going, onto, far = going[good], onto[good], far[good]
         at[going] = onto
-        beyond[going[far >= model.least]] = onto[far >= model.least]
-        going = going[far < model.least]
+        enough = far >= 2.0 * model.least
+        beyond[going[enough]] = onto[enough]
+        going = going[~enough]
     left = left[(beyond[left] == left) & (left < model.num_living)]
     if left.size:
         away, near = model.nearest(features[left], _AROUND)

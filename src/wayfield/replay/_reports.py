@@ -140,7 +140,10 @@ class PlannerReport(KeepsReadOnly):
     goal_states : (g,) int64 array
         States that count as the goal.
     away : float
-        Distance of the goal from the nearest state, in steps.
+        Distance of the goal from the nearest state, in steps; if it was not visited, from the
+        farthest of `goal_states`.
+    visited : bool
+        Whether plans lead to the goal itself. If not, states farther away count as the goal.
     leads : (n,) bool array
         States from which the plan leads to the goal.
     reach : (n,) float array
@@ -154,6 +157,7 @@ class PlannerReport(KeepsReadOnly):
     goal: FloatArray
     goal_states: NDArray[np.int64]
     away: float
+    visited: bool
     leads: BoolArray
     reach: FloatArray
     low: FloatArray
@@ -177,10 +181,12 @@ class PlannerReport(KeepsReadOnly):
     def __str__(self) -> str:
         n, likely = self.reach.size, int((self.reach >= _LIKELY).sum())
         share = percent(self.goal_states.size / n)
+        where = f"the nearest {self.away:.3g} steps away."
+        if not self.visited:
+            where = f"up to {self.away:.3g} steps away: nothing in the buffer leads nearer."
         return "\n".join(
             [
-                f"The goal is {number_of(self.goal_states.size, 'states')} ({share}), the nearest "
-                f"{self.away:.3g} steps away.",
+                f"The goal is {number_of(self.goal_states.size, 'states')} ({share}), {where}",
                 f"The plan leads there from {percent(self.coverage)} of {number_of(n, 'states')}.",
                 f"Predicted arrival: {percent(self.arrival)} on average; 95 % or more from "
                 f"{likely:,} states.",

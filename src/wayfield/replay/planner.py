@@ -353,6 +353,7 @@ class Planner:
             goal=frozen(point),
             goal_states=frozen(np.flatnonzero(plan.goal)),
             away=plan.away,
+            visited=plan.visited,
             leads=frozen(plan.values[:living] > 0.0),
             reach=frozen(reach[:living]),
             low=frozen(plan.low[:living]),
