@@ -80,9 +80,9 @@ _JUMP = 5.0
 """Steps longer than this many times the 90th percentile of nonzero steps are jumps."""
 _HELD = 6
 """Moves are at most this many steps long."""
-_AROUND, _LEAST = 400, 8
-"""Rows around a state that decide on walls, and the least number on either side that might have
-crossed."""
+_AROUND, _LEAST, _PILE = 400, 8, 16
+"""Rows around a state that decide on walls; the least number on either side that might have
+crossed; and the largest number in a cube of half a step."""
 _DIRECTIONS, _LOCAL, _TRAIL, _SEEN = 24, 2.0, 3, 100
 """Number of normals of planes; how far away rows may be, in steps; number of steps of a state's own
 episode, before and after, that no wall parts from it; and number of rows around a state from which
@@ -394,7 +394,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
     # walls: planes around each state that far fewer steps cross than might
     directions = _normals(width, rng)
     planes = np.full((len(drawn), len(directions), 2), np.inf, np.float32)
-    planes[:living], rows_around = _walls(steps, drawn[:living], directions)
+    planes[:living], sparse = _walls(steps, drawn[:living], directions, seed)
 
     # moves long enough to get from one state to another; if observations recur, a step is enough
     around, at = query(tree, features, 1)
@@ -496,7 +496,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
         length = np.linalg.norm(features[end[typical]] - features[typical], axis=1)
         model.stride[:living, kind] = np.where(typical >= 0, length, 0.0)
     model = _with_chance(model, steps, leaps, usable[leap[usable]], end, beside)
-    return model, moves, float((rows_around < _SEEN).mean())
+    return model, moves, sparse
 
 
 def _spread(
@@ -508,8 +508,7 @@ def _spread(
     """
     if shuffled.size <= states:
         return shuffled
-    mix = rng.integers(1, 2**62, features.shape[1]) | 1
-    points = features[shuffled]
+    points, mix = features[shuffled], rng.integers(1, 2**62, features.shape[1]) | 1
 
     def one_each(side: float) -> IntArray | None:
         """Return the first row in each cube; None if there are too many cubes."""
@@ -549,11 +548,11 @@ def _normals(width: int, rng: np.random.Generator) -> FloatArray:
 
 
 def _walls(
-    steps: Steps, drawn: IntArray, directions: FloatArray
-) -> tuple[NDArray[np.float32], IntArray]:
+    steps: Steps, drawn: IntArray, directions: FloatArray, seed: int
+) -> tuple[NDArray[np.float32], float]:
     """Return the distances of walls from states, ahead and behind in every direction.
 
-    Also return the number of rows around each state that these rest on, at most `_AROUND`.
+    Also return the share of the states with few rows around them, where walls may not show.
     """
     features, own = steps.features, steps.features[drawn]
     onward = np.flatnonzero(steps.onward)
@@ -571,7 +570,11 @@ def _walls(
             same = steps.episode[other] == steps.episode[drawn]
             same &= np.linalg.norm(gap, axis=1) <= _FAR * offset
             trail[:, slot] = np.where(same[:, None], gap, 0.0)
-    away, near = query(cKDTree(begin), own, min(_AROUND, onward.size), _LOCAL)
+    seen = query(cKDTree(begin), own, _SEEN, _LOCAL)[0][:, -1]
+    # where agents pile up in front of a wall, the nearest rows would not show what is behind it
+    kept = _thinned(begin, np.random.default_rng(seed))
+    begin, change, meant = begin[kept], change[kept], meant[kept] if len(meant) else meant
+    away, near = query(cKDTree(begin), own, min(_AROUND, len(begin)), _LOCAL)
     reach = np.minimum(away[:, -1], _LOCAL)
     about = begin, change, meant, steps.acted, directions, _LEAST
     parts = [slice(i, i + _LARGE) for i in range(0, len(own), _LARGE)]
@@ -580,7 +583,18 @@ def _walls(
             lambda some: find_planes(own[some], trail[some], near[some], reach[some], *about), parts
         )
         found = np.concatenate(list(planes))
-    return found, np.isfinite(away).sum(axis=1)
+    return found, float(np.isinf(seen).mean())
+
+
+def _thinned(points: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Return indices of points, at random no more than `_PILE` in any cube of half a step."""
+    mixed = rng.permutation(len(points))
+    mix = rng.integers(1, 2**62, points.shape[1]) | 1
+    key = (np.floor(2.0 * points[mixed]).astype(np.int64) * mix).sum(axis=1)
+    order = np.argsort(key, kind="stable")
+    first = np.flatnonzero(np.append(True, np.diff(key[order]) != 0))
+    rank = np.arange(len(points)) - np.repeat(first, np.diff(np.append(first, len(points))))
+    return np.sort(mixed[order[rank < _PILE]])
 
 
 def _meant(
