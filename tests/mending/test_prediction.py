@@ -113,3 +113,17 @@ def test_what_to_measure_next_takes_out_more_variance_than_chance() -> None:
     rng = np.random.default_rng(0)
     others = [left(rng.choice(np.arange(1, 256), 6, replace=False)) for _ in range(20)]
     assert ours < np.median(others)
+
+
+def test_the_next_measurements_rest_on_the_slowness_that_was_fitted_second() -> None:
+    """Where there are no shortcuts, fitting both is fitting the slowness alone."""
+    world, _, _ = streets(2)
+    assert world.positions is not None
+    east = 1.0 + 3.0 * (world.positions[:, 0] / 15)
+    truth = replace(world, lengths=world.lengths * (east[world.tails] + east[world.indices]) / 2)
+    labels = measured(truth, 2)
+    both, alone = (
+        wf.mend(world, labels, 0, method).next_measurements(8)
+        for method in (wf.Both(wf.NoShortcuts()), wf.Smooth())
+    )
+    np.testing.assert_array_equal(both, alone)

@@ -30,6 +30,7 @@ def test_trips_are_sorted_and_repetitions_merged() -> None:
     assert not trips.costs.flags.writeable
     again = pickle.loads(pickle.dumps(trips))
     assert repr(again) == repr(trips) == "Trips(3 trips to 2 ends, costs 2 to 7)"
+    assert again.merged == 1
 
 
 def test_repeated_trips_within_the_error_meet_in_the_middle() -> None:

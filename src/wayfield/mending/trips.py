@@ -98,9 +98,10 @@ class Trips:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def __reduce__(self) -> tuple[type[Trips], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[type[Trips], tuple[object, ...], dict[str, int]]:
         # a pickle does not keep arrays read-only
-        return type(self), (self.starts, self.ends, self.costs, self.error, self.bound)
+        given = self.starts, self.ends, self.costs, self.error, self.bound
+        return type(self), given, {"merged": self.merged}
 
     def __len__(self) -> int:
         return self.starts.size
