@@ -63,8 +63,13 @@ class Planner:
         Anything that `Replay.from_dataset` takes: a dictionary with "observations" and "terminals",
         preferably also "actions" and "timeouts"; an ``.npz`` file with these arrays; a list of
         episodes; a Minari dataset; or a replay buffer of Stable-Baselines3.
-    entry, ends : optional
+    entry : str
         As for `Replay.from_dataset`.
+    ends : {"absorbing", "truncated"}, optional
+        What the end of an episode means: a state that is never left (a death, or a goal that ends
+        the episode), or an interruption. By default timeouts and truncations, where given, tell
+        the two apart. Otherwise episodes of equal length count as interrupted, those of irregular
+        length as absorbed; a warning says so if only some are of equal length.
     embed : callable, optional
         ``embed(rows)`` of shape ``(len(rows), e)``: features with Euclidean distances, in place of
         those that the planner finds by itself.
