@@ -56,7 +56,8 @@ _ERROR = 1e-3, 5e-2
 _RADIUS, _FARTHEST = 0.7, 3.0
 """States within the first distance of a goal are the goal. If there are none, it is the three
 nearest, as far as they lie within the second distance or are hardly farther away than the nearest.
-"""
+If plans lead there from few states, all count that are farther away than the nearest by up to the
+second distance, or by four times that."""
 _RISKY = 0.9
 """An action spoils the plan if it leaves less than this share of the probability of arrival."""
 _AHEAD, _BENT, _AROUND = 6, 0.5, 128
@@ -326,7 +327,8 @@ def look_ahead(
     for _ in range(_AHEAD):
         onto = following[at[going]]
         far = np.linalg.norm(features[onto] - features[going], axis=1)
-        good = (far < APART) & ~parted(features[going], onto[:, None], *walls)[:, 0]
+        good = (far < APART) & ~risky[at[going]]
+        good &= ~parted(features[going], onto[:, None], *walls)[:, 0]
         good &= ~parted(features[onto], going[:, None], *walls)[:, 0]
         going, onto, far = going[good], onto[good], far[good]
         at[going] = onto
