@@ -15,7 +15,7 @@ from wayfield.kernels.midrange import midrange
 
 @njit(cache=True, nogil=True)
 def sweep_in_place(arcs: Arcs, fixed: np.ndarray, values: np.ndarray) -> None:
-    """Run one Gauss–Seidel sweep on unit lengths, in index order: the unit of time."""
+    """Run one Gauss–Seidel sweep on unit lengths, in index order: the benchmarks' unit of time."""
     for x in range(values.size):
         if not fixed[x]:
             values[x] = midrange(arcs, values, x)

@@ -51,7 +51,7 @@ def owned(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_array(data: ArrayLike, name: str) -> NDArray[Any]:
-    """Return `data` as an array of any type."""
+    """Return `data` as an array of any dtype."""
     if np.ma.is_masked(data):
         raise InputError(f"{name} has masked entries: fill or drop them first")
     if type(data).__module__.startswith("wayfield.") and hasattr(data, "values"):
@@ -168,7 +168,7 @@ def as_real(
 
 
 def as_share(value: Any, name: str) -> float:
-    """Return `value` as a number between 0 and 1, both excluded."""
+    """Return `value` as a float between 0 and 1, both excluded."""
     share = as_real(value, name)
     if not 0.0 < share < 1.0:
         raise InputError(f"{name} must be between 0 and 1, got {share}")

@@ -426,7 +426,7 @@ def default_methods(directed: bool) -> list[Method]:
 
 
 def _recipes(methods: Iterable[Method | MendMethod | Recipe], directed: bool) -> list[Recipe]:
-    """Return the recipes of some methods."""
+    """Return the recipe of each method."""
     recipes = []
     for method in methods:
         if isinstance(method, Recipe):

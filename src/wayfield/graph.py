@@ -550,7 +550,7 @@ def _sorted_rows(
 def arc_slots(
     graph: Graph, tails: NDArray[np.integer[Any]], heads: NDArray[np.integer[Any]]
 ) -> NDArray[np.int64]:
-    """Return the slots of the arcs from these tails to these heads; -1 where there is no arc."""
+    """Return the slots, in `indices`, of the arcs from tails to heads; -1 where there is no arc."""
     n = graph.num_vertices
     keys = np.append(graph.tails.astype(np.int64) * n + graph.indices, -1)
     wanted = tails.astype(np.int64) * n + heads

@@ -150,7 +150,7 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if (count > 1).any():
             at, values = vertices, np.bincount(place, values) / count
         labels = Labels(at, values)
-        # edges to the nearest neighbours of each point, the point itself apart
+        # edges from each point to its nearest neighbours, itself not among them
         k = min(k, len(points) - 1)
         if k:
             lengths, heads = self._neighbours.kneighbors(n_neighbors=k)

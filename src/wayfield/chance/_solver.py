@@ -467,7 +467,7 @@ class PolicySystem:
             self.slow = False
             for steps, growth in ((int(patience * digits), HOPELESS), (MOST_STEPS, np.inf)):
                 left = biconjugate_gradients(self._rows, True, found, rest, rtol, steps, growth)
-                if np.isnan(left):  # it broke down: begin at 0 again if that is as good
+                if np.isnan(left):  # breakdown: start again from 0 if that is as good
                     rest[:] = scaled - self.matrix @ found
                     left = float(np.abs(rest).max())
                     if not left < 1.0:

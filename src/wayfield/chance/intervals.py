@@ -76,7 +76,7 @@ NOTICEABLE = 2.0**-48
 
 
 class _Game(NamedTuple):
-    """Intervals of odds and a boundary, with costs in units of 2^unit: what both players see."""
+    """What planner and nature share: intervals of odds and a boundary; costs in units of 2^unit."""
 
     moves: Transitions
     unit: int
@@ -84,7 +84,7 @@ class _Game(NamedTuple):
 
     @property
     def costs(self) -> FloatArray:
-        """(num_outcomes,) cost of every outcome."""
+        """(num_outcomes,) cost of every outcome, in units of 2^unit."""
         return np.ldexp(self.moves.costs, -self.unit)
 
     def extremes(

@@ -20,7 +20,7 @@ from .._threads import check_stopped
 from ..errors import OutOfTime
 
 _deadline = ContextVar("deadline", default=(np.inf, np.inf))
-"""Time to stop, by `time.perf_counter`, and the limit in seconds that it comes from."""
+"""Time to stop, by `time.perf_counter`, and the limit behind it, in seconds."""
 
 
 @contextmanager

@@ -66,12 +66,12 @@ class NearestLabel:
 
 @dataclass(frozen=True)
 class _Envelope:
-    """Cones of slope L on the labels: upwards, the least of them, or downwards, the largest."""
+    """The least of the labels' upward cones of slope L, or the largest of their downward cones."""
 
     lipschitz: float | None = 1.0
     directed: ClassVar[bool] = False
     sign: ClassVar[float]
-    """1 for upwards, -1 for downwards."""
+    """1 for upward cones, -1 for downward cones."""
 
     def __post_init__(self) -> None:
         if self.lipschitz is not None:
@@ -82,7 +82,7 @@ class _Envelope:
         return replace(self, lipschitz=None)
 
     def solve(self, problem: Problem) -> Solution:
-        """Return the envelope of the labels' cones."""
+        """Return the least upward or the largest downward cone at every vertex."""
         graph, labels, lipschitz, sign = problem.graph, problem.labels, self.lipschitz, self.sign
         passes = 1
         if lipschitz is None:

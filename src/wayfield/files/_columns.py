@@ -120,7 +120,7 @@ def named_columns(
 
 
 def take(at: dict[str, int], role: str, likely: Iterable[int]) -> None:
-    """Give a role the first of the likely columns that has none, unless it has a column already."""
+    """Assign the first free one of the likely columns to a role that has no column yet."""
     free = next((i for i in likely if i not in at.values()), None)
     if role not in at and free is not None:
         at[role] = free

@@ -86,8 +86,8 @@ def guess_dialect(
     rows = _split(lines, delimiter)
     found = style.header
     if found is None:
-        # no cell of a header begins like a number (5 km, €7), but a word in it is above a column
-        # of mostly numbers
+        # no cell of a header begins like a number (5 km, €7), and at least one of its words heads
+        # a column of mostly numbers
         below = zip(*(row for row in rows[1:] if len(row) == len(rows[0])), strict=True)
         found = is_header(rows) or (
             not any(map(_NUMBER_BEGUN.match, rows[0]))
@@ -119,7 +119,7 @@ def _split(lines: list[str], delimiter: str) -> list[list[str]]:
 def mostly_numbers(cells: Sequence[str]) -> bool:
     """Whether at least half of the nonempty cells are meant to be numbers.
 
-    A number may be malformed: 1.234,5 or 12%.
+    Malformed numbers, such as 1.234,5 or 12%, count too.
     """
     filled = [cell for cell in map(str.strip, cells) if cell]
     meant = [cell for cell in filled if _NUMBER_LIKE.fullmatch(cell.lower().removesuffix("%"))]

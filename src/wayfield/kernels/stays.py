@@ -1,6 +1,6 @@
 """Lengths of a buffer's steps, and mean actions of stays in a state.
 
-Both are single passes over the rows, without copies in double precision.
+Both take a single pass over the rows and copy none of them in double precision.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from ..kernels.rays import trace
 from ..kernels.shortest import dijkstra, shortest_tree
 
 LEAST = 0.1
-"""Least factor by which a method makes an arc cheaper."""
+"""Arcs are not shortened to less than this share of their length, apart from a change of unit."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class MendProblem:
 
     @cached_property
     def pairs(self) -> tuple[IntArray, NDArray[np.int64]]:
-        """The number of the pair of vertices that each arc joins, and the (pairs, 2) vertices.
+        """(m,) number of the pair of vertices that each arc joins, and the (pairs, 2) vertices.
 
         Both directions of an edge share a number; the lower vertex of a pair comes first.
         """

@@ -165,7 +165,7 @@ class Contradictions:
 
     @property
     def against(self) -> dict[str, float]:
-        """How many labels contradict the graph, and by how much: above its bounds, and below."""
+        """Number of labels above and below the graph's bounds, and the largest excess of each."""
         return count_against(self.optimistic.excess, self.pessimistic.excess)
 
     def __repr__(self) -> str:

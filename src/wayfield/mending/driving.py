@@ -63,7 +63,7 @@ WALK = [
     ("reached", bool), ("stopped", bool), ("predicted", float), ("paid", float),
     ("steps", np.int64), ("found", np.int64),
 ]  # fmt: skip
-"""What is kept of a walk: the first fields of `Drive`."""
+"""Columns recorded for each walk, and their types: the first fields of `Drive`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

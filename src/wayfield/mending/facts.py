@@ -108,7 +108,7 @@ def facts(mended: Mended, names: Naming | None) -> dict[str, Any]:
     change = np.abs(edges.added)
     largest = each_once(edges, change > 0.0, change)[:MOST_CHANGES]
     count = len(problem.pairs[1])
-    ways = np.bincount(edges.pair[change > 0.0], minlength=count)  # how many directions changed
+    ways = np.bincount(edges.pair[change > 0.0], minlength=count)  # directions changed
     changes = [
         named(int(edges.arcs[e]), bool(not given.directed or ways[edges.pair[e]] > 1))
         for e in largest.tolist()
@@ -119,7 +119,7 @@ def facts(mended: Mended, names: Naming | None) -> dict[str, Any]:
     of_trips = not isinstance(mended.data, Labels)
     word = "trips" if of_trips else "labels"
     costs = problem.costs if of_trips else np.append(problem.costs, 0.0)  # the goal's own label
-    # the choice among candidates, unless it would have to be made first
+    # `Mended.scores` would make a model selection first; without one, take what the fit knows
     selection = mended if "prediction" in vars(mended) else mended.fit
     trips = {"ends": problem.goals.size, "merged": getattr(mended.data, "merged", 0)}
     found: dict[str, Any] = {

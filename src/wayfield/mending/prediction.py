@@ -142,7 +142,7 @@ class Prediction:
         slowness = slowness_of(problem.graph)
         _, ways = problem.paths(goal, able, graph.lengths)
         rows = ways @ slowness.per_arc
-        details = self.fit.details.get("then", self.fit.details)  # of the second fit, if of both
+        details = self.fit.details.get("then", self.fit.details)  # of `Both`, the second fit
         amplitude = float(details.get("amplitude") or AMPLITUDE)
         covariance = amplitude**2 * np.asarray((rows @ slowness.covariance) @ rows.T)
         far = distance[able]

@@ -213,7 +213,7 @@ class Best(MendMethod):
 
 
 def fold_of(count: int) -> IntArray:
-    """Return the (count,) fold of each trip, drawn at random; the same every time."""
+    """Return the (count,) fold of each trip, drawn at random from a fixed seed."""
     fold: IntArray = np.random.default_rng(0).permutation(count) % min(FOLDS, count)
     return fold
 

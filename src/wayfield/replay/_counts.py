@@ -117,6 +117,7 @@ class Crossings(NamedTuple):
     tail: Numbers
     head: Numbers
     dwell: Numbers
+    """Transitions since the stay in the tail began, the crossing included."""
     jumped: BoolArray
     """Whether it was a jump."""
     visits: IntArray
@@ -158,9 +159,9 @@ class Jumps(KeepsReadOnly):
 def find_crossings(
     buffer: Buffer, located: Located, steps: FloatArray, jump: float | None
 ) -> Crossings:
-    """Find the transitions that change the state; those with steps longer than `jump` are jumps.
+    """Find the transitions that change the state; those longer than `jump` are jumps.
 
-    `steps` are the lengths of the rows' steps.
+    `steps` holds the length of the step of every row.
     """
     here, there, states = located
     crossed = buffer.valid & (here != there)
@@ -181,7 +182,7 @@ def find_crossings(
 
 
 def arcs_of(moves: Crossings) -> Arcs:
-    """Gather the crossings by arc."""
+    """Group the crossings by arc."""
     size = moves.visits.size
     key = moves.tail.astype(np.int64) * size + moves.head
     key, arc, counts = np.unique(key, return_inverse=True, return_counts=True)
@@ -197,7 +198,7 @@ def arcs_of(moves: Crossings) -> Arcs:
 
 
 def speed_of(buffer: Buffer, steps: FloatArray) -> float:
-    """Return the distance per step of the behaviour, given all steps; 0 if it never moves."""
+    """Return the distance per step of the behaviour, given step lengths; 0 if it never moves."""
     single = float(np.quantile(steps[buffer.valid], _BRISK))
     # rows that follow each other without a break
     rows, size = buffer.first, max(len(buffer.first) - _LAG, 0)

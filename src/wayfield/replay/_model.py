@@ -67,9 +67,9 @@ number of held-out rows that errors are measured on."""
 _NOWHERE = 1e9
 """Feature of chance nodes, which are not places."""
 _PRIOR = 1.0
-"""Samples that the mean over all actions is worth in the score of an action. Where kinds are
-directions of steps it is 0, because the samples of a kind did lead that way. Otherwise each step
-through a corridor with few rows would cost a little, and a gamble on a jump would look better."""
+"""Weight, in samples, of the mean over all actions in the score of an action. It is 0 where kinds
+are directions of steps, because samples of a kind did lead that way. Otherwise each step through a
+corridor with few rows would cost a little there, and a gamble on a jump would look better."""
 _SHORT = 0.75
 """Moves shorter than this share of `hold` steps would bring an agent to rest."""
 _AVERAGED = 3
@@ -82,7 +82,7 @@ _HELD = 6
 """Moves are at most this many steps long."""
 _AROUND, _LEAST, _PILE = 400, 8, 16
 """Rows around a state that decide on walls; the least number on either side that might have
-crossed; and the largest number in a cube of half a step."""
+crossed; and the largest number used of a cube with sides of half a step."""
 _DIRECTIONS, _LOCAL, _TRAIL, _SEEN = 24, 2.0, 3, 100
 """Number of normals of planes; how far away rows may be, in steps; number of steps of a state's own
 episode, before and after, that no wall parts from it; and number of rows around a state from which
@@ -217,7 +217,7 @@ class Model:
     stride : (m, actions) float32 array
         Length of this change, in steps.
     prior : float
-        Samples that the mean over all actions is worth; it is added to the samples of an action.
+        Weight, in samples, of the mean over all actions in the score of an action.
     """
 
     rows: FloatArray
@@ -266,7 +266,7 @@ class Model:
 
     @property
     def least(self) -> float:
-        """Length in steps of the shortest move that an agent can be told to make."""
+        """Length, in steps, of the shortest move that does not bring an agent to rest."""
         return _SHORT * self.hold
 
     @cached_property
@@ -552,7 +552,7 @@ def _walls(
 ) -> tuple[NDArray[np.float32], float]:
     """Return the distances of walls from states, ahead and behind in every direction.
 
-    Also return the share of the states with few rows around them, where walls may not show.
+    Also return the share of states with so few rows around them that walls may not show.
     """
     features, own = steps.features, steps.features[drawn]
     onward = np.flatnonzero(steps.onward)
@@ -587,7 +587,7 @@ def _walls(
 
 
 def _thinned(points: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Return indices of points, at random no more than `_PILE` in any cube of half a step."""
+    """Draw at most `_PILE` points from each cube with sides of half a step; return indices."""
     mixed = rng.permutation(len(points))
     mix = rng.integers(1, 2**62, points.shape[1]) | 1
     key = (np.floor(2.0 * points[mixed]).astype(np.int64) * mix).sum(axis=1)

@@ -54,15 +54,15 @@ combinations, and earlier results that are combined with the last."""
 _ERROR = 1e-3, 5e-2
 """Largest error of a probability of arrival, which may be too low, and of U."""
 _RADIUS, _FARTHEST = 0.7, 3.0
-"""States within the first distance of a goal are the goal. If there are none, it is the three
-nearest, as far as they lie within the second distance or are hardly farther away than the nearest.
-If plans lead there from few states, all count that are farther away than the nearest by up to the
-second distance, or by four times that."""
+"""States within the first distance of a goal count as the goal. If none is within half of it, the
+three nearest count too, unless they are beyond the second distance and clearly farther away than
+the nearest. The second distance, or four times that, is also used where few plans lead to the
+goal itself."""
 _RISKY = 0.9
 """An action spoils the plan if it leaves less than this share of the probability of arrival."""
 _AHEAD, _BENT, _AROUND = 6, 0.5, 128
 """Moves that a sub-goal may be ahead; how far, in steps, a straight path may bend; and number of
-states that are looked at for another sub-goal where it is too near."""
+states among which a substitute is sought for a sub-goal that is too near."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +74,10 @@ class Plan:
     goal : (m,) bool array
         States that count as the goal.
     away : float
-        Distance of the goal from the nearest state, in steps; if it was not visited, from the
-        farthest of the states that count as the goal.
+        Distance from the goal to the nearest state, in steps. If not `visited`, the largest
+        distance at which states count as the goal.
     visited : bool
-        Whether plans lead to the goal itself. If not, states farther away count as the goal.
+        Whether enough plans lead to the goal itself. If not, states farther away count as the goal.
     values : (m,) float array
         Discounted probability of arrival.
     scores : (m, actions) float array
@@ -89,7 +89,7 @@ class Plan:
     ahead : (m,) int array
         State to head for; -1 for the goal itself; the state itself for a single move.
     beyond : (m,) int array
-        State to head for instead of a single move that is short; the state itself if there is none.
+        State to head for in place of a single move that is too short; itself if there is none.
     risky : (m,) bool array
         States where another action would spoil the plan.
     stay : (m,) int array
@@ -144,7 +144,7 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     table = discounted(model, horizon, 0, samples)
 
     def leading_to(radius: float) -> tuple[BoolArray, FloatArray]:
-        """Return the goal, which is the states within a radius in front of walls, and U."""
+        """Return which states count as the goal, within a radius and not behind walls, and U."""
         inside = away <= radius
         near = np.flatnonzero(inside)
         open_ = ~parted(point[None], near[None], *walls)[0]
@@ -158,7 +158,7 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     just, reached = inside, nearest
     for radius in (nearest + _FARTHEST, nearest + 4 * _FARTHEST):
         leads = np.count_nonzero(values)
-        if leads < 0.5 * model.num_living:  # perhaps no episode came just there, but some passed by
+        if leads < 0.5 * model.num_living:  # perhaps no episode came here, but some passed by
             wider, again = leading_to(radius)
             if np.count_nonzero(again) > 2 * leads:
                 inside, values, reached = wider, again, radius
@@ -174,7 +174,7 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
         )
         low += 0.5 * judged(model, horizon, samples - end, samples - begin, inside, half, order)
     visited = inside is just
-    low = np.minimum(low, high if visited else just.astype(np.float64))  # to pass by is no arrival
+    low = np.minimum(low, high if visited else just.astype(np.float64))  # passing is not arriving
     # where another action would spoil the plan, or this one may end it
     here = np.arange(len(away))
     known = np.diff(table.first, axis=1) >= 3
@@ -276,8 +276,8 @@ def look_ahead(
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return where the plan's action leads from every state, and the state to head for.
 
-    The latter is -1 for the goal itself, and the state itself for a single move. The third array is
-    the state to head for if that move is short.
+    The latter is -1 for the goal itself, and the state itself for a single move. The third array
+    holds the state to head for if that move is too short.
     """
     m, here = goal.size, np.arange(goal.size)
     features = model.features

@@ -140,10 +140,10 @@ class PlannerReport(KeepsReadOnly):
     goal_states : (g,) int64 array
         States that count as the goal.
     away : float
-        Distance of the goal from the nearest state, in steps; if it was not visited, from the
-        farthest of `goal_states`.
+        Distance from the goal to the nearest state, in steps. If not `visited`, the largest
+        distance at which states count as the goal.
     visited : bool
-        Whether plans lead to the goal itself. If not, states farther away count as the goal.
+        Whether enough plans lead to the goal itself. If not, states farther away count as the goal.
     leads : (n,) bool array
         States from which the plan leads to the goal.
     reach : (n,) float array
@@ -183,7 +183,7 @@ class PlannerReport(KeepsReadOnly):
         share = percent(self.goal_states.size / n)
         where = f"the nearest {self.away:.3g} steps away."
         if not self.visited:
-            where = f"up to {self.away:.3g} steps away: nothing in the buffer leads nearer."
+            where = f"up to {self.away:.3g} steps away: too few plans lead to the goal itself."
         return "\n".join(
             [
                 f"The goal is {number_of(self.goal_states.size, 'states')} ({share}), {where}",

@@ -67,9 +67,9 @@ class Planner:
         As for `Replay.from_dataset`.
     ends : {"absorbing", "truncated"}, optional
         What the end of an episode means: a state that is never left (a death, or a goal that ends
-        the episode), or an interruption. By default timeouts and truncations, where given, tell
-        the two apart. Otherwise episodes of equal length count as interrupted, those of irregular
-        length as absorbed; a warning says so if only some are of equal length.
+        the episode), or an interruption. By default, timeouts and truncations tell the two apart.
+        Without them, episodes of equal length count as interrupted, those of irregular length as
+        absorbed. A warning is issued if only some are of equal length.
     embed : callable, optional
         ``embed(rows)`` of shape ``(len(rows), e)``: features with Euclidean distances, in place of
         those that the planner finds by itself.
@@ -202,6 +202,7 @@ class Planner:
 
         It lies as far ahead as the plan stays straight, with no wall in between and no change of a
         discrete coordinate. Where another action would spoil the plan, it is a single move ahead.
+        Elsewhere, if it is so near that an agent would stop there, one farther ahead is taken.
         Where nothing leads to the goal, it is the nearest state from which the plan does.
         Coordinates that the planner ignores are copied from the observation.
 

@@ -215,7 +215,7 @@ export function forServer(scene) {
   return sent;
 }
 
-// The same scene with every array of its graph written in another way.
+// The scene with every array of its graph converted by `write`.
 function withArrays(scene, write) {
   if (!scene.graph) return scene;
   const other = (data, Kind) => (data == null ? null : write(typed(data, Kind)));

@@ -364,7 +364,7 @@ class Ordering(inputs.FrozenArrays):
 
     @cached_property
     def bound(self) -> FloatArray:
-        """(n,) gap-dependent lower bound on τ_nbr, 1 - 4 M(2 ε) / (d (d - 1)); NaN where it is."""
+        """(n,) gap-dependent lower bound on τ_nbr: 1 - 4 M(2 ε) / (d (d - 1)). NaN as for τ_nbr."""
         return frozen(self._bound_for(2.0 * self.half_gap.error))
 
     def amle_bound(self, labels: Labels) -> FloatArray:
@@ -396,7 +396,7 @@ class Ordering(inputs.FrozenArrays):
         return self._bound_for(2.0 * labels.error + 4.0 * reach)
 
     def _bound_for(self, widths: FloatArray) -> FloatArray:
-        """Return 1 - 4 M / (d (d - 1)) for the pairs of neighbours that are less far apart."""
+        """Return 1 - 4 M(η) / (d (d - 1)) for the (n,) gaps η = `widths`."""
         graph = self.half_gap.graph
         q = graph.lengths + self.truth[graph.indices]
         pairs = kernels.small_gap_pairs(graph.indptr, q, widths, inputs.rounding(graph))

@@ -132,14 +132,14 @@ def contests(
 
 
 def induced(names: NDArray[np.int64], rows: int, columns: int) -> wf.Graph:
-    """Return the subgraph of a lattice that some of its vertices induce, numbered row by row."""
+    """Return the subgraph of a lattice induced by some of its vertices, numbered row by row."""
     free = np.zeros(rows * columns, dtype=bool)
     free[names] = True
     return wf.grid_graph(wf.Layout("lattice", free.reshape(rows, columns)))
 
 
 def _subgraph(rng: np.random.Generator, lattice: wf.Graph) -> NDArray[np.int64]:
-    """Draw vertices of the lattice that induce a connected subgraph, ascending."""
+    """Draw the vertices of a connected induced subgraph; return them in ascending order."""
     total = lattice.num_vertices
     size = int(rng.integers(max(2, (total + 1) // 2), total + 1))
     inside, rim = {int(rng.integers(total))}, set[int]()

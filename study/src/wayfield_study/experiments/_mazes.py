@@ -144,7 +144,7 @@ class Draw:
 
 
 def seeds_of(cell: Any) -> np.random.SeedSequence:
-    """Return the source of all that is random in a cell on a maze."""
+    """Return the seed sequence from which everything random in a maze cell is drawn."""
     maze = int.from_bytes(cell.maze.encode())
     parts = [maze, cell.refinement, round(cell.label_fraction * 1e6), cell.seed]
     return np.random.SeedSequence(parts)

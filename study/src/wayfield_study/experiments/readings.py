@@ -269,7 +269,7 @@ def run_adopted(cell: MazeCell) -> list[Row]:
 
 
 def filled(rows: Iterable[Row]) -> list[Row]:
-    """Give all rows the columns of the widest: those of arms that are not audited are empty."""
+    """Return the rows with the columns of the widest; those that an arm lacks are empty."""
     known = list(rows)
     empty = {name: type(value)() for name, value in max(known, key=len).items()}
     return [empty | row for row in known]

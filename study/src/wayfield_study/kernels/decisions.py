@@ -265,8 +265,8 @@ def first_breaks(successor: IntArray, goal: int, holds: BoolArray) -> IntArray:
             x = successor[x]
         if broken[x] == UNSEEN:
             broken[x] = x
-        # a walk that meets itself has closed a cycle on which the condition holds throughout; so
-        # has one that ends at a state without a move, which is its own successor
+        # a walk that meets itself has closed a cycle on which the condition holds throughout; a
+        # state without a move is its own successor, and so a cycle too
         end = NOWHERE if broken[x] == ON_WALK else broken[x]
         for i in range(size):
             broken[path[i]] = end

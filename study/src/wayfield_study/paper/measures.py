@@ -56,13 +56,13 @@ def measures(experiments: Iterable[Experiment[Any]], tables: Tables) -> dict[str
 
 
 def measured_values(experiments: Iterable[Experiment[Any]], tables: Tables) -> dict[str, float]:
-    """Return the figures of the paper that `measures` gives a number for, by id."""
+    """Return the number that `measures` finds for each figure of the paper, if any, by id."""
     found = measures(experiments, tables).items()
     return {name: measure.value for name, measure in found if measure.value is not None}
 
 
 def as_papers_seeds(rows: Records, seeds: Iterable[int]) -> Records:
-    """Keep the rows of as many seeds as the paper has, which then stand for the paper's own."""
+    """Return the rows of these seeds, renumbered as the paper's own; there must be as many."""
     names = dict(zip(seeds, SEEDS, strict=True))
     return Records.of(row | {"seed": names[row["seed"]]} for row in rows if row["seed"] in names)
 

@@ -47,7 +47,7 @@ SEEDS = tuple(range(8))
 SOME = ("patch", "short1", "alias10", "road", "combo", "exact")
 """Worlds that differ most; what is not run on all of them is run on these."""
 BEST = wf.Best()
-"""The mend method that predicts held-out costs best."""
+"""Model selection: the mend method that predicts held-out costs best."""
 SMALL = 0.2
 """Size of the worlds of quick profiles: about 300 states."""
 
