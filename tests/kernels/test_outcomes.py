@@ -57,17 +57,17 @@ def score(to: Array, worth: Array, values: Array, i: int, prior: float) -> list[
 def test_value_iteration_and_its_sweeps_agree(seed: int) -> None:
     to, worth = drawn(seed)
     n = len(to)
-    goal = np.arange(n) == 0
+    goal, prior = np.arange(n) == 0, np.arange(n) % 3 / 2.0
     naive = goal.astype(float)
     for _ in range(400):
-        best = [max(score(to, worth, naive, i, 1.0)) for i in range(n)]
+        best = [max(score(to, worth, naive, i, prior[i])) for i in range(n)]
         naive = np.where(goal, 1.0, best)
     table, values = Table(*pack(to, worth, 0, to.shape[2])), goal.astype(float)
-    while improve(table, 1.0, goal, np.arange(n), values) > 1e-12:
+    while improve(table, prior, goal, np.arange(n), values) > 1e-12:
         assert (values <= naive + 1e-9).all()
     assert values == pytest.approx(naive, abs=1e-9)
-    for i, scores in enumerate(score_all(table, 1.0, values)):
-        assert scores == pytest.approx(score(to, worth, values, i, 1.0))
+    for i, scores in enumerate(score_all(table, prior, values)):
+        assert scores == pytest.approx(score(to, worth, values, i, prior[i]))
 
 
 def test_a_table_holds_some_of_the_samples_in_order() -> None:

@@ -8,7 +8,7 @@ second half from the other.
 **Plan.** U(i) is the discounted probability of arrival, 1 at the goal. A sample is worth
 v = γ^steps · U(outcome). The best sample of an action counts no more than the second best, because
 what happened once is not certain. With n samples, and the mean over the samples of all actions as
-`prior` further ones,
+`prior` further ones (a number for each state),
 
     Q(i, a) = (Σ v + prior · mean) / (n + prior),    U(i) = max over a of Q(i, a).
 
@@ -81,7 +81,7 @@ def pack(
 
 
 @njit(cache=True, nogil=True)
-def score(table: Table, prior: float, values: FloatArray, i: int, scores: FloatArray) -> float:
+def score(table: Table, prior: FloatArray, values: FloatArray, i: int, scores: FloatArray) -> float:
     """Set `scores` to Q(i, a) for all actions, 0 for those without samples; return the largest."""
     first, to, worth = table
     total = 0.0
@@ -99,13 +99,13 @@ def score(table: Table, prior: float, values: FloatArray, i: int, scores: FloatA
     for a in range(scores.size):
         count = first[i, a + 1] - first[i, a]
         if count > 0:
-            scores[a] = (scores[a] + prior * mean) / (count + prior)
+            scores[a] = (scores[a] + prior[i] * mean) / (count + prior[i])
             best = max(best, scores[a])
     return best
 
 
 @njit(cache=True, nogil=True)
-def score_all(table: Table, prior: float, values: FloatArray) -> FloatArray:
+def score_all(table: Table, prior: FloatArray, values: FloatArray) -> FloatArray:
     """Return Q(i, a) for all states and actions."""
     scores = np.empty((values.size, table.first.shape[1] - 1))
     for i in range(values.size):
@@ -115,7 +115,7 @@ def score_all(table: Table, prior: float, values: FloatArray) -> FloatArray:
 
 @njit(cache=True, nogil=True)
 def improve(
-    table: Table, prior: float, goal: BoolArray, order: IntArray, values: FloatArray
+    table: Table, prior: FloatArray, goal: BoolArray, order: IntArray, values: FloatArray
 ) -> float:
     """Set the value of every state to that of its best action, in place and in the given order.
 

@@ -67,9 +67,10 @@ number of held-out rows that errors are measured on."""
 _NOWHERE = 1e9
 """Feature of chance nodes, which are not places."""
 _PRIOR = 1.0
-"""Weight, in samples, of the mean over all actions in the score of an action. It is 0 where kinds
-are directions of steps, because samples of a kind did lead that way. Otherwise each step through a
-corridor with few rows would cost a little there, and a gamble on a jump would look better."""
+"""Weight, in samples, of the mean over all actions in the score of an action. Where kinds are
+directions of steps it is 0, except next to jumps and absorbing ends: the samples of a kind did lead
+that way. Otherwise each step through a corridor with few rows would cost a little, and a gamble on
+a jump would look better."""
 _SHORT = 0.75
 """Moves shorter than this share of `hold` steps would bring an agent to rest."""
 _AVERAGED = 3
@@ -80,9 +81,9 @@ _JUMP = 5.0
 """Steps longer than this many times the 90th percentile of nonzero steps are jumps."""
 _HELD = 6
 """Moves are at most this many steps long."""
-_AROUND, _LEAST, _PILE = 400, 8, 16
-"""Rows around a state that decide on walls; the least number on either side that might have
-crossed; and the largest number used of a cube with sides of half a step."""
+_AROUND, _LEAST = 400, 8
+"""Rows around a state that decide on walls, and the least number on either side that might have
+crossed."""
 _DIRECTIONS, _LOCAL, _TRAIL, _SEEN = 24, 2.0, 3, 100
 """Number of normals of planes; how far away rows may be, in steps; number of steps of a state's own
 episode, before and after, that no wall parts from it; and number of rows around a state from which
@@ -216,7 +217,7 @@ class Model:
         Change of the observation in the most typical sample of an action.
     stride : (m, actions) float32 array
         Length of this change, in steps.
-    prior : float
+    prior : (m,) float array
         Weight, in samples, of the mean over all actions in the score of an action.
     """
 
@@ -235,7 +236,7 @@ class Model:
     carry: FloatArray
     drift: NDArray[np.float32]
     stride: NDArray[np.float32]
-    prior: float
+    prior: FloatArray
 
     def validate(self, width: int) -> None:
         """Raise `ValueError` if arrays do not fit each other, or features are not this wide."""
@@ -244,7 +245,7 @@ class Model:
         fits = len(shape) == 3 and shape[0] == m == len(self.rows) == len(self.near)
         fits = fits and self.took.shape == self.stitch.shape == shape
         fits = fits and self.drift.shape == (m, shape[1], self.rows.shape[1])
-        fits = fits and self.stride.shape == shape[:2]
+        fits = fits and self.stride.shape == shape[:2] and self.prior.shape == (m,)
         fits = fits and self.planes.shape == (m, len(self.directions), 2)
         fits = (
             fits and self.directions.shape[1] == width == self.carry.size == self.features.shape[1]
@@ -394,7 +395,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
     # walls: planes around each state that far fewer steps cross than might
     directions = _normals(width, rng)
     planes = np.full((len(drawn), len(directions), 2), np.inf, np.float32)
-    planes[:living], sparse = _walls(steps, drawn[:living], directions, seed)
+    planes[:living], rows_around = _walls(steps, drawn[:living], directions)
 
     # moves long enough to get from one state to another; if observations recur, a step is enough
     around, at = query(tree, features, 1)
@@ -424,7 +425,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
         carry=carry,
         drift=np.zeros((len(drawn), count, steps.rows.shape[1]), np.float32),
         stride=np.zeros((len(drawn), count), np.float32),
-        prior=_PRIOR if steps.acted else 0.0,
+        prior=np.zeros(0),
     )
     k = min(_AVERAGED, living)
     away, near = model.nearest(own, _AVERAGED + 2)
@@ -496,7 +497,9 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
         length = np.linalg.norm(features[end[typical]] - features[typical], axis=1)
         model.stride[:living, kind] = np.where(typical >= 0, length, 0.0)
     model = _with_chance(model, steps, leaps, usable[leap[usable]], end, beside)
-    return model, moves, sparse
+    fatal_near = (model.to >= living).any(axis=(1, 2))
+    model = replace(model, prior=np.where(steps.acted | fatal_near, _PRIOR, 0.0))
+    return model, moves, float((rows_around < _SEEN).mean())
 
 
 def _spread(
@@ -508,7 +511,8 @@ def _spread(
     """
     if shuffled.size <= states:
         return shuffled
-    points, mix = features[shuffled], rng.integers(1, 2**62, features.shape[1]) | 1
+    mix = rng.integers(1, 2**62, features.shape[1]) | 1
+    points = features[shuffled]
 
     def one_each(side: float) -> IntArray | None:
         """Return the first row in each cube; None if there are too many cubes."""
@@ -548,11 +552,11 @@ def _normals(width: int, rng: np.random.Generator) -> FloatArray:
 
 
 def _walls(
-    steps: Steps, drawn: IntArray, directions: FloatArray, seed: int
-) -> tuple[NDArray[np.float32], float]:
+    steps: Steps, drawn: IntArray, directions: FloatArray
+) -> tuple[NDArray[np.float32], IntArray]:
     """Return the distances of walls from states, ahead and behind in every direction.
 
-    Also return the share of states with so few rows around them that walls may not show.
+    Also return the number of rows around each state that these rest on, at most `_AROUND`.
     """
     features, own = steps.features, steps.features[drawn]
     onward = np.flatnonzero(steps.onward)
@@ -570,11 +574,7 @@ def _walls(
             same = steps.episode[other] == steps.episode[drawn]
             same &= np.linalg.norm(gap, axis=1) <= _FAR * offset
             trail[:, slot] = np.where(same[:, None], gap, 0.0)
-    seen = query(cKDTree(begin), own, _SEEN, _LOCAL)[0][:, -1]
-    # where agents pile up in front of a wall, the nearest rows would not show what is behind it
-    kept = _thinned(begin, np.random.default_rng(seed))
-    begin, change, meant = begin[kept], change[kept], meant[kept] if len(meant) else meant
-    away, near = query(cKDTree(begin), own, min(_AROUND, len(begin)), _LOCAL)
+    away, near = query(cKDTree(begin), own, min(_AROUND, onward.size), _LOCAL)
     reach = np.minimum(away[:, -1], _LOCAL)
     about = begin, change, meant, steps.acted, directions, _LEAST
     parts = [slice(i, i + _LARGE) for i in range(0, len(own), _LARGE)]
@@ -583,18 +583,7 @@ def _walls(
             lambda some: find_planes(own[some], trail[some], near[some], reach[some], *about), parts
         )
         found = np.concatenate(list(planes))
-    return found, float(np.isinf(seen).mean())
-
-
-def _thinned(points: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Draw at most `_PILE` points from each cube with sides of half a step; return indices."""
-    mixed = rng.permutation(len(points))
-    mix = rng.integers(1, 2**62, points.shape[1]) | 1
-    key = (np.floor(2.0 * points[mixed]).astype(np.int64) * mix).sum(axis=1)
-    order = np.argsort(key, kind="stable")
-    first = np.flatnonzero(np.append(True, np.diff(key[order]) != 0))
-    rank = np.arange(len(points)) - np.repeat(first, np.diff(np.append(first, len(points))))
-    return np.sort(mixed[order[rank < _PILE]])
+    return found, np.isfinite(away).sum(axis=1)
 
 
 def _meant(

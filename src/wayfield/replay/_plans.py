@@ -53,11 +53,11 @@ _SORTED, _EVERY, _DEPTH = 12, 4, 10
 combinations, and earlier results that are combined with the last."""
 _ERROR = 1e-3, 5e-2
 """Largest error of a probability of arrival, which may be too low, and of U."""
-_RADIUS, _FARTHEST = 0.7, 3.0
+_RADIUS, _FARTHEST, _HARDLY = 0.7, 3.0, 0.005
 """States within the first distance of a goal count as the goal. If none is within half of it, the
 three nearest count too, unless they are beyond the second distance and clearly farther away than
-the nearest. The second distance, or four times that, is also used where few plans lead to the
-goal itself."""
+the nearest. The second distance, or three times that, is also used where plans lead to the goal
+itself from hardly any state: from this share of them, or less."""
 _RISKY = 0.9
 """An action spoils the plan if it leaves less than this share of the probability of arrival."""
 _AHEAD, _BENT, _AROUND = 6, 0.5, 128
@@ -156,11 +156,11 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     wide = min(third, max(_FARTHEST, nearest + _RADIUS)) if nearest > 0.5 * _RADIUS else 0.0
     inside, values = leading_to(max(_RADIUS, wide))
     just, reached = inside, nearest
-    for radius in (nearest + _FARTHEST, nearest + 4 * _FARTHEST):
-        leads = np.count_nonzero(values)
-        if leads < 0.5 * model.num_living:  # perhaps no episode came here, but some passed by
+    for radius in (nearest + _FARTHEST, nearest + 3 * _FARTHEST):
+        hardly = _HARDLY * model.num_living
+        if np.count_nonzero(values) <= hardly:  # perhaps no episode came here, but some passed by
             wider, again = leading_to(radius)
-            if np.count_nonzero(again) > 2 * leads:
+            if np.count_nonzero(again) > hardly:
                 inside, values, reached = wider, again, radius
     order = np.argsort(-values, kind="stable")
     scores = score_all(table, model.prior, values)
@@ -332,12 +332,14 @@ def look_ahead(
         good &= ~parted(features[onto], going[:, None], *walls)[:, 0]
         going, onto, far = going[good], onto[good], far[good]
         at[going] = onto
-        enough = far >= 2.0 * model.least
+        enough = (far >= 2.0 * model.least) & (values[onto] > values[going])
         beyond[going[enough]] = onto[enough]
         going = going[~enough]
     left = left[(beyond[left] == left) & (left < model.num_living)]
     if left.size:
         away, near = model.nearest(features[left], _AROUND)
         worth = np.where((away >= model.least) & (away < APART), values[near], -1.0)
-        beyond[left] = near[np.arange(left.size), worth.argmax(axis=1)]
+        best_near = near[np.arange(left.size), worth.argmax(axis=1)]
+        better = worth.max(axis=1) > values[left]
+        beyond[left[better]] = best_near[better]
     return following, np.where(goal | arrives, -1, best), beyond
