@@ -453,3 +453,11 @@ def test_what_was_measured_is_not_proposed_again() -> None:
     """The labels' rounding is allowed for, so their intervals have some width."""
     one_way = wf.Graph.from_edges([0], [1], [0.1], directed=True)
     assert next_labels(one_way, wf.Labels([0], [0.0]), goal=0, k=2).tolist() == []
+
+
+def test_what_was_measured_with_an_error_is_not_proposed_again() -> None:
+    """Its interval is twice as wide as the error, and measuring as badly narrows nothing."""
+    pair = wf.Graph.from_edges([0], [1], [3.0])
+    assert next_labels(pair, wf.Labels([0, 1], [0.0, 3.0], error=0.25), goal=0).tolist() == []
+    longer = wf.Graph.from_edges([0, 1], [1, 2], [3.0, 3.0])
+    assert next_labels(longer, wf.Labels([0, 1], [0.0, 3.0], error=0.25), goal=0).tolist() == [2]

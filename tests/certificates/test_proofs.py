@@ -35,6 +35,7 @@ from shell import wayfield
 from wayfield.pipeline import Answer
 from wayfield_verify import NotProved, Unreadable, verify
 from wayfield_verify.__main__ import main
+from wayfield_verify._field import _two_least
 from wayfield_verify._powers import power, sign_of_balance, sign_of_sum
 
 
@@ -443,6 +444,33 @@ def test_what_reaches_no_label_is_not_called_filled(tmp_path: Path) -> None:
     assert any("exactly 0 vertices" in sentence for sentence in said)
 
 
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        [174552739093.1025, 148699731728.96112, 159939586353.09186, 1.7695314201962062,
+         1.8940681767675964],
+        [12141682242.77981, 15911968881.053604, 1.2721793798766066, 1.1833283177589038e-10],
+    ],
+    ids=len,
+)  # fmt: skip
+def test_barriers_count_rounding_on_the_shortest_arcs_out_as_well_as_in(
+    lengths: list[float], tmp_path: Path
+) -> None:
+    """One-way chains: at some vertices the arc that leads in is far longer than the one out."""
+    n = len(lengths) + 1
+    chain = wf.Graph.from_edges(range(1, n), range(n - 1), lengths, directed=True)
+    field = wf.extend(chain, wf.Labels([0, n - 1], [0.0, 1.0]), wf.AMLE())
+    assert "exists and is unique" in verify(field.write_proof(tmp_path / "chain.proof"))[0]
+
+
+@pytest.mark.parametrize("labels", [wf.Labels([0, 2], [1.0, 1.0]), wf.Labels([0, 1, 2], [1, 3, 2])])
+def test_what_needs_no_solving_is_proved_for_its_own_p(labels: wf.Labels, tmp_path: Path) -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    for p, name in ((2, "harmonic extension"), (3, "p-Laplacian extension (p = 3.0)")):
+        field = wf.extend(path, labels, wf.PLaplacian(p))
+        assert f"The {name} of" in verify(field.write_proof(tmp_path / f"{p}.proof"))[0]
+
+
 @pytest.mark.parametrize("method", [wf.Harmonic(), wf.PLaplacian(3)], ids=str)
 def test_labels_too_far_apart_to_be_written_down(method: wf.Method, tmp_path: Path) -> None:
     path = wf.Graph.from_edges([0, 1], [1, 2])
@@ -483,3 +511,27 @@ def test_the_checker_runs_where_wayfield_is_not(good: Path) -> None:
         f"import sys; sys.path.insert(0, {str(folder)!r}); {code}",
     ]
     subprocess.run([*command, str(good)], check=True)
+
+
+def test_the_two_least_ends_of_walks_are_those_of_a_search() -> None:
+    """With one end alone, a walk that leads back to where it began would hide all others."""
+    rng = np.random.default_rng(4)
+    seconds = 0
+    for _ in range(100):
+        n = 9
+        fixed = rng.random(n) < 0.5
+        follows = (rng.random((n, n)) < 0.2) & ~np.eye(n, dtype=bool)
+        values = rng.integers(0, 4, n).tolist()
+        back = [[(int(x), 1) for x in np.flatnonzero(column)] for column in follows.T]
+        found = _two_least(fixed.tolist(), back, values)
+        for x in range(n):
+            # everything that walks from x lead to, through vertices that are not fixed
+            met, todo = {x}, [] if fixed[x] else [x]
+            while todo:
+                more = set(np.flatnonzero(follows[todo.pop()]).tolist()) - met
+                met |= more
+                todo += [y for y in more if not fixed[y]]
+            ends = sorted((values[t], t) for t in met if fixed[t] and not fixed[x])
+            assert found[x] == ends[:2]
+            seconds += len(ends) > 1
+    assert seconds > 100

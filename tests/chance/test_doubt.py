@@ -61,6 +61,22 @@ def test_a_tilt_costs_what_was_luck() -> None:
     assert found.totals == pytest.approx(moves.totals)
 
 
+def test_noise_counts_once_for_every_visit_also_where_a_move_stays() -> None:
+    """Standard deviations against the dense inverse, in processes with moves from x to x."""
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        counts = rng.integers(0, 4, (6, 6)) + np.diag(rng.integers(1, 9, 6))
+        counts[:, 5] += 1  # the goal follows everywhere
+        tails, heads = np.nonzero(counts[:5])
+        moves = wf.Transitions(tails, np.zeros(tails.size, int), heads, counts[tails, heads])
+        policy = np.append(np.arange(5), -1)
+        odds = counts[:5, :5] / counts[:5].sum(axis=1, keepdims=True)
+        visits = np.linalg.inv(np.eye(5) - odds)
+        variance = np.append(rng.uniform(0.1, 2.0, 5), 0.0)
+        found = rule.standard_deviations(moves, policy, policy >= 0, np.arange(6.0)[::-1], variance)
+        assert found[:5] == pytest.approx(np.sqrt(visits**2 @ variance[:5]))
+
+
 def test_doubt_narrows_with_the_sample() -> None:
     spans = []
     for size in (4, 40, 400):

@@ -1101,6 +1101,14 @@ def test_errors_name_flags_and_vertices(folder: Path, words: list[str], said: st
     assert said in refused("plan", "roads.csv", "known.csv", "--goal", GOAL, *words)
 
 
+@pytest.mark.usefixtures("folder")
+def test_mending_does_not_count_the_label_of_the_goal() -> None:
+    write("roads.csv", "from,to\na,b\nb,c\nc,d\n")
+    write("known.csv", "name,value\na,0\nb,1\nc,2\n")
+    said = refused("plan", "roads.csv", "known.csv", "--goal", "a", "--mend")
+    assert "--mend needs labels at 3 states besides the goal, got 2" in said
+
+
 def test_a_proof_that_cannot_be_written_costs_nothing_else(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

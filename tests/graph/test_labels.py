@@ -73,6 +73,14 @@ def test_mask_is_true_at_the_labels() -> None:
     assert Labels([3, 1], [0.0, 0.0]).mask(PATH).tolist() == [False, True, False, True]
 
 
+def test_a_goal_is_labelled_0_and_the_error_of_the_others_stays() -> None:
+    doubted = Labels([3, 1], [5.0, 2.0], error=0.5)
+    for goal, values in ((3, {1: 2.0, 3: 0.0}), (0, {0: 0.0, 1: 2.0, 3: 5.0})):
+        found = doubted.with_goal(goal)
+        assert dict(zip(found.vertices.tolist(), found.values.tolist(), strict=True)) == values
+        assert found.error == 0.5
+
+
 def test_vertex_beyond_the_graph_is_refused_by_its_place() -> None:
     with pytest.raises(InputError, match=r"label vertices\[1\] = 4 is out of range for 4"):
         Labels([0, 4], [0.0, 1.0]).check(PATH)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import wayfield as wf
 from wayfield.kernels.outcomes import follow
-from wayfield.replay._model import _meant
+from wayfield.replay._metric import APART
+from wayfield.replay._model import _PILE, Model, _meant, _thinned
 from wayfield.replay._plans import _ERROR, _PATIENCE, judged, make_plan, settle
+
+Array = np.ndarray[Any, Any]
 
 
 @pytest.mark.parametrize("sensor", [0.0, 0.3])
@@ -101,3 +106,106 @@ def test_the_probability_of_arrival_is_never_too_high() -> None:
         assert (reach <= exact + 1e-9).all()
         assert (reach >= exact - 2.0 * _ERROR[0]).all()
         assert reach.max() > 0.9
+
+
+# -------------------------------------------------------------------- states on a line
+
+
+def line(places: Array, actions: list[Array], hold: int = 1) -> Model:
+    """Return a model of states at these places, in which each action surely leads to one state."""
+    m, samples = len(places), 12
+    to = np.repeat(np.stack(actions, axis=1)[:, :, None], samples, axis=2).astype(np.int32)
+    change = places[to[:, :, 0]] - places[:, None]
+    return Model(
+        rows=places[:, None],
+        features=places[:, None],
+        num_living=m,
+        num_places=m,
+        to=to,
+        took=np.ones(to.shape, np.float32),
+        stitch=np.zeros(to.shape, np.float32),
+        directions=np.ones((1, 1)),
+        planes=np.full((m, 1, 2), np.inf, np.float32),
+        near=np.arange(m)[:, None],
+        share=np.ones((m, 1)),
+        hold=hold,
+        carry=np.zeros(1),
+        drift=change[:, :, None].astype(np.float32),
+        stride=np.abs(change).astype(np.float32),
+        prior=0.0,
+    )
+
+
+@pytest.mark.parametrize(("nobody", "reached"), [(1, 3.0), (4, 12.0)])
+def test_a_goal_that_no_episode_came_to_is_widened_as_little_as_need_be(
+    nobody: int, reached: float
+) -> None:
+    """Moves lead both ways, but none to the first few states: the goal is the first of them."""
+    here = np.arange(40)
+    model = line(
+        here * 1.0, [np.maximum(here - 1, np.minimum(here, nobody)), np.minimum(here + 1, 39)]
+    )
+    made = make_plan(model, 300.0, np.array([0.0]))
+    assert (made.visited, made.away) == (False, reached)
+    assert made.goal.tolist() == (here <= reached).tolist()
+    assert (made.values > 0.0).all()
+    assert (made.low[here > 0] == 0.0).all(), "to pass by is no arrival"
+    assert made.high.min() > 0.95
+
+
+def test_a_goal_that_episodes_came_to_is_not_widened() -> None:
+    here = np.arange(40)
+    model = line(here * 1.0, [np.maximum(here - 1, 0), np.minimum(here + 1, 39)])
+    made = make_plan(model, 300.0, np.array([0.0]))
+    assert (made.visited, made.away) == (True, 0.0)
+    assert np.flatnonzero(made.goal).tolist() == [0]
+    assert made.low.min() > 0.95
+
+
+def test_instead_of_a_short_move_it_is_a_state_farther_along_the_path() -> None:
+    here = np.arange(40)
+    model = line(0.5 * here, [np.maximum(here - 1, 0), np.minimum(here + 1, 39)])
+    made = make_plan(model, 300.0, np.array([0.0]))
+    assert model.least == 0.75
+    assert made.beyond[4:].tolist() == (here[4:] - 3).tolist()  # the first at twice that distance
+
+
+def test_where_a_path_is_too_short_it_is_the_best_state_around_that_is_no_nearer() -> None:
+    """Six moves of an eighth of a step end nearer than twice the least distance, 0.75."""
+    here = np.arange(200)
+    model = line(0.125 * here, [np.maximum(here - 1, 0), np.minimum(here + 1, 199)])
+    made = make_plan(model, 300.0, np.array([0.0]))
+    assert np.flatnonzero(made.goal).tolist() == [*range(6)]
+    assert made.beyond[6:9].tolist() == [0, 1, 2]  # in the goal, and not the nearest states there
+    gap = 0.125 * (here - made.beyond)[20:150]
+    assert (gap > 0.75).all()
+    assert (gap < APART).all()
+
+
+# -------------------------------------------------------------------- the model
+
+
+def test_only_piles_are_thinned() -> None:
+    rng = np.random.default_rng(1)
+    points = np.concatenate([rng.uniform(-3.0, 3.0, (1000, 2)), rng.normal(0.2, 0.1, (500, 2))])
+    kept = _thinned(points, rng)
+    cubes, of = np.unique(np.floor(points / 0.5), axis=0, return_inverse=True)
+    before, after = (np.bincount(each, minlength=len(cubes)) for each in (of, of[kept]))
+    assert (after == np.minimum(before, _PILE)).all()
+    assert before.min() < _PILE < before.max()
+    assert (np.diff(kept) > 0).all()
+
+
+def test_a_stride_is_the_length_of_the_typical_move_in_steps() -> None:
+    rng = np.random.default_rng(2)
+    episodes = []
+    for _ in range(20):
+        actions = rng.integers(0, 2, 100)
+        places = np.cumsum(np.append(0.0, 40.0 * actions - 20.0 + rng.normal(0, 2.0, 100)))
+        episodes.append({"observations": places[:, None], "actions": actions})
+    planner = wf.Planner(episodes)
+    model = planner._model
+    moved = planner._metric((model.rows[:, None] + model.drift).reshape(-1, 1))
+    gap = moved.reshape(*model.stride.shape, -1) - model.features[:, None]
+    assert model.stride == pytest.approx(np.linalg.norm(gap, axis=2), abs=1e-3)
+    assert 0.5 < np.median(model.stride[model.stride > 0.0]) / model.hold < 2.0

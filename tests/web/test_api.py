@@ -83,6 +83,22 @@ def test_a_picture_is_the_library_s_answer(method: str) -> None:
     assert [cycle["touches"] for cycle in shown["cycles"]] == touches
 
 
+def test_a_picture_says_how_the_walk_from_every_state_ends() -> None:
+    named = ["reached", "loop", "dead end", "unreachable"]
+    trap = wf.Graph.from_edges([1, 2, 1], [0, 1, 3], directed=True)
+    labels = wf.Labels([0, 2], [0.0, 2.0])
+    looping = wf.grid_graph(SQUARE, 3)
+    drawn = wf.sample_labels(looping, 5, 0.2, seed=28)
+    maze = maze_scene(SQUARE, 3, 5, 0.2, 28, "harmonic").to_json()
+    for scene, answer, ends in (
+        (scene_of(trap, labels, 0).to_json(), wf.solve(trap, labels, 0), {0, 3}),
+        (maze, wf.solve(looping, drawn, 5, wf.Harmonic(), check=False), {0, 1}),
+    ):
+        outcome = array(ask("picture", scene)["outcome"], "u1").tolist()
+        assert [named[each] for each in outcome] == answer.plan.outcomes.tolist()
+        assert set(outcome) == ends
+
+
 def test_rule_ties_repair_and_budget_are_the_library_s() -> None:
     scene = small("harmonic")
     scene["panels"] = [{"method": "harmonic", "rule": "q", "ties": "index"}]
@@ -164,6 +180,16 @@ def test_words_and_verdict_are_those_of_solve_and_compare() -> None:
     answer = ask("verdict", scene)
     assert answer["verdict"] == expected.verdict
     assert answer["labels_pay"] is False
+
+
+def test_an_edge_that_is_only_suspected_is_not_called_unreal() -> None:
+    ring = wf.Graph.from_edges([*range(11), 0], [*range(1, 11), 0, 5])
+    costs = [0.0, 2.3, 3.7, 3.6, 5.4, 3.7, 1.2, 1.3]
+    labels = wf.Labels([0, 2, 3, 4, 5, 7, 9, 10], costs)
+    (suspected,) = wf.mend(ring, labels, 0).findings
+    assert (suspected.kind, suspected.named) == ("false edge", False)
+    told = ask("mend", scene_of(ring, labels, 0).to_json())
+    assert (told["edges"], told["unreal"]) == ([[0, 5]], [False])
 
 
 def test_contradictions_mend_and_false_sinks_are_the_library_s() -> None:

@@ -16,7 +16,7 @@ from wayfield_study.experiments import STUDIES, rollout, small_graphs
 from wayfield_study.experiments.small_graphs import FITS, Fit
 from wayfield_study.experiments.witnesses import SEVEN_NODES, GraphCell, run
 from wayfield_study.paper import rules
-from wayfield_study.paper.figures import FIGURES, TABLES, read_tables, same_as, value
+from wayfield_study.paper.figures import FIGURES, TABLES, Figure, read_tables, same_as, value
 from wayfield_study.paper.grid import CELL, CONFIGURATION, papers_budget
 from wayfield_study.paper.measures import measures as measures_of
 
@@ -685,6 +685,13 @@ def test_close_ends_at_the_tolerance() -> None:
     kind = rules.KINDS[figure.kind]
     assert rules.is_close(figure, figure.value + kind.tolerance)
     assert not rules.is_close(figure, figure.value + 1.5 * kind.tolerance)
+
+
+def test_a_relative_tolerance_is_that_of_the_larger_figure() -> None:
+    printed = Figure("residuals", "row", "column", "1000", "residual")
+    assert rules.KINDS[printed.kind].relative
+    ours = (745, 760, 1000, 1330, 1340)
+    assert [rules.is_close(printed, each) for each in ours] == [False, True, True, True, False]
 
 
 def test_restated_figures_follow_from_others() -> None:
