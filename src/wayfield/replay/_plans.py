@@ -74,10 +74,9 @@ class Plan:
     goal : (m,) bool array
         States that count as the goal.
     away : float
-        Distance from the goal to the nearest state, in steps. If not `visited`, the largest
-        distance at which states count as the goal.
+        Distance from the goal to the nearest state, in steps.
     visited : bool
-        Whether enough plans lead to the goal itself. If not, states farther away count as the goal.
+        Whether plans lead to the goal itself. If from hardly any state, others around count too.
     values : (m,) float array
         Discounted probability of arrival.
     scores : (m, actions) float array
@@ -155,13 +154,15 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     # in many dimensions nothing may be near: then the three nearest count
     wide = min(third, max(_FARTHEST, nearest + _RADIUS)) if nearest > 0.5 * _RADIUS else 0.0
     inside, values = leading_to(max(_RADIUS, wide))
-    just, reached = inside, nearest
+    just, faith = inside, 1.0
     for radius in (nearest + _FARTHEST, nearest + 3 * _FARTHEST):
         hardly = _HARDLY * model.num_living
-        if np.count_nonzero(values) <= hardly:  # perhaps no episode came here, but some passed by
+        if (
+            np.count_nonzero(values[~inside]) <= hardly
+        ):  # no episode came here; some may have passed
             wider, again = leading_to(radius)
-            if np.count_nonzero(again) > hardly:
-                inside, values, reached = wider, again, radius
+            if np.count_nonzero(again[~wider]) > hardly:
+                inside, values, faith = wider, again, 0.5 ** (radius / _FARTHEST)
     order = np.argsort(-values, kind="stable")
     scores = score_all(table, model.prior, values)
     plan = chosen(model, scores)
@@ -173,8 +174,9 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
             model, score_all(some, model.prior, solve(model, some, inside, order, enough))
         )
         low += 0.5 * judged(model, horizon, samples - end, samples - begin, inside, half, order)
-    visited = inside is just
-    low = np.minimum(low, high if visited else just.astype(np.float64))  # passing is not arriving
+    low = np.minimum(low, high)
+    if inside is not just:  # passing is not arriving
+        low, high = just.astype(np.float64), np.where(just, 1.0, faith * high)
     # where another action would spoil the plan, or this one may end it
     here = np.arange(len(away))
     known = np.diff(table.first, axis=1) >= 3
@@ -191,8 +193,8 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
         stay[i] = np.where(count > 0, ends / np.maximum(count, 1), np.inf).argmin()
     return Plan(
         goal=inside,
-        away=reached,
-        visited=visited,
+        away=nearest,
+        visited=inside is just,
         values=values,
         scores=scores.astype(np.float32),
         low=low,

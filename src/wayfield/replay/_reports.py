@@ -140,10 +140,9 @@ class PlannerReport(KeepsReadOnly):
     goal_states : (g,) int64 array
         States that count as the goal.
     away : float
-        Distance from the goal to the nearest state, in steps. If not `visited`, the largest
-        distance at which states count as the goal.
+        Distance from the goal to the nearest state, in steps.
     visited : bool
-        Whether enough plans lead to the goal itself. If not, states farther away count as the goal.
+        Whether plans lead to the goal itself. If from hardly any state, others around count too.
     leads : (n,) bool array
         States from which the plan leads to the goal.
     reach : (n,) float array
@@ -183,7 +182,7 @@ class PlannerReport(KeepsReadOnly):
         share = percent(self.goal_states.size / n)
         where = f"the nearest {self.away:.3g} steps away."
         if not self.visited:
-            where = f"up to {self.away:.3g} steps away: too few plans lead to the goal itself."
+            where += " Hardly any plan leads to the goal itself, so states around it count too."
         return "\n".join(
             [
                 f"The goal is {number_of(self.goal_states.size, 'states')} ({share}), {where}",
