@@ -200,3 +200,23 @@ def test_a_stride_is_the_length_of_the_typical_move_in_steps() -> None:
     gap = moved.reshape(*model.stride.shape, -1) - model.features[:, None]
     assert model.stride == pytest.approx(np.linalg.norm(gap, axis=2), abs=1e-3)
     assert 0.5 < np.median(model.stride[model.stride > 0.0]) / model.hold < 2.0
+
+
+def test_without_actions_directions_are_shrunk_next_to_deaths_only() -> None:
+    rng = np.random.default_rng(3)
+    rows, ends, timeouts = [], [], []
+    for _ in range(60):  # death at 0
+        x = rng.uniform(1.0, 20.0)
+        for step in range(80):
+            rows.append([x])
+            x = min(x + rng.choice([-0.5, 0.5]) + rng.normal(0, 0.05), 20.0)
+            ends.append(x <= 0.5 or step == 79)
+            timeouts.append(step == 79 and x > 0.5)
+            if x <= 0.5:
+                break
+    model = wf.Planner(
+        {"observations": np.array(rows), "terminals": np.array(ends), "timeouts": timeouts}
+    )._model
+    deadly = (model.to >= model.num_living).any(axis=(1, 2))
+    assert 0 < deadly.sum() < 0.5 * len(deadly)
+    assert model.prior.tolist() == deadly.astype(float).tolist()
