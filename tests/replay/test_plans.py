@@ -133,6 +133,7 @@ def line(places: Array, actions: list[Array], hold: int = 1) -> Model:
         drift=change[:, :, None].astype(np.float32),
         stride=np.abs(change).astype(np.float32),
         prior=np.zeros(m),
+        least=0.75,
     )
 
 

@@ -219,6 +219,9 @@ class Model:
         Length of this change, in steps.
     prior : (m,) float array
         Weight, in samples, of the mean over all actions in the score of an action.
+    least : float
+        Length in steps of the shortest move that does not bring an agent to rest; 0 if actions say
+        what an agent does.
     """
 
     rows: FloatArray
@@ -237,6 +240,7 @@ class Model:
     drift: NDArray[np.float32]
     stride: NDArray[np.float32]
     prior: FloatArray
+    least: float
 
     def validate(self, width: int) -> None:
         """Raise `ValueError` if arrays do not fit each other, or features are not this wide."""
@@ -264,11 +268,6 @@ class Model:
             or self.near.max() >= m
         ):
             raise ValueError(f"a state is not below {m}")
-
-    @property
-    def least(self) -> float:
-        """Length, in steps, of the shortest move that does not bring an agent to rest."""
-        return _SHORT * self.hold
 
     @cached_property
     def tree(self) -> cKDTree:
@@ -426,6 +425,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
         drift=np.zeros((len(drawn), count, steps.rows.shape[1]), np.float32),
         stride=np.zeros((len(drawn), count), np.float32),
         prior=np.zeros(0),
+        least=0.0 if steps.acted else _SHORT * hold,
     )
     k = min(_AVERAGED, living)
     away, near = model.nearest(own, _AVERAGED + 2)

@@ -324,7 +324,7 @@ def look_ahead(
     # where to head instead of a short move: the first state along the path that is far enough away,
     # or else the best state around
     beyond, at = here.copy(), here.copy()
-    left = np.flatnonzero((plan >= 0) & ~goal & ~risky)
+    left = np.flatnonzero((plan >= 0) & ~goal & ~risky & (model.least > 0.0))
     going = left
     for _ in range(_AHEAD):
         onto = following[at[going]]

@@ -3,7 +3,7 @@
 A cell is a world and a seed. Its buffer is collected by persistent random actions, every planner
 reads it, and each task is walked many times (`_worlds` has the worlds' common part, `_planners` the
 planners). Constants of the planner are chosen on the worlds of `tuned`. The figures that count are
-those of `held_back`, worlds that were written separately and run once the constants were fixed.
+those of `held_back`: worlds that were written separately and whose data chose no constant.
 
 For every task: walks that arrive, the predicted probability at the start, the interval around it,
 and the steps of those that arrive. An interval *holds* if the walked share is in it, and holds *up
@@ -284,7 +284,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         "new"
         if ours["arrival"] > max(rival["arrival"] for rival in rivals.values())
         else "differs",
-        "Does a plan from a buffer arrive in worlds that nothing was tuned on?",
+        "Does a plan from a buffer arrive in worlds that were held back?",
         f"{ours['arrival']:.0%} of the walks by sub-goals arrive, and "
         f"{arms['actions']['arrival']:.0%} of those by actions; "
         + ", ".join(f"{title}: {rival['arrival']:.0%}" for title, rival in rivals.items())
@@ -313,7 +313,7 @@ def cover(study: Study, found: Tables) -> Cover:
             Tile("arrive", f"{summary['arrival']:.2f}", "worlds held back, by sub-goals"),
             Tile("off by", f"{summary['gap']:.2f}", "predicted against walked, on average"),
         ]
-    note = "Constants were chosen on the tuned worlds; the others were run once they were fixed."
+    note = "Constants were chosen on the tuned worlds; data of the others chose none."
     return Cover(study.title, note=note, tiles=tiles)
 
 
