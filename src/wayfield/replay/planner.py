@@ -202,9 +202,9 @@ class Planner:
 
         It lies as far ahead as the plan stays straight, with no wall in between and no change of a
         discrete coordinate. Where another action would spoil the plan, it is a single move ahead.
-        Elsewhere, if the buffer has no actions and it is so near that an agent would stop there, one
-        farther ahead is taken. Where nothing leads to the goal, it is the nearest state from which
-        the plan does. Coordinates that the planner ignores are copied from the observation.
+        Elsewhere, if the buffer has no actions and it is so near that an agent would stop there,
+        one farther ahead is taken. Where nothing leads to the goal, it is the nearest state from
+        which the plan does. Coordinates that the planner ignores are copied from the observation.
 
         Parameters
         ----------
