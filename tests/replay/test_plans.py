@@ -220,4 +220,4 @@ def test_without_actions_directions_are_shrunk_next_to_deaths_only() -> None:
     )._model
     deadly = (model.to >= model.num_living).any(axis=(1, 2))
     assert 0 < deadly.sum() < 0.5 * len(deadly)
-    assert model.prior.tolist() == deadly.astype(float).tolist()
+    assert model.prior.tolist() == np.where(deadly, 1.0, 0.25).tolist()

@@ -66,11 +66,11 @@ gives the odds; how much larger than the least error that of the chosen number m
 number of held-out rows that errors are measured on."""
 _NOWHERE = 1e9
 """Feature of chance nodes, which are not places."""
-_PRIOR = 1.0
+_PRIOR, _WEAK = 1.0, 0.25
 """Weight, in samples, of the mean over all actions in the score of an action. Where kinds are
-directions of steps it is 0, except next to jumps and absorbing ends: the samples of a kind did lead
-that way. Otherwise each step through a corridor with few rows would cost a little, and a gamble on
-a jump would look better."""
+directions of steps it is the smaller one, except next to jumps and absorbing ends: the samples of a
+kind did lead that way. Otherwise each step through a corridor with few rows would cost a little,
+and a gamble on a jump would look better. Without any, agents circle where rows are few."""
 _SHORT = 0.75
 """Moves shorter than this share of `hold` steps would bring an agent to rest."""
 _AVERAGED = 3
@@ -498,7 +498,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
         model.stride[:living, kind] = np.where(typical >= 0, length, 0.0)
     model = _with_chance(model, steps, leaps, usable[leap[usable]], end, beside)
     fatal_near = (model.to >= living).any(axis=(1, 2))
-    model = replace(model, prior=np.where(steps.acted | fatal_near, _PRIOR, 0.0))
+    model = replace(model, prior=np.where(steps.acted | fatal_near, _PRIOR, _WEAK))
     return model, moves, float((rows_around < _SEEN).mean())
 
 
