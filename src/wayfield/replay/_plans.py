@@ -19,6 +19,11 @@ by that: whatever is left undone makes it too low, never too high.
 **Sub-goals.** From each state the plan is followed through typical outcomes: of an action's
 samples, the state nearest to their mean. It is followed as long as the path is straight, does not
 pass a wall, changes no discrete coordinate, and comes to no state where the action may be deadly.
+Without actions, a move so short that a body would come to rest is replaced by a state farther on.
+
+**Goals that nobody came to.** If plans lead to the goal from hardly any state, the states around it
+count as the goal. Passing is not arriving: outside the goal itself *low* is then 0, and *high* is
+halved for every three steps that these states are away.
 """
 
 from __future__ import annotations
@@ -155,11 +160,10 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     wide = min(third, max(_FARTHEST, nearest + _RADIUS)) if nearest > 0.5 * _RADIUS else 0.0
     inside, values = leading_to(max(_RADIUS, wide))
     just, faith = inside, 1.0
+    hardly = _HARDLY * model.num_living
     for radius in (nearest + _FARTHEST, nearest + 3 * _FARTHEST):
-        hardly = _HARDLY * model.num_living
-        if (
-            np.count_nonzero(values[~inside]) <= hardly
-        ):  # no episode came here; some may have passed
+        # perhaps no episode came here, but some passed by
+        if np.count_nonzero(values[~inside]) <= hardly:
             wider, again = leading_to(radius)
             if np.count_nonzero(again[~wider]) > hardly:
                 inside, values, faith = wider, again, 0.5 ** (radius / _FARTHEST)

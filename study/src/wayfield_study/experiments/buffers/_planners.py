@@ -67,7 +67,7 @@ Columns: TypeAlias = dict[str, NDArray[Any]]
 
 
 def ours(world: World, planner: wf.Planner, by_actions: bool) -> Guide:
-    """Take the actions of a planner, or follow its sub-goals."""
+    """Return a guide by the actions of a planner, or by its sub-goals."""
 
     def plan(goal: FloatArray) -> Plan:
         target = world.seen(goal[None])[0]
