@@ -12,12 +12,12 @@ import pytest
 
 NEEDED = {
     ("mujoco", "ogbench", "gymnasium_robotics"): [
-        "src/wayfield/plots/_walks.py",
-        "src/wayfield/sim/mazes.py",
-        "src/wayfield/sim/walking.py",
+        "study/src/wayfield_study/film.py",
+        "study/src/wayfield_study/sim/mazes.py",
+        "study/src/wayfield_study/sim/walking.py",
         "docs/how-to/closed-loop.md",
     ],
-    ("jax",): ["src/wayfield/jax.py", "docs/how-to/learn-labels.md"],
+    ("jax",): ["src/wayfield/adapters/jax.py", "docs/how-to/learn-labels.md"],
 }
 collect_ignore = [
     path for names, paths in NEEDED.items() if not all(map(find_spec, names)) for path in paths
@@ -38,7 +38,7 @@ def pytest_xdist_setupnodes(config: Any, specs: Any) -> None:
     """Compile the kernels that most tests use while the workers collect the tests."""
     code = (
         "import compile_once; compile_once.install(); import wayfield as wf;"
-        "from wayfield._warmup import COMMON, warm_up; warm_up((*COMMON, wf.PLaplacian(8)))"
+        "from wayfield.cli.warmup import COMMON, warm_up; warm_up((*COMMON, wf.PLaplacian(8)))"
     )
     path = os.pathsep.join(filter(None, sys.path))
     environment = os.environ | {"PYTHONPATH": path}

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 import wayfield as wf
-from wayfield.kernels._jit import njit
-from wayfield.kernels.csr import Arcs
-from wayfield.kernels.midrange import midrange
+from wayfield.numerics.csr import Arcs
+from wayfield.numerics.jit import njit
+from wayfield_study.kernels.midrange import midrange
 
 
 @njit(cache=True, nogil=True)

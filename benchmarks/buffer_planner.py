@@ -13,16 +13,16 @@ import numpy as np
 from benchmarks._timing import best_of
 from benchmarks.replay import dataset
 
-import wayfield as wf
+from wayfield import replay
 
 CALLS = 1000
 
 
 def main(rows: int) -> None:
-    wf.Planner(dataset(4000, 2, regular=False)).subgoal([1.0, 1.0], [2.0, 2.0])  # compiles
+    replay.Planner(dataset(4000, 2, regular=False)).subgoal([1.0, 1.0], [2.0, 2.0])  # compiles
     data = dataset(rows, 2, regular=False)
     begun = time.perf_counter()
-    planner = wf.Planner(data)
+    planner = replay.Planner(data)
     print(f"{planner}: built from {rows:,} rows in {time.perf_counter() - begun:.1f} s")
     rng = np.random.default_rng(0)
     goals, here = rng.uniform(2, 28, (20, 2)), rng.uniform(2, 28, (CALLS, 2))

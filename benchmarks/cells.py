@@ -9,7 +9,7 @@ from benchmarks.worlds import KINDS, LABELS
 
 import wayfield as wf
 
-METHODS: dict[str, wf.extension.Method] = {
+METHODS: dict[str, wf.fields.Method] = {
     "AMLE": wf.AMLE(),
     "harmonic": wf.Harmonic(),
     "p = 8": wf.PLaplacian(8),

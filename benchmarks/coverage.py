@@ -5,7 +5,7 @@ counts alone, and `doubt(0.95)` bounds its cost and reach at the start. The trut
 under the true odds. Printed are the share of worlds where the bounds hold it, the shares where it
 lies below and above them, and the mean width. Worlds whose plan gives up at the start are left out.
 
-The rule in `wayfield.chance.doubt` was found in six rounds. Each was judged on families written
+The rule in `wayfield.mdp.doubt` was found in six rounds. Each was judged on families written
 after the rule was fixed; where it failed, they joined those that the next one was tuned on.
 
 1. Tuned on five families, judged on nine: the queue (.80) and dice (.86) were covered too rarely.

@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import wayfield as wf
-from wayfield.mending import Finding, Mended
-from wayfield.mending.findings import LEAST_FACTOR
+from wayfield import travel
+from wayfield.travel import Finding, Mended
+from wayfield.travel.findings import LEAST_FACTOR
 
 SIDE, PLANTED, LABELS = 20, 6, 30
 KINDS = (
@@ -155,7 +156,9 @@ def judge(seeds: range, kinds: tuple[str, ...]) -> None:
                 graph = town.believed if placed else replace(town.believed, positions=None)
                 for noise in (0.0, 0.05):
                     goal, labels = town.measured(seed, noise)
-                    named = [each for each in wf.mend(graph, labels, goal).findings if each.named]
+                    named = [
+                        each for each in travel.mend(graph, labels, goal).findings if each.named
+                    ]
                     wait = sum(each.amount for each in named if each.kind == "wait")
                     verdicts = [is_right(town, kind, each, wait) for each in named]
                     for each, right in zip(named, verdicts, strict=True):
@@ -172,7 +175,7 @@ def judge(seeds: range, kinds: tuple[str, ...]) -> None:
 def measure(seeds: range, kinds: tuple[str, ...]) -> None:
     """Print how many chosen measurements reach the error of random ones, and the error there."""
     sizes = (8, 12, 16, 20, 26, 32, 40)
-    method = wf.Both(wf.NoShortcuts(), wf.Smooth())
+    method = travel.Both(travel.NoShortcuts(), travel.Smooth())
     print("kind       chosen measurements that reach the error of 40, 32, 26, 20, 16 random ones")
     for kind in kinds:
         error = {"chosen": np.zeros(len(sizes)), "random": np.zeros(len(sizes))}
@@ -185,7 +188,7 @@ def measure(seeds: range, kinds: tuple[str, ...]) -> None:
 
             def fitted(known: list[int]) -> Mended:
                 labels = wf.Labels([goal, *known], [0.0, *truth[known].tolist()])  # noqa: B023
-                return wf.mend(town.believed, labels, goal, method)  # noqa: B023
+                return travel.mend(town.believed, labels, goal, method)  # noqa: B023
 
             chosen = allowed[:5]
             for i, size in enumerate(sizes):

@@ -19,8 +19,8 @@ from benchmarks.worlds import make_graph
 
 import wayfield as wf
 from wayfield.certificates.intervals import interval_test
-from wayfield.kernels.amle import compile_always
-from wayfield.kernels.shortest import breadth_first
+from wayfield.fields.amle.kernels import compile_always
+from wayfield.numerics.shortest import breadth_first
 
 FRACTIONS = (0.02, 0.05, 0.12)
 

@@ -24,11 +24,11 @@ from benchmarks._timing import obstacle_grid, sweep_in_place
 from benchmarks.worlds import make_graph
 
 import wayfield as wf
-from wayfield.kernels._jit import njit
-from wayfield.kernels._types import BoolArray, FloatArray
-from wayfield.kernels.csr import Arcs
-from wayfield.kernels.fields import imbalance
-from wayfield.kernels.midrange import balance
+from wayfield.fields.kernels.residuals import imbalance
+from wayfield.numerics.csr import Arcs
+from wayfield.numerics.jit import njit
+from wayfield.typing import BoolArray, FloatArray
+from wayfield_study.kernels.midrange import balance
 
 
 def bytes_of_a_pass(graph: wf.Graph) -> int:

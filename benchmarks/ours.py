@@ -23,8 +23,8 @@ from benchmarks.cells import METHODS, Cell
 from benchmarks.worlds import make_graph, make_labels
 
 import wayfield as wf
-from wayfield.extension import Extension
-from wayfield.kernels.midrange import sweep
+from wayfield.fields import Extension
+from wayfield_study.kernels.midrange import sweep
 
 ENOUGH, MOST = 0.5, 15
 """Seconds and runs after which a measurement is not repeated."""

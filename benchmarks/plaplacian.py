@@ -18,7 +18,7 @@ from itertools import product
 import numpy as np
 
 import wayfield as wf
-from wayfield.extension import Extension
+from wayfield.fields import Extension
 
 POWERS = (4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 MAZES = ("antmaze-medium", "antmaze-large")

@@ -145,7 +145,7 @@ def seconds(graph: wf.Graph, method: wf.AMLE | wf.Harmonic | wf.PLaplacian, file
     solve, write, floor = map(median, (whole, *writing))
     kind = "directed" if graph.directed else "unit" if graph.is_unit else "random"
     print(
-        f"{graph.num_vertices:9,} {kind:8} {wf.extension.describe(method):18} {solve:6.3f} "
+        f"{graph.num_vertices:9,} {kind:8} {wf.fields.describe(method):18} {solve:6.3f} "
         f"{bracket:7.3f} {write:7.3f} {write / bracket:5.2f} {floor:6.3f} "
         f"{check:7.2f} {sum(sizes) / graph.num_vertices:6.1f}",
         flush=True,

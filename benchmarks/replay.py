@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-import wayfield as wf
-from wayfield.kernels.merging import merge_near
+from wayfield import replay
+from wayfield.replay.kernels.merging import merge_near
 
 OPTIONS: dict[str, dict[str, float]] = {
     "1,000 landmarks": {"landmarks": 1000},
@@ -53,11 +53,11 @@ def dataset(rows: int, dims: int, regular: bool, seed: int = 0) -> dict[str, NDA
 
 def measure(rows: int, dims: int, regular: bool, name: str) -> str:
     """Build one graph; how long it took, and the peak of memory with the buffer in it."""
-    wf.Replay.from_dataset(dataset(2000, dims, regular), **OPTIONS[name])
+    replay.Replay.from_dataset(dataset(2000, dims, regular), **OPTIONS[name])
     data = dataset(rows, dims, regular)
     held = sum(array.nbytes for array in data.values()) / 1e9
     begun, wall = time.process_time(), time.perf_counter()
-    replay = wf.Replay.from_dataset(data, **OPTIONS[name])
+    replay = replay.Replay.from_dataset(data, **OPTIONS[name])
     seconds, wall = time.process_time() - begun, time.perf_counter() - wall
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
     form = "transitions" if regular else "observations"

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import wayfield as wf
+from wayfield_study import sim
 
 FILM = Path(__file__).parents[1] / "docs" / "images" / "ant_loop.gif"
 GOAL, START, SEED = 22, 390, 58
@@ -17,12 +18,12 @@ GOAL, START, SEED = 22, 390, 58
 
 def main(path: Path = FILM) -> None:
     """Plan on the same labels in two ways, let the ant walk both, film them side by side."""
-    maze = wf.sim.make("antmaze-medium")
+    maze = sim.make("antmaze-medium")
     graph = wf.grid_graph(maze.layout, refinement=4)
     labels = wf.sample_labels(graph, GOAL, fraction=0.05, seed=SEED)
-    methods: dict[str, wf.extension.Method] = {"harmonic": wf.Harmonic(), "exact AMLE": wf.AMLE()}
+    methods: dict[str, wf.fields.Method] = {"harmonic": wf.Harmonic(), "exact AMLE": wf.AMLE()}
     plans = [wf.plan(graph, wf.extend(graph, labels, each), GOAL) for each in methods.values()]
-    walks = [wf.sim.walk(maze, plan, start=START, seed=SEED) for plan in plans]
+    walks = [sim.walk(maze, plan, start=START, seed=SEED) for plan in plans]
     for name, walk in zip(methods, walks, strict=True):
         print(f"{name}: {walk}")
     wf.plots.film(walks, plans, maze, path, list(methods), labels)

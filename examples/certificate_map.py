@@ -17,8 +17,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import wayfield as wf
-from wayfield.extension import Extension
-from wayfield.plans import Plan
+from wayfield.fields import Extension
+from wayfield.plans.planning import Plan
 
 
 def main(path: Path = Path("certificate_map.png")) -> None:

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import wayfield as wf
-from wayfield.extension import Extension
+from wayfield.fields import Extension
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "choosing_p.png"
 GOAL = 40

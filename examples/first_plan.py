@@ -21,7 +21,7 @@ def main(path: Path = PICTURE) -> None:
     graph = wf.grid_graph(wf.load_layout("antmaze-large"), refinement=8)
     labels = wf.sample_labels(graph, GOAL, fraction=0.02, seed=54)
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-    methods: dict[str, wf.extension.Method] = {"harmonic": wf.Harmonic(), "exact AMLE": wf.AMLE()}
+    methods: dict[str, wf.fields.Method] = {"harmonic": wf.Harmonic(), "exact AMLE": wf.AMLE()}
     for ax, (name, method) in zip(axes, methods.items(), strict=True):
         answer = wf.solve(graph, labels, GOAL, method)
         wf.plots.field(graph, answer.values, answer.plan, labels, ax)

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wayfield as wf
-from wayfield.roads import ATTRIBUTION, helsinki
+from wayfield import travel
+from wayfield.travel.roads import ATTRIBUTION, helsinki
 
 PICTURE = Path("helsinki.png")
 MEASURED = 15
@@ -35,7 +36,7 @@ def main(path: Path = PICTURE) -> None:
     truth = wf.cost_to_go(city.world, goal)
     starts = rng.choice(np.delete(np.arange(truth.size), goal), MEASURED, replace=False)
     measured = wf.Labels(starts, truth[starts])
-    mended = wf.mend(city.believed, measured, goal, wf.Smooth())
+    mended = travel.mend(city.believed, measured, goal, travel.Smooth())
 
     believed = wf.cost_to_go(city.believed, goal)
     factor = np.median(measured.values / believed[measured.vertices])

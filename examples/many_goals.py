@@ -25,7 +25,7 @@ def main(path: Path = Path("many_goals.png")) -> None:
     goals = range(graph.num_vertices)
     labels = [wf.sample_labels(graph, goal, fraction=0.05, seed=54) for goal in goals]
     figure, axes = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained")
-    methods: dict[str, wf.extension.Method] = {"harmonic": wf.Harmonic(), "exact AMLE": wf.AMLE()}
+    methods: dict[str, wf.fields.Method] = {"harmonic": wf.Harmonic(), "exact AMLE": wf.AMLE()}
     for ax, (name, method) in zip(axes, methods.items(), strict=True):
         began = time.perf_counter()
         fields = wf.extend_many(graph, labels, method)

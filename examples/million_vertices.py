@@ -16,8 +16,8 @@ from contextlib import contextmanager
 import matplotlib.pyplot as plt
 
 import wayfield as wf
-from wayfield.extension import Extension
-from wayfield.plans import Plan
+from wayfield.fields import Extension
+from wayfield.plans.planning import Plan
 
 
 def main(path: str = "million_vertices.png", refinement: str = "148") -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from matplotlib.patches import Rectangle
 
 import wayfield as wf
+from wayfield import replay
 
 ROOM = (10.0, 8.0)
 LEDGE = 4.5
@@ -30,7 +31,7 @@ START, GOAL = (-0.7, 6.5), (10.7, 1.0)
 def main(path: Path = Path("replay_buffer.png")) -> None:
     """Collect, merge, look, attach, extend, plan, draw."""
     observations, terminals = wander(episodes=80, steps=120, seed=3)
-    replay = wf.replay_graph(observations, terminals=terminals, tolerance=0.3)
+    replay = replay.replay_graph(observations, terminals=terminals, tolerance=0.3)
     print(replay)
     replay, start = replay.attach(START, "start", k=3)
     replay, goal = replay.attach(GOAL, "goal", k=3)

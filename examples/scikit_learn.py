@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading
 
 import wayfield as wf
-from wayfield.sklearn import GraphValueRegressor
+from wayfield.adapters.sklearn import GraphValueRegressor
 
 COLOURS = {
     "AMLE": "tab:blue",
@@ -92,7 +92,7 @@ def drawn(y: Any, count: int, classes: int, seed: int) -> Any:
     return known
 
 
-def one_against_all(method: wf.extension.Method) -> Scorer:
+def one_against_all(method: wf.fields.Method) -> Scorer:
     """Extend the indicator of every class; a sample belongs to the one with the largest value."""
 
     def score(X: Any, y: Any, known: Any) -> float:

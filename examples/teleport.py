@@ -22,7 +22,7 @@ import numpy as np
 from matplotlib.patches import Circle
 from PIL import Image
 
-import wayfield as wf
+from wayfield import replay
 from wayfield_study.experiments.pointmaze._maze import (
     Scene,
     collect_buffer,
@@ -42,10 +42,10 @@ SEED = 0
 def main(path: str = "teleport.png", share: str = "0.1") -> None:
     """Collect, plan twice, walk twice, draw."""
     buffer = collect_buffer("teleport-stitch", seed=0, share=float(share))
-    planner = wf.Planner(buffer._asdict())
+    planner = replay.Planner(buffer._asdict())
     print(planner)
 
-    replay = wf.Replay.from_dataset(buffer._asdict(), landmarks=500)
+    replay = replay.Replay.from_dataset(buffer._asdict(), landmarks=500)
     scene = Scene(MAZE, buffer, replay, seed=0)
     route = graph_distance(Problem(scene, replay.graph, GOAL))
     targets, reach = route.targets(scene), float(planner.reach(START, GOAL))

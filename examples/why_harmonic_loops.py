@@ -18,11 +18,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import wayfield as wf
-from wayfield.plans import Plan
+from wayfield.plans.planning import Plan
 
 TAILS, HEADS = [0, 0, 2, 1, 3, 3, 5, 4], [3, 2, 1, 4, 4, 5, 6, 6]
 PLACES = np.array([(0, 0), (1, 1), (0, 1), (1, 0), (2, 0.5), (2, -0.5), (3, 0)])
-METHODS: dict[str, wf.extension.Method] = {"harmonic": wf.Harmonic(), "AMLE": wf.AMLE()}
+METHODS: dict[str, wf.fields.Method] = {"harmonic": wf.Harmonic(), "AMLE": wf.AMLE()}
 INK, RING, ALARM = "#18222c", "#e8850c", "#c0392b"
 ARROW: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "zorder": 3}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from numba.core.compiler_lock import global_compiler_lock
 
-from wayfield.kernels import _jit
+from wayfield.numerics import jit as _jit
 
 
 def install() -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import isnan
 
 import wayfield as wf
-from wayfield.extension import Extension
+from wayfield.fields import Extension
 
 
 def exact_harmonic(graph: wf.Graph, labels: wf.Labels) -> list[Fraction]:

@@ -9,7 +9,7 @@ import mpmath as mp
 import numpy as np
 
 import wayfield as wf
-from wayfield.extension import Extension
+from wayfield.fields import Extension
 
 DIGITS = 60
 

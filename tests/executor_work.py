@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import wayfield as wf
-from wayfield import _workers
-from wayfield.extension._base import Problem, Solution
+from wayfield.fields.base import Problem, Solution
+from wayfield.numerics import workers as _workers
 
 
 @dataclass(frozen=True)

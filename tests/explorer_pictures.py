@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from PIL import Image
-
-from explorer import browsing, serving
 from web.test_page import Explorer
+
+from browsing import browsing, serving
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 import wayfield as wf
-from wayfield.extension import Method
+from wayfield.fields import Method
+from wayfield_study.sweeps import MidrangeSweeps
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,9 @@ TABLE = [
     Kind(wf.PLaplacian(8), bracket=True, shares=True),
     Kind(wf.PLaplacian(128), bracket=True, shares=True),
     Kind(wf.NearestLabel()),
-    Kind(wf.MidrangeSweeps(5)),
-    Kind(wf.MidrangeSweeps(20, "upper")),
-    Kind(wf.MidrangeSweeps(20, "harmonic", 0.5)),
+    Kind(MidrangeSweeps(5)),
+    Kind(MidrangeSweeps(20, "upper")),
+    Kind(MidrangeSweeps(20, "harmonic", 0.5)),
     Kind(wf.McShane(), within=False, sloped=True, any_labels=False),
     Kind(wf.McShane(2.0), within=False, sloped=True, any_labels=False),
     Kind(wf.McShane(None), within=False, sloped=True),

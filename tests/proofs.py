@@ -33,8 +33,8 @@ import wayfield as wf
 from exact_amle import filled_amle, fix_walks, spread_constants
 from exact_plaplacian import to_60_digits
 from wayfield.certificates import Certificate
-from wayfield.extension import Extension, Method
-from wayfield.plans import RuleName
+from wayfield.fields import Extension, Method
+from wayfield.plans.planning import RuleName
 
 HEAD = 48
 """Magic and digest."""

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from wayfield import _warmup, cli, plots
-from wayfield.cli import _common, _output, mending
+from wayfield import cli, plots
+from wayfield.cli import common as _common
+from wayfield.cli import output as _output
+from wayfield.cli import warmup as _warmup
+from wayfield.travel import command as mending
 
 
 class Answer(NamedTuple):

@@ -13,15 +13,16 @@ from pathlib import Path
 import numpy as np
 
 import wayfield as wf
+from wayfield_study import sim
 
 MAZES = ("medium", "large", "giant")
 ENOUGH = 0.98
 
 
-def walks(maze: wf.sim.Maze, weights: Path, episodes: int, seed: int) -> list[wf.sim.Walk]:
+def walks(maze: sim.Maze, weights: Path, episodes: int, seed: int) -> list[sim.Walk]:
     """Walk every task several times, start and goal up to a metre off their cells' middles."""
     graph, inner = wf.grid_graph(maze.layout), maze.env.unwrapped
-    control, rng = wf.sim.AntController(weights), np.random.default_rng(seed)
+    control, rng = sim.AntController(weights), np.random.default_rng(seed)
     found = []
     for task in inner.task_infos:
         for _ in range(episodes):
@@ -32,7 +33,7 @@ def walks(maze: wf.sim.Maze, weights: Path, episodes: int, seed: int) -> list[wf
             vertex = maze.coordinates.vertex(goal)
             plan = wf.plan(graph, wf.cost_to_go(graph, vertex), vertex)
             chance = int(rng.integers(2**31))
-            found.append(wf.sim.walk(maze, plan, goal, start, seed=chance, controller=control))
+            found.append(sim.walk(maze, plan, goal, start, seed=chance, controller=control))
     return found
 
 
@@ -45,7 +46,7 @@ def main() -> None:
     given = parser.parse_args()
     arrived = total = 0
     for name in MAZES:
-        found = walks(wf.sim.make(f"antmaze-{name}"), given.weights, given.episodes, given.seed)
+        found = walks(sim.make(f"antmaze-{name}"), given.weights, given.episodes, given.seed)
         ends = Counter(str(walk.ending) for walk in found)
         metres, seconds = (sum(getattr(w, of) for w in found) for of in ("metres", "seconds"))
         text = ", ".join(f"{count} {ending}" for ending, count in ends.most_common())

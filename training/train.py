@@ -29,7 +29,7 @@ import numpy as np
 import ogbench
 from mujoco import mjx
 
-from wayfield.sim.controllers import observe, torques
+from wayfield_study.sim.controllers import observe, torques
 
 jax.config.update("jax_default_matmul_precision", "highest")
 
@@ -294,7 +294,7 @@ def updated_stats(stats: State, raw: jax.Array) -> State:
 
 
 def save(path: Path, params: State, stats: State) -> None:
-    """Write what `wayfield.sim.AntController` reads, and what training goes on from."""
+    """Write what `wayfield_study.sim.AntController` reads, and what training goes on from."""
     layers = {}
     for name, which in (("", "policy"), ("v", "critic")):
         for i, (weights, bias) in enumerate(params[which]):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import wayfield as wf
 from exact_amle import exact_amle
 from wayfield.certificates import certify
-from wayfield.extension import Extension
+from wayfield.fields import Extension
 from worlds import (
     ENDS,
     PATH,
@@ -29,7 +29,7 @@ from worlds import (
 STAR = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
 
 
-def as_field(values, lower=None, upper=None, method: wf.extension.Method | None = None):
+def as_field(values, lower=None, upper=None, method: wf.fields.Method | None = None):
     """Any numbers as an extension, its bracket included if given."""
     arrays = (None if a is None else np.asarray(a, float) for a in (values, lower, upper))
     return Extension(*arrays, wf.Status.CONVERGED, 0.0, 0, 0.0, method or wf.AMLE(), {})

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 import wayfield_verify
-from wayfield._arrays import frozen
 from wayfield.certificates import next_labels
 from wayfield.certificates.intervals import interval_test
-from wayfield.kernels.certificates import proved_moves
-from wayfield.labels import label_distance
+from wayfield.certificates.kernels import proved_moves
+from wayfield.checks import frozen
+from wayfield.graphs.labels import label_distance
 from worlds import ANY_LENGTH, PATH, maze_problem, path, random_graph, rows
 
 

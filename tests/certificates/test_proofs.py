@@ -32,7 +32,7 @@ from proofs import (
     unharmed,
 )
 from shell import wayfield
-from wayfield.pipeline import Answer
+from wayfield.advice import Answer
 from wayfield_verify import NotProved, Unreadable, verify
 from wayfield_verify.__main__ import main
 from wayfield_verify._field import _two_least

@@ -13,10 +13,11 @@ from numba.core.event import trigger_event
 
 import wayfield as wf
 from shell import Answer, wayfield
-from wayfield import _warmup
-from wayfield.cli import _common
-from wayfield.extension import Extension
-from wayfield.kernels import _jit
+from wayfield.cli import common as _common
+from wayfield.cli import warmup as _warmup
+from wayfield.fields import Extension
+from wayfield.numerics import jit as _jit
+from wayfield_study.sweeps import MidrangeSweeps
 
 
 def summary(answer: Answer) -> dict[str, str]:
@@ -288,7 +289,7 @@ def test_compare_is_the_librarys_with_the_words_of_the_command() -> None:
         "amle-cost",
         "p=8",
         "harmonic",
-        f"sweeps={wf.MidrangeSweeps().sweeps}",
+        f"sweeps={MidrangeSweeps().sweeps}",
         "nearest",
         "mcshane",
         "whitney",
@@ -473,7 +474,7 @@ def test_every_error_has_a_code_and_at_most_a_line(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(sys.modules["wayfield.pipeline"], "solve", fail)
+    monkeypatch.setattr(sys.modules["wayfield.advice"], "solve", fail)
     answer = wayfield("maze", "umaze", "--refinement", 2)
     assert answer.code == code
     assert told in answer.err

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
-from wayfield.files import Outbox, check_outputs, write_table
-from wayfield.files.write import MANIFEST
+from wayfield.graphs.tables import Outbox, check_outputs, write_table
+from wayfield.graphs.tables.write import MANIFEST
 
 names = st.text(
     st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), min_size=1, max_size=8

@@ -20,18 +20,18 @@ from rich.console import Console
 
 import wayfield as wf
 from shell import wayfield
-from wayfield import cli
+from wayfield import cli, travel
+from wayfield.advice import Answer
 from wayfield.cli import app
-from wayfield.cli._common import Stages, flag, in_flags, say
-from wayfield.cli._output import draw, print_json, report, show, why_not_drawn
-from wayfield.cli._terminal import picture
+from wayfield.cli.common import Stages, flag, in_flags, say
+from wayfield.cli.output import draw, print_json, report, show, why_not_drawn
+from wayfield.cli.terminal import picture
 from wayfield.errors import Option
-from wayfield.pipeline import Answer
-from wayfield.plots._answer import MOST_PLACED
-from wayfield.plots._places import place_names, spread
+from wayfield.plots.answer import MOST_PLACED
+from wayfield.plots.places import place_names, spread
 
 
-def answer(method: wf.extension.Method, refinement: int = 4, fraction: float = 0.02) -> Answer:
+def answer(method: wf.fields.Method, refinement: int = 4, fraction: float = 0.02) -> Answer:
     graph = wf.grid_graph(wf.load_layout("medium"), refinement)
     return wf.solve(graph, wf.sample_labels(graph, 0, fraction), 0, method)
 
@@ -104,12 +104,12 @@ def legend(found: Answer, starts: tuple[int, ...] = ()) -> list[str]:
 def test_a_picture_says_and_shows_what_was_mended() -> None:
     ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
     labels = wf.Labels([0, 4, 5], [0.0, 4.0, 5.0])
-    found = wf.solve(ring, labels, 0, mend=wf.LeastChange())
+    found = wf.solve(ring, labels, 0, mend=travel.LeastChange())
     assert "costs more than the graph says" in legend(found)
     axes = wf.plots.answer(found, "abcdefghij", ax=Figure().subplots())
     told = "Planned on the mended graph: LeastChange() changes the cost of 1 edge: a – f (+4)"
     assert " ".join(axes.get_title("left").split()) == told
-    right = wf.solve(ring, wf.Labels([0, 5], [0.0, 1.0]), 0, mend=wf.LeastChange())
+    right = wf.solve(ring, wf.Labels([0, 5], [0.0, 1.0]), 0, mend=travel.LeastChange())
     assert "costs more than the graph says" not in legend(right)
     axes = wf.plots.answer(right, ax=Figure().subplots())
     assert axes.get_title("left").startswith("Planned on the graph as it is")
@@ -122,7 +122,8 @@ def test_the_picture_of_a_mend_names_the_suspects_alone() -> None:
     )
     mended = replace(ring, lengths=lengths)
     found = replace(
-        wf.mend(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, wf.LeastChange()), graph=mended
+        travel.mend(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, travel.LeastChange()),
+        graph=mended,
     )
     axes = wf.plots.mended(found, "abcdefghij", ax=Figure().subplots())
     assert {text.get_text() for text in axes.texts} == {"a", "f"}

@@ -614,7 +614,7 @@ def test_a_full_disk_does_not_take_the_result_away(monkeypatch: pytest.MonkeyPat
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("wayfield.files.write_table", full)
+    monkeypatch.setattr("wayfield.graphs.tables.write_table", full)
     words = ("plan", "roads.csv", "known.csv", "--goal", GOAL, "--start", "Genève", "--out", "out")
     answer = wayfield(*words)
     assert answer.code == 1
@@ -626,14 +626,14 @@ def test_a_full_disk_does_not_take_the_result_away(monkeypatch: pytest.MonkeyPat
         path.touch()
         write("out/values.csv", "theirs")
 
-    monkeypatch.setattr("wayfield.files.write_table", slow)
+    monkeypatch.setattr("wayfield.graphs.tables.write_table", slow)
     answer = wayfield(*words)
     assert answer.code == 1
     assert "route     Genève → Lausanne" in answer.out
     assert f"nothing: {Path('out/values.csv')} was not written by wayfield" in answer.out
     assert Path("out/values.csv").read_text(encoding="utf-8") == "theirs"
     Path("out/values.csv").unlink()
-    monkeypatch.setattr("wayfield.files.write_table", full)
+    monkeypatch.setattr("wayfield.graphs.tables.write_table", full)
     found = wayfield(*words, "--json")
     assert found.code == 1
     assert found.json["not_written"] == "No space left on device (out)"
@@ -678,7 +678,7 @@ def test_everything_is_checked_before_kernels_are_compiled(
     def compiled(*_: object, **__: object) -> None:
         raise AssertionError("compiled")
 
-    monkeypatch.setattr("wayfield._warmup.warm_up", compiled)
+    monkeypatch.setattr("wayfield.cli.warmup.warm_up", compiled)
     assert "'x' is not a number" in refused_edges("from,to,cost\na,b,x\n")
     assert "is not a vertex" in refused_labels("node,v\nNowhere,1\n")
     words = ("roads.csv", "known.csv", "--goal", GOAL)

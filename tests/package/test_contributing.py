@@ -125,7 +125,7 @@ def test_every_file_exists(kind: str) -> None:
 
 def test_a_method_a_mend_candidate_a_command_and_an_experiment(copy: Path) -> None:
     """All four are added to one copy and tried in one process: importing takes the time."""
-    kind, room = "a method", "src/wayfield/extension"
+    kind, room = "a method", "src/wayfield/fields"
     assert len(files_of(kind)) <= 5
     create(copy, kind, f"{room}/zero.py", METHOD)
     name = "\nfrom {} import Zero as Zero\n"
@@ -136,7 +136,7 @@ def test_a_method_a_mend_candidate_a_command_and_an_experiment(copy: Path) -> No
     insert(copy, kind, "src/wayfield/__init__.pyi", top, name.format(".extension"))
     insert(copy, kind, f"{room}/_names.py", '"amle": Word("AMLE"),', '"zero": Word("Zero"),')
 
-    kind, room = "a mend candidate", "src/wayfield/mending"
+    kind, room = "a mend candidate", "src/wayfield/travel"
     assert len(files_of(kind)) <= 4
     create(copy, kind, f"{room}/twice.py", MEND)
     insert(
@@ -160,13 +160,13 @@ def test_a_method_a_mend_candidate_a_command_and_an_experiment(copy: Path) -> No
     insert(copy, kind, init, "    antmaze.EXPERIMENT,", "\n    sizes.EXPERIMENT,")
 
     code = (
-        "import wayfield as wf; from wayfield.extension._names import METHODS, parse_method\n"
-        "from wayfield.mending.selection import parse_mend\n"
+        "import wayfield as wf; from wayfield.fields.names import METHODS, parse_method\n"
+        "from wayfield.travel.selection import parse_mend\n"
         "from wayfield_study.experiments import EXPERIMENTS, grid\n"
         "path = wf.Graph.from_edges([0, 1], [1, 2]); labels = wf.Labels([2], [5.0])\n"
         "field = wf.extend(path, labels, wf.Zero())\n"
         "print(field.values, parse_method('zero'), 'zero' in METHODS)\n"
-        "print(wf.mend(path, labels, 0, wf.Twice()).graph.lengths, parse_mend('twice'))\n"
+        "print(travel.mend(path, labels, 0, wf.Twice()).graph.lengths, parse_mend('twice'))\n"
         "found = next(each for each in EXPERIMENTS if each.name == 'sizes')\n"
         "print(found.run(grid(['umaze'], [2], [0.1], [54], goals=3)[0]), flush=True)\n"
         "import sys; sys.argv = ['wayfield', 'hello']; import wayfield.cli; wayfield.cli.main()"

@@ -17,7 +17,7 @@ import pytest
 
 import wayfield as wf
 from shell import wayfield
-from wayfield.sklearn import GraphValueRegressor
+from wayfield.adapters.sklearn import GraphValueRegressor
 from wayfield_study.paper.figures import FIGURES
 
 ROOT = Path(__file__).parents[2]

@@ -19,8 +19,9 @@ import wayfield as wf
 from exact import contains, exact_harmonic
 from exact_amle import exact_amle
 from methods import choose, has
-from wayfield.extension import Extension
-from wayfield.labels import label_distance
+from wayfield.fields import Extension
+from wayfield.graphs.labels import label_distance
+from wayfield_study.sweeps import MidrangeSweeps
 from worlds import ENDS, PATH, wild_problems
 
 pytestmark = pytest.mark.filterwarnings("ignore::wayfield.InputWarning")
@@ -233,7 +234,7 @@ def test_extend_many(graph: Any, labels: Any, method: Any, workers: Any) -> None
 )
 def test_settings_fail_where_they_are_made(sweeps: Any, start: Any, number: Any) -> None:
     for method in (
-        attempt(wf.MidrangeSweeps, sweeps, start),
+        attempt(MidrangeSweeps, sweeps, start),
         attempt(wf.McShane, number),
         attempt(wf.Whitney, number),
         attempt(wf.PLaplacian, number),

@@ -173,7 +173,7 @@ def test_a_label_that_cannot_reach_the_goal_goes() -> None:
 
 
 @methods(any_labels=True)
-def test_it_ends_for_any_method(method: wf.extension.Method) -> None:
+def test_it_ends_for_any_method(method: wf.fields.Method) -> None:
     rng = np.random.default_rng(9)
     for _ in range(10):
         graph = any_graph(rng, directed=False)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 from walkers import cycle_of, follow, level_hops, moves
-from wayfield.plans import PATIENCE
+from wayfield.plans.planning import PATIENCE
 from worlds import any_fields, rows
 
 rules = st.sampled_from(["slope", "q"])

@@ -20,10 +20,12 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 import wayfield as wf
-from wayfield import plots
-from wayfield._optional import need
-from wayfield.plots import _answer, _field, _marks
-from wayfield.plots._places import spread
+from wayfield import plots, travel
+from wayfield.checks import need
+from wayfield.plots import answer as _answer
+from wayfield.plots import field as _field
+from wayfield.plots import marks as _marks
+from wayfield.plots.places import spread
 from worlds import layouts, maze_problem, measured, streets
 
 mpl.use("Agg")
@@ -418,7 +420,7 @@ def test_no_loop_has_the_tint_of_a_route() -> None:
 def test_a_factor_that_all_edges_share_is_taken_out_of_the_colours() -> None:
     ring = wf.Graph.from_edges(range(10), [*range(1, 10), 0])
     slow = np.where(ring.tails + ring.indices == 5, 4.0, 2.0)
-    found = wf.mend(ring, wf.Labels([0, 5], [0.0, 5.0]), 0, wf.LeastChange())
+    found = travel.mend(ring, wf.Labels([0, 5], [0.0, 5.0]), 0, travel.LeastChange())
     figure = Figure()
     plots.mended(replace(found, graph=replace(ring, lengths=slow)), ax=figure.subplots())
     assert figure.axes[-1].get_ylabel() == "added cost beyond 2 times the given cost"
@@ -430,7 +432,7 @@ def test_findings_are_drawn_as_what_they_are() -> None:
     world, graph, false = streets(0, false=3)
     slow = np.linalg.norm(world.positions - [8, 8], axis=1) < 4
     costs = world.lengths * (1.0 + (slow[world.tails] + 0.0 + slow[world.indices]))
-    mended = wf.mend(graph, measured(replace(world, lengths=costs), 3, count=40), 0)
+    mended = travel.mend(graph, measured(replace(world, lengths=costs), 3, count=40), 0)
     kinds = {each.kind for each in mended.findings if each.named}
     assert kinds == {"false edge", "slow place"}
     figure = Figure()

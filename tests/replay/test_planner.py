@@ -14,6 +14,7 @@ import pytest
 
 import wayfield as wf
 from rooms import Room
+from wayfield import replay
 from wayfield.replay import _check
 from wayfield.replay._dataset import read_dataset, read_rows
 from wayfield.replay._metric import time_metric
@@ -60,62 +61,64 @@ def room_starts(n: int = 250) -> Array:
 
 
 @pytest.fixture(scope="module")
-def planner() -> wf.Planner:
-    return wf.Planner(Room().buffer(), states=4000)
+def planner() -> replay.Planner:
+    return replay.Planner(Room().buffer(), states=4000)
 
 
 @pytest.fixture(scope="module")
-def wary() -> wf.Planner:
-    return wf.Planner(Room(trapdoor=True).buffer(), states=4000)
+def wary() -> replay.Planner:
+    return replay.Planner(Room(trapdoor=True).buffer(), states=4000)
 
 
 @pytest.fixture(scope="module")
-def walled() -> wf.Planner:
-    return wf.Planner(actor(across(2.0), room_starts()))
+def walled() -> replay.Planner:
+    return replay.Planner(actor(across(2.0), room_starts()))
 
 
 # -------------------------------------------------------------------- walks
 
 
-def test_three_lines_lead_every_agent_round_the_wall(planner: wf.Planner) -> None:
+def test_three_lines_lead_every_agent_round_the_wall(planner: replay.Planner) -> None:
     starts = Room().points(60, seed=9)
     assert Room().walk(planner, starts, GOAL).mean() > 0.95
     assert planner.reach(starts, GOAL).mean() > 0.9
 
 
-def test_the_subgoal_is_on_the_way_and_near_the_goal_the_goal_itself(planner: wf.Planner) -> None:
+def test_the_subgoal_is_on_the_way_and_near_the_goal_the_goal_itself(
+    planner: replay.Planner,
+) -> None:
     below = np.array([1.0, 0.5])  # the wall is between: the way is to the right
     assert planner.subgoal(below, GOAL)[0] > 1.1
     assert np.linalg.norm(planner.subgoal(below, GOAL) - below) < 2.0
     assert (planner.subgoal([1.1, 2.45], GOAL) == GOAL).all()
 
 
-def test_values_grow_along_the_way(planner: wf.Planner) -> None:
+def test_values_grow_along_the_way(planner: replay.Planner) -> None:
     way = np.array([[2.0, 2.5], [4.5, 2.5], [5.5, 1.5], [4.5, 0.5], [1.0, 0.5]])
     assert (np.diff(planner.value(way, GOAL)) > 0).all()
 
 
-def test_arrival_is_what_was_predicted_and_the_gamble_is_avoided(wary: wf.Planner) -> None:
+def test_arrival_is_what_was_predicted_and_the_gamble_is_avoided(wary: replay.Planner) -> None:
     room, starts = Room(trapdoor=True), Room(trapdoor=True).points(60, seed=9)
     arrived, predicted = room.walk(wary, starts, GOAL), wary.reach(starts, GOAL)
     assert arrived.mean() > 0.9
     assert predicted.mean() == pytest.approx(arrived.mean(), abs=0.1)
 
 
-def test_nothing_leads_out_of_the_closet(wary: wf.Planner) -> None:
+def test_nothing_leads_out_of_the_closet(wary: replay.Planner) -> None:
     assert wary.reach([20.0, 0.0], GOAL) < 0.01
     assert wary.value([20.0, 0.0], GOAL) > 1000
 
 
 def test_where_nothing_leads_to_the_goal_it_is_the_nearest_state_that_does() -> None:
     ahead = [np.arange(begin, 40.0)[:, None] for begin in range(10)]  # nobody ever turned round
-    planner = wf.Planner(ahead)
+    planner = replay.Planner(ahead)
     assert np.isinf(planner.value([30.0], [20.0]))
     assert planner.subgoal([30.0], [20.0]) == pytest.approx(20.0)
     assert 10.0 < planner.subgoal([[10.0], [30.0]], [20.0])[0, 0] <= 20.0
 
 
-def test_a_thin_wall_is_walked_around_by_actions_and_by_sub_goals(walled: wf.Planner) -> None:
+def test_a_thin_wall_is_walked_around_by_actions_and_by_sub_goals(walled: replay.Planner) -> None:
     rng, step, goal = np.random.default_rng(3), across(2.0), np.array([3.0, 0.5])
     for by_action in (True, False):
         x, arrived = np.tile([1.5, 0.5], (20, 1)), np.zeros(20, bool)
@@ -131,7 +134,7 @@ def test_a_thin_wall_is_walked_around_by_actions_and_by_sub_goals(walled: wf.Pla
 def test_without_actions_there_is_no_trust() -> None:
     data = actor(across(2.0), room_starts())
     del data["actions"]
-    planner = wf.Planner(data, states=500)
+    planner = replay.Planner(data, states=500)
     check = planner.check()
     # chance would look like choice, and a wall in the way may have gone unnoticed
     assert (check.verdict, check.fails[:2]) == ("careful", ("coverage", "chance"))
@@ -151,7 +154,7 @@ def test_sub_goals_are_not_so_near_that_a_body_comes_to_rest() -> None:
             step = 0.2 * rng.random() ** 2 * np.array([np.cos(angle), np.sin(angle)])
             x = np.clip(x + step, 0, [6, 2])
         episodes.append({"observations": np.array(path)})
-    planner = wf.Planner(episodes)
+    planner = replay.Planner(episodes)
     agents = rng.uniform(0, [4, 2], (1000, 2))
     gap = planner._metric(planner.subgoal(agents, [5.0, 1.0])) - planner._metric(agents)
     assert np.quantile(np.linalg.norm(gap, axis=1), 0.005) > 0.6
@@ -167,7 +170,7 @@ def test_to_pass_by_a_goal_where_nobody_came_is_not_to_arrive() -> None:
             path.append(float(x))
             x = np.clip(x + rng.choice([-1, 1]), 2, 30)
         episodes.append({"observations": np.array(path)[:, None]})
-    planner = wf.Planner(episodes)
+    planner = replay.Planner(episodes)
     assert 0.0 < planner.reach([20.0], [0.0]) < 0.3
     assert planner.reach_interval([20.0], [0.0])[0] == 0.0
     assert 0.0 < planner.subgoal([20.0], [0.0])[0] < 20.0
@@ -194,14 +197,14 @@ def test_a_long_corridor_with_few_rows_is_no_gamble() -> None:
                 x = x + np.array([0.3 * heading, 0.0]) + rng.normal(0, 0.1, 2)
                 x = np.array([min(x[0], 60.0), np.clip(x[1], -0.6, 0.6)])
         episodes.append({"observations": np.array(path)})
-    planner, goal = wf.Planner(episodes), np.array([59.0, 0.0])
+    planner, goal = replay.Planner(episodes), np.array([59.0, 0.0])
     for start in ([-5.0, 0.0], [0.0, 0.0], [5.0, 0.0]):
         assert planner.reach(start, goal) > 0.9
         assert planner.subgoal(start, goal)[0] > start[0]
 
 
 def test_an_open_room_has_no_walls() -> None:
-    free = wf.Planner(actor(across(2.0, shut=False), room_starts()), states=1000)
+    free = replay.Planner(actor(across(2.0, shut=False), room_starts()), states=1000)
     assert free.value([1.8, 0.5], [2.2, 0.5]) < 4
 
 
@@ -227,7 +230,7 @@ def test_actions_that_are_lethal_are_avoided() -> None:
         "terminals": np.array(dead),
         "timeouts": np.array(over),
     }
-    planner = wf.Planner(data)
+    planner = replay.Planner(data)
     assert planner.action([2.0], [8.0]) == 1
     assert planner.action([8.0], [2.0]) == 0
     assert planner.reach([2.0], [8.0]) > 0.9
@@ -242,7 +245,7 @@ def test_slips_are_counted_in() -> None:
         return np.where(slip[:, None], -9.0, to)
 
     starts = np.random.default_rng(0).integers(0, 17, (1500, 1)).astype(float)
-    planner = wf.Planner(actor(step, starts, length=12, kinds=2))
+    planner = replay.Planner(actor(step, starts, length=12, kinds=2))
     low, high = planner.reach_interval([0.0], [8.0])
     reach = planner.reach([0.0], [8.0])
     assert low <= reach <= high
@@ -310,24 +313,25 @@ def test_an_embedding_and_a_distance_of_ones_own(tmp_path: Path) -> None:
         return np.linalg.norm(a[:, None, :2] - b[None, :, :2], axis=2) / 0.2
 
     for option in ({"embed": embed}, {"distance": distance}):
-        planner = wf.Planner(wide, states=500, **option)
+        planner = replay.Planner(wide, states=500, **option)
         aim = planner.subgoal([1.0, 0.5, 7.0], [1.0, 2.5, 0.0])
         assert aim[0] > 1.1
         path = planner.save(tmp_path / "given")
-        again = wf.Planner.load(path, **option)
+        again = replay.Planner.load(path, **option)
         assert (again.subgoal([1.0, 0.5, 7.0], [1.0, 2.5, 0.0]) == aim).all()
         with pytest.raises(wf.InputError, match="which is not saved"):
-            wf.Planner.load(path)
+            replay.Planner.load(path)
     with pytest.raises(wf.InputError, match="embed is not what the planner was made with"):
-        wf.Planner.load(
-            wf.Planner(wide, states=50, embed=embed).save(path), embed=lambda rows: 2 * rows[:, :2]
+        replay.Planner.load(
+            replay.Planner(wide, states=50, embed=embed).save(path),
+            embed=lambda rows: 2 * rows[:, :2],
         )
     with pytest.raises(wf.InputError, match="distance or embed, got both"):
-        wf.Planner(wide, embed=embed, distance=distance)
+        replay.Planner(wide, embed=embed, distance=distance)
     with pytest.raises(wf.InputError, match="embed must return finite features"):
-        wf.Planner(wide, embed=lambda rows: rows[:5])
+        replay.Planner(wide, embed=lambda rows: rows[:5])
     with pytest.raises(wf.InputError, match="distance must return finite numbers"):
-        wf.Planner(wide, distance=lambda a, b: np.zeros(3))
+        replay.Planner(wide, distance=lambda a, b: np.zeros(3))
 
 
 # -------------------------------------------------------------------- buffers
@@ -379,7 +383,7 @@ def test_vectors_become_kinds_and_whole_numbers_stay() -> None:
 
 def test_the_same_buffer_gives_the_same_planner(tmp_path: Path) -> None:
     data = Room().buffer(episodes=100)
-    first, second = (wf.Planner(data, states=500).save(tmp_path / name) for name in "ab")
+    first, second = (replay.Planner(data, states=500).save(tmp_path / name) for name in "ab")
     a, b = np.load(first), np.load(second)
     assert all(np.array_equal(a[name], b[name]) for name in a.files)
 
@@ -388,12 +392,12 @@ def test_the_same_buffer_gives_the_same_planner(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("clone", [copy.deepcopy, lambda given: pickle.loads(pickle.dumps(given))])
-def test_a_copy_answers_the_same(planner: wf.Planner, clone: Any) -> None:
+def test_a_copy_answers_the_same(planner: replay.Planner, clone: Any) -> None:
     below = np.array([1.0, 0.5])
     assert (clone(planner).subgoal(below, GOAL) == planner.subgoal(below, GOAL)).all()
 
 
-def test_many_observations_are_answered_like_single_ones(walled: wf.Planner) -> None:
+def test_many_observations_are_answered_like_single_ones(walled: replay.Planner) -> None:
     here = np.random.default_rng(2).uniform(0, [4, 2], (6, 2))
     goals = here[::-1]
     for ask in (walled.subgoal, walled.action, walled.value, walled.reach):
@@ -402,7 +406,7 @@ def test_many_observations_are_answered_like_single_ones(walled: wf.Planner) -> 
         assert np.allclose(together, one_by_one)
 
 
-def test_a_goal_is_checked_also_if_it_has_a_plan(walled: wf.Planner) -> None:
+def test_a_goal_is_checked_also_if_it_has_a_plan(walled: replay.Planner) -> None:
     walled.subgoal([0.5, 0.5], [3.0, 0.5])
     masked = np.ma.array([3.0, 9.0], mask=[False, True], fill_value=0.5)
     with pytest.raises(wf.InputError, match="masked"):
@@ -417,7 +421,7 @@ def test_predictions_that_are_all_wrong_fail() -> None:
     )  # there is nothing to tell
 
 
-def test_an_agent_that_has_arrived_is_one_of_many(walled: wf.Planner) -> None:
+def test_an_agent_that_has_arrived_is_one_of_many(walled: replay.Planner) -> None:
     goal = np.array([3.0, 0.5])
     here = np.array([goal, [0.5, 0.5]])
     assert (walled.subgoal(here, goal)[0] == goal).all()
@@ -425,9 +429,9 @@ def test_an_agent_that_has_arrived_is_one_of_many(walled: wf.Planner) -> None:
     assert walled.reach(here, goal)[0] > 0.95
 
 
-def test_a_saved_planner_answers_as_before(walled: wf.Planner, tmp_path: Path) -> None:
+def test_a_saved_planner_answers_as_before(walled: replay.Planner, tmp_path: Path) -> None:
     assert walled.save(tmp_path / "planner") == tmp_path / "planner.npz"
-    again = wf.Planner.load(tmp_path / "planner")  # the suffix is added, as in save
+    again = replay.Planner.load(tmp_path / "planner")  # the suffix is added, as in save
     here = np.random.default_rng(2).uniform(0, [4, 2], (20, 2))
     for name in ("subgoal", "action", "value", "reach"):
         assert np.array_equal(
@@ -447,7 +451,7 @@ def test_a_saved_planner_answers_as_before(walled: wf.Planner, tmp_path: Path) -
     ],
 )
 def test_files_that_were_changed_are_refused(
-    walled: wf.Planner, tmp_path: Path, change: Any, message: str
+    walled: replay.Planner, tmp_path: Path, change: Any, message: str
 ) -> None:
     path = walled.save(tmp_path / "planner")
     with np.load(path) as file:
@@ -455,10 +459,10 @@ def test_files_that_were_changed_are_refused(
     change(arrays)
     np.savez(path, **arrays)
     with pytest.raises(wf.InputError, match=message):
-        wf.Planner.load(path)
+        replay.Planner.load(path)
 
 
-def test_check_report_and_diagnosis_say_what_the_plan_rests_on(walled: wf.Planner) -> None:
+def test_check_report_and_diagnosis_say_what_the_plan_rests_on(walled: replay.Planner) -> None:
     check = walled.check()
     assert check.verdict == "trust"
     assert 0.35 < check.skill <= 1.0
@@ -478,7 +482,7 @@ def test_check_report_and_diagnosis_say_what_the_plan_rests_on(walled: wf.Planne
     assert "Predicted arrival" in str(here)
 
 
-def test_the_reliability_picture(walled: wf.Planner) -> None:
+def test_the_reliability_picture(walled: replay.Planner) -> None:
     pytest.importorskip("matplotlib").use("agg")
     assert walled.check().plot().get_xlabel() == "predicted"
 
@@ -493,7 +497,7 @@ def test_a_planner_that_failed_its_test_warns_once() -> None:
         "actions": rng.integers(2, size=6000),
         "terminals": np.tile(np.arange(40) == 39, 150),
     }
-    planner = wf.Planner(data, states=1000)
+    planner = replay.Planner(data, states=1000)
     assert planner.check().verdict == "do not use"
     with pytest.warns(wf.errors.TrustWarning, match="failed its test"):
         planner.reach(names[:1], names[5:6])
@@ -505,7 +509,7 @@ def test_a_planner_that_failed_its_test_warns_once() -> None:
 # -------------------------------------------------------------------- bad input
 
 
-def test_bad_questions(planner: wf.Planner) -> None:
+def test_bad_questions(planner: replay.Planner) -> None:
     with pytest.raises(wf.InputError, match="has 3 coordinates"):
         planner.subgoal([1.0, 2.0, 3.0], GOAL)
     with pytest.raises(wf.InputError, match="not a finite number"):
@@ -525,18 +529,18 @@ def test_bad_questions(planner: wf.Planner) -> None:
 def test_bad_options() -> None:
     data = Room().buffer(episodes=10)
     with pytest.raises(wf.InputError, match="states"):
-        wf.Planner(data, states=2)
+        replay.Planner(data, states=2)
     with pytest.raises(wf.InputError, match="plans"):
-        wf.Planner(data, plans=0)
+        replay.Planner(data, plans=0)
     with pytest.raises(wf.InputError, match="actions"):
-        wf.Planner({**data, "actions": np.zeros(7)})
+        replay.Planner({**data, "actions": np.zeros(7)})
 
 
 def test_foreign_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "other.npz"
     np.savez(path, a=np.zeros(3))
     with pytest.raises(wf.InputError, match="is not a wayfield planner"):
-        wf.Planner.load(path)
+        replay.Planner.load(path)
 
 
 # -------------------------------------------------------------------- the cache
@@ -561,7 +565,7 @@ def test_each_value_is_made_once_however_many_threads_ask() -> None:
 
 def test_dummy_actions_of_last_rows_do_not_count() -> None:
     walk = {"observations": [[0], [1], [2], [3]], "actions": [7, 7, 7]}
-    planner = wf.Planner([walk] * 10)
+    planner = replay.Planner([walk] * 10)
     assert planner.actions.tolist() == [7]
     assert planner.reach([3], goal=[3]) == 1.0
     assert planner.value([3], goal=[3]) == 0.0
@@ -579,12 +583,12 @@ def test_columns_that_are_none(column: str, data: Any, why: str) -> None:
     walk = {"observations": np.arange(20.0)[:, None], "actions": np.zeros(20, int)}
     ends = {"terminals": np.arange(20) % 5 == 4}
     with pytest.raises(wf.InputError, match=why):
-        wf.Planner({**walk, **ends, column: data})
+        replay.Planner({**walk, **ends, column: data})
 
 
 def test_far_from_all_data_nothing_is_ruled_out() -> None:
     there = np.linspace(0.0, 40.0, 81)[:, None]
-    planner = wf.Planner([there, there[::-1]] * 10)
+    planner = replay.Planner([there, there[::-1]] * 10)
     low, high = planner.reach_interval([1e6], goal=[30.0])
     assert (low, high) == (0.0, 1.0)
     assert planner.reach([1e6], goal=[30.0]) < 1e-6

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import wayfield as wf
-from wayfield.kernels.outcomes import follow
+from wayfield import replay
 from wayfield.replay._metric import APART
 from wayfield.replay._model import Model, _meant
 from wayfield.replay._plans import _ERROR, _PATIENCE, judged, make_plan, settle
+from wayfield.replay.kernels.outcomes import follow
 
 Array = np.ndarray[Any, Any]
 
@@ -88,7 +88,7 @@ def test_the_probability_of_arrival_is_never_too_high() -> None:
         steps = np.where(rng.random(60) < 0.7, 2 * actions - 1, rng.integers(-1, 2, 60))
         places = np.clip(np.cumsum(np.append(rng.integers(0, 30), steps)), 0, 30)
         episodes.append({"observations": places[:, None] * 1.0, "actions": actions})
-    planner = wf.Planner(episodes)
+    planner = replay.Planner(episodes)
     model, horizon = planner._model, planner._horizon
     made = make_plan(model, horizon, model.features[0])
     order = np.argsort(-made.values)
@@ -195,7 +195,7 @@ def test_a_stride_is_the_length_of_the_typical_move_in_steps() -> None:
         actions = rng.integers(0, 2, 100)
         places = np.cumsum(np.append(0.0, 40.0 * actions - 20.0 + rng.normal(0, 2.0, 100)))
         episodes.append({"observations": places[:, None], "actions": actions})
-    planner = wf.Planner(episodes)
+    planner = replay.Planner(episodes)
     model = planner._model
     moved = planner._metric((model.rows[:, None] + model.drift).reshape(-1, 1))
     gap = moved.reshape(*model.stride.shape, -1) - model.features[:, None]
@@ -215,7 +215,7 @@ def test_without_actions_directions_are_shrunk_next_to_deaths_only() -> None:
             timeouts.append(step == 79 and x > 0.5)
             if x <= 0.5:
                 break
-    model = wf.Planner(
+    model = replay.Planner(
         {"observations": np.array(rows), "terminals": np.array(ends), "timeouts": timeouts}
     )._model
     deadly = (model.to >= model.num_living).any(axis=(1, 2))

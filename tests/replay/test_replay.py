@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wayfield as wf
+from wayfield import replay
 from wayfield.replay import attach
 
 
 def test_exact_merging_numbers_states_as_they_appear() -> None:
-    replay = wf.replay_graph([[5.0], [3.0], [5.0], [4.0]], [[3.0], [5.0], [4.0], [4.0]])
+    replay = replay.replay_graph([[5.0], [3.0], [5.0], [4.0]], [[3.0], [5.0], [4.0], [4.0]])
     assert np.array_equal(replay.states, [[5.0], [3.0], [4.0]])
     assert np.array_equal(replay.tail, [0, 1, 0, 2])
     assert np.array_equal(replay.head, [1, 0, 2, 2])
@@ -26,7 +27,7 @@ def test_exact_merging_numbers_states_as_they_appear() -> None:
 def test_every_observation_is_near_its_state() -> None:
     rng = np.random.default_rng(0)
     walk = np.cumsum(rng.normal(size=(2000, 2)), axis=0)
-    replay = wf.replay_graph(walk, tolerance=0.7)
+    replay = replay.replay_graph(walk, tolerance=0.7)
     assert (np.linalg.norm(replay.states[replay.tail] - walk[:-1], axis=1) <= 0.7).all()
     gaps = np.linalg.norm(replay.states[:, None] - replay.states[None], axis=2)
     assert gaps[~np.eye(len(gaps), dtype=bool)].min() > 0.7
@@ -34,13 +35,13 @@ def test_every_observation_is_near_its_state() -> None:
 
 
 def test_the_cheapest_transition_counts() -> None:
-    replay = wf.replay_graph([[0.0]] * 3, [[1.0]] * 3, lengths=[3.0, 1.5, 2.0])
+    replay = replay.replay_graph([[0.0]] * 3, [[1.0]] * 3, lengths=[3.0, 1.5, 2.0])
     assert np.array_equal(replay.graph.lengths, [1.5])
 
 
 def test_episodes_do_not_run_into_each_other() -> None:
     rows = [[0.0], [1.0], [2.0], [3.0]]
-    replay = wf.replay_graph(rows, terminals=[False, True, False, True])
+    replay = replay.replay_graph(rows, terminals=[False, True, False, True])
     assert np.array_equal(np.column_stack([replay.tail, replay.head]), [[0, 1], [2, 3]])
 
 
@@ -50,7 +51,7 @@ def test_from_a_buffer_to_a_plan() -> None:
     walk = [np.array([10.0, 10.0])]
     for step in steps:
         walk.append(np.clip(walk[-1] + step, 0.0, 20.0))
-    replay = wf.replay_graph(walk)
+    replay = replay.replay_graph(walk)
     goal = replay.nearest([10.0, 10.0])
     labels = wf.sample_labels(replay.graph, goal, fraction=0.1, seed=0)
     field = wf.extend(replay.graph, labels, wf.AMLE())
@@ -60,15 +61,15 @@ def test_from_a_buffer_to_a_plan() -> None:
 
 def test_terminals_beside_next_observations_join_nothing_and_drop_nothing() -> None:
     start, end = [[0.0], [1.0], [5.0]], [[1.0], [2.0], [6.0]]
-    plain = wf.replay_graph(start, end)
-    marked = wf.replay_graph(start, end, terminals=[0, 1, 1])
+    plain = replay.replay_graph(start, end)
+    marked = replay.replay_graph(start, end, terminals=[0, 1, 1])
     assert np.array_equal(marked.graph.to_scipy().toarray(), plain.graph.to_scipy().toarray())
     assert np.array_equal(marked.states[marked.ends], [[2.0], [6.0]])
     assert plain.ends.size == 0
 
 
 def test_an_episode_of_one_observation_is_a_vertex_without_arcs() -> None:
-    replay = wf.replay_graph([[0.0], [1.0], [9.0]], terminals=[False, True, True])
+    replay = replay.replay_graph([[0.0], [1.0], [9.0]], terminals=[False, True, True])
     assert replay.graph.num_vertices == 3
     assert replay.graph.num_arcs == 1
     assert np.array_equal(replay.ends, [1, 2])
@@ -76,8 +77,8 @@ def test_an_episode_of_one_observation_is_a_vertex_without_arcs() -> None:
 
 def test_lengths_are_one_per_row_or_one_per_transition() -> None:
     rows, final = [[0.0], [1.0], [5.0], [6.0]], [False, True, False, True]
-    by_row = wf.replay_graph(rows, terminals=final, lengths=[2.0, 9.0, 3.0, 9.0])
-    by_transition = wf.replay_graph(rows, terminals=final, lengths=[2.0, 3.0])
+    by_row = replay.replay_graph(rows, terminals=final, lengths=[2.0, 9.0, 3.0, 9.0])
+    by_transition = replay.replay_graph(rows, terminals=final, lengths=[2.0, 3.0])
     assert np.array_equal(by_row.graph.lengths, [2.0, 3.0])
     assert np.array_equal(by_transition.graph.lengths, [2.0, 3.0])
 
@@ -86,12 +87,14 @@ def test_lengths_are_one_per_row_or_one_per_transition() -> None:
 
 
 @cache
-def corridor() -> wf.Replay:
+def corridor() -> replay.Replay:
     """Four states in a row, made once, and not while tests are collected: it needs kernels."""
-    return wf.replay_graph([[0.0], [2.0], [4.0]], [[2.0], [4.0], [6.0]], lengths=[4.0, 4.0, 4.0])
+    return replay.replay_graph(
+        [[0.0], [2.0], [4.0]], [[2.0], [4.0], [6.0]], lengths=[4.0, 4.0, 4.0]
+    )
 
 
-def arcs_of(replay: wf.Replay) -> dict[tuple[int, int], float]:
+def arcs_of(replay: replay.Replay) -> dict[tuple[int, int], float]:
     graph = replay.graph
     ends = zip(graph.tails.tolist(), graph.indices.tolist(), strict=True)
     return dict(zip(ends, graph.lengths.tolist(), strict=True))
@@ -142,7 +145,7 @@ def test_temporary_vertices_are_not_neighbours_of_each_other() -> None:
 
 
 def test_an_observation_within_the_tolerance_of_a_state_is_that_state() -> None:
-    merged = wf.replay_graph([[0.0], [2.0]], [[2.0], [4.0]], tolerance=0.5)
+    merged = replay.replay_graph([[0.0], [2.0]], [[2.0], [4.0]], tolerance=0.5)
     same, vertex = merged.attach([2.4], "goal", k=1)
     assert same is merged
     assert vertex == 1
@@ -153,7 +156,7 @@ def test_labels_stay_valid_and_the_attached_start_reaches_the_attached_goal() ->
     places = rng.uniform(size=(400, 2))
     order = np.argsort(np.linalg.norm(places[:, None] - places, axis=2), axis=1)[:, 1:7]
     tails = np.repeat(np.arange(400), 6)
-    replay = wf.replay_graph(places[tails], places[order.ravel()])
+    replay = replay.replay_graph(places[tails], places[order.ravel()])
     replay, start = replay.attach([0.05, 0.05], "start", k=3)
     replay, goal = replay.attach([0.95, 0.95], "goal", k=3)
     able = replay.report(goal).reaches
@@ -185,7 +188,7 @@ def test_bad_attachments_are_refused(arguments: dict[str, object], message: str)
 
 
 def test_without_arcs_there_is_no_pace() -> None:
-    still = wf.replay_graph([[0.0], [5.0]], [[0.0], [5.0]])
+    still = replay.replay_graph([[0.0], [5.0]], [[0.0], [5.0]])
     assert still.stayed == 2
     with pytest.raises(wf.InputError, match="pace must be given"):
         still.attach([1.0], "start", k=1)
@@ -234,7 +237,7 @@ def test_bad_distances_are_refused(arguments: dict[str, object], message: str) -
 
 
 def test_the_report_says_first_what_cannot_reach() -> None:
-    replay = wf.replay_graph(
+    replay = replay.replay_graph(
         [[0.0], [1.0], [2.0], [2.0], [4.0], [5.0], [7.0]],
         [[1.0], [0.0], [1.0], [4.0], [5.0], [4.0], [7.0]],
     )
@@ -249,7 +252,7 @@ def test_the_report_says_first_what_cannot_reach() -> None:
 
 
 def test_the_report_of_a_buffer_that_leads_everywhere() -> None:
-    ring = wf.replay_graph([[0.0], [1.0], [2.0]], [[1.0], [2.0], [0.0]]).report(1)
+    ring = replay.replay_graph([[0.0], [1.0], [2.0]], [[1.0], [2.0], [0.0]]).report(1)
     assert ring.traps == ()
     assert str(ring).startswith("All 3 states can reach the goal 1.")
 
@@ -257,7 +260,7 @@ def test_the_report_of_a_buffer_that_leads_everywhere() -> None:
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=1, max_size=30))
 def test_whatever_cannot_reach_the_goal_leads_into_a_trap(pairs: list[tuple[int, int]]) -> None:
     start, end = (np.array(column, dtype=float)[:, None] for column in zip(*pairs, strict=True))
-    replay = wf.replay_graph(start, end)
+    replay = replay.replay_graph(start, end)
     report = replay.report(0)
     assert np.array_equal(report.reaches, np.isfinite(wf.cost_to_go(replay.graph, 0)))
     trapped = np.zeros(replay.graph.num_vertices, dtype=bool)
@@ -304,7 +307,7 @@ def test_k_nearest_by_a_distance_matrix_is_a_directed_graph_to_plan_on() -> None
 )
 def test_bad_buffers_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(wf.InputError, match=message):
-        wf.replay_graph(**arguments)  # type: ignore[arg-type]
+        replay.replay_graph(**arguments)  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------ tolerances
@@ -316,7 +319,7 @@ def test_scans_count_what_the_graphs_hold() -> None:
     ends = np.arange(400) % 50 == 49
     scan = wf.replay.scan_tolerances(walk, terminals=ends, tolerances=[0.0, 0.5, 2.0])
     for i, tolerance in enumerate(scan.tolerances):
-        replay = wf.replay_graph(walk, terminals=ends, tolerance=tolerance)
+        replay = replay.replay_graph(walk, terminals=ends, tolerance=tolerance)
         assert scan.states[i] == replay.graph.num_vertices
         assert scan.arcs[i] == replay.graph.num_arcs
         assert scan.stayed[i] == replay.stayed

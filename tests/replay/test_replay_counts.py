@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wayfield as wf
-from wayfield.kernels.landmarks import farthest_points, nearest_landmarks
-from wayfield.kernels.merging import merge_near
+from wayfield import replay
 from wayfield.replay._counts import merged, nearest
 from wayfield.replay._dataset import read_rows
+from wayfield.replay.kernels.landmarks import farthest_points, nearest_landmarks
+from wayfield.replay.kernels.merging import merge_near
 
 Array = np.ndarray[Any, Any]
 
@@ -127,21 +128,21 @@ def test_nearest_landmarks_are_exact_whatever_is_known_of_neighbours(neighbours:
 def test_landmarks_by_number_cover_the_buffer_and_by_array_are_those_given() -> None:
     rng = np.random.default_rng(4)
     walk = np.cumsum(rng.normal(size=(900, 2)), axis=0)
-    replay = wf.replay_graph(walk, landmarks=50)
+    replay = replay.replay_graph(walk, landmarks=50)
     assert replay.states.shape == (50, 2)
     own = np.linalg.norm(walk[:-1] - replay.states[replay.tail], axis=1)
     every = np.linalg.norm(walk[:-1, None] - replay.states, axis=2)
     assert np.array_equal(own, every.min(axis=1))
-    again = wf.replay_graph(walk, landmarks=replay.states)
+    again = replay.replay_graph(walk, landmarks=replay.states)
     assert np.array_equal(again.graph.lengths, replay.graph.lengths)
     assert np.array_equal(again.counts, replay.counts)
-    few = wf.replay_graph(walk, landmarks=50, tolerance=float(every.max()))
+    few = replay.replay_graph(walk, landmarks=50, tolerance=float(every.max()))
     assert len(few.states) == 1
 
 
 def test_locate_is_nearest_for_many() -> None:
     rng = np.random.default_rng(5)
-    replay = wf.replay_graph(rng.normal(size=(80, 3)), tolerance=0.5)
+    replay = replay.replay_graph(rng.normal(size=(80, 3)), tolerance=0.5)
     points = rng.normal(size=(40, 3))
     assert replay.locate(points).tolist() == [replay.nearest(point) for point in points]
     with pytest.raises(wf.InputError, match="observations have 2 coordinates, states 3"):
@@ -171,7 +172,7 @@ def test_counts_dwell_and_visits_are_those_of_the_naive_twin(episodes: list[list
         return
     rows = np.array([[float(x)] for episode in episodes for x in episode])
     final = np.concatenate([np.arange(len(e)) == len(e) - 1 for e in episodes])
-    compact = wf.replay_graph(rows, terminals=final, jump=np.inf)
+    compact = replay.replay_graph(rows, terminals=final, jump=np.inf)
     dwells, visits = naive_arcs(episodes)
     name = compact.states[:, 0].astype(int)
     arcs = list(zip(name[compact.graph.tails], name[compact.graph.indices], strict=True))
@@ -184,7 +185,7 @@ def test_counts_dwell_and_visits_are_those_of_the_naive_twin(episodes: list[list
     # the same with every transition spelt out
     begin = np.flatnonzero(~final)
     last = final[begin + 1]
-    spelt = wf.replay_graph(rows[begin], rows[begin + 1], terminals=last, jump=np.inf)
+    spelt = replay.replay_graph(rows[begin], rows[begin + 1], terminals=last, jump=np.inf)
     told = spelt.states[:, 0].astype(int)
     arcs_too = list(zip(told[spelt.graph.tails], told[spelt.graph.indices], strict=True))
     assert dict(zip(arcs_too, spelt.counts.tolist(), strict=True)) == {
@@ -198,7 +199,7 @@ def test_counts_dwell_and_visits_are_those_of_the_naive_twin(episodes: list[list
 def test_time_between_merged_states_is_never_below_distance_over_speed() -> None:
     rng = np.random.default_rng(6)
     walk = np.cumsum(rng.normal(0.2, 0.3, size=(400, 2)), axis=0)
-    replay = wf.replay_graph(walk, landmarks=40)
+    replay = replay.replay_graph(walk, landmarks=40)
     graph = replay.graph
     way = np.linalg.norm(replay.states[graph.tails] - replay.states[graph.indices], axis=1)
     assert (graph.lengths >= way / replay.speed * (1 - 1e-12)).all()
@@ -208,10 +209,10 @@ def test_time_between_merged_states_is_never_below_distance_over_speed() -> None
 
 def test_speed_is_that_of_ten_steps_and_half_of_one_at_least() -> None:
     straight = np.arange(50.0)[:, None]
-    assert wf.replay_graph(straight).speed == 1.0
+    assert replay.replay_graph(straight).speed == 1.0
     there_and_back = np.tile([0.0, 1.0], 30)[:, None]
-    assert wf.replay_graph(there_and_back).speed == 0.5
-    still = wf.replay_graph(np.zeros((5, 1)), tolerance=1.0)
+    assert replay.replay_graph(there_and_back).speed == 0.5
+    still = replay.replay_graph(np.zeros((5, 1)), tolerance=1.0)
     assert still.speed == 0.0
     assert still.graph.num_arcs == 0
 
@@ -220,7 +221,7 @@ def test_pairs_in_no_order_take_a_step_each() -> None:
     rng = np.random.default_rng(7)
     walk = np.arange(30.0)[:, None]
     order = rng.permutation(29)
-    replay = wf.replay_graph(walk[order], walk[order + 1])
+    replay = replay.replay_graph(walk[order], walk[order + 1])
     assert (replay.dwell == 1.0).all()
     assert replay.speed == 1.0
 
@@ -245,7 +246,7 @@ def teleporting(count: int = 200) -> tuple[Array, Array]:
 def test_jumps_are_counted_and_know_where_they_set_in() -> None:
     rows, final = teleporting()
     for options in ({}, {"tolerance": 0.5}):
-        replay = wf.replay_graph(rows, terminals=final, **options)
+        replay = replay.replay_graph(rows, terminals=final, **options)
         places = replay.states[:, 0]
         jumps = replay.jumps
         assert set(zip(places[jumps.tail], places[jumps.head], strict=True)) == {
@@ -257,12 +258,12 @@ def test_jumps_are_counted_and_know_where_they_set_in() -> None:
         leapt = replay.jump_counts > 0
         assert np.array_equal(replay.jump_counts[leapt], replay.counts[leapt])
         assert (replay.graph.lengths == 1.0).all()  # a jump takes its time, not its distance
-    assert wf.replay_graph(rows, terminals=final, jump=100.0).jumps.tail.size == 0
+    assert replay.replay_graph(rows, terminals=final, jump=100.0).jumps.tail.size == 0
 
 
 def test_an_even_walk_has_no_jumps() -> None:
     walk = np.random.default_rng(9).normal(size=(2000, 2)).cumsum(axis=0)
-    assert wf.replay_graph(walk, tolerance=1.0).jump_counts.sum() == 0
+    assert replay.replay_graph(walk, tolerance=1.0).jump_counts.sum() == 0
 
 
 # -------------------------------------------------------------------- actions
@@ -270,7 +271,7 @@ def test_an_even_walk_has_no_jumps() -> None:
 
 def test_actions_at_exact_states_are_counted_one_by_one() -> None:
     rows = [[0.0], [0.0], [1.0], [0.0], [1.0]]
-    replay = wf.replay_graph(rows, actions=[7, 7, 3, 7, 3])
+    replay = replay.replay_graph(rows, actions=[7, 7, 3, 7, 3])
     done = replay.actions
     assert done is not None
     table = zip(done.state, done.action, done.next_state, done.count, done.cost, strict=True)
@@ -281,7 +282,7 @@ def test_actions_at_exact_states_are_counted_one_by_one() -> None:
 def test_actions_between_merged_states_are_means_of_stays() -> None:
     rows = np.array([[0.0], [0.4], [1.0], [1.4], [2.0], [1.0], [0.0]])
     actions = np.array([[1.0], [1.0], [1.0], [1.0], [-1.0], [-1.0], [0.0]])
-    done = wf.replay_graph(rows, actions=actions, tolerance=0.5).actions
+    done = replay.replay_graph(rows, actions=actions, tolerance=0.5).actions
     assert done is not None
     assert sorted(done.kinds[done.action, 0].tolist()) == [-1.0, -1.0, 1.0, 1.0]
     assert dict(zip(done.state.tolist(), done.cost.tolist(), strict=False)) == {0: 2, 1: 1, 2: 1}
@@ -293,7 +294,7 @@ def test_actions_between_merged_states_are_means_of_stays() -> None:
 
 def test_attached_vertices_leave_the_counts_where_they_were() -> None:
     rows, final = teleporting(20)
-    replay = wf.replay_graph(rows, terminals=final)
+    replay = replay.replay_graph(rows, terminals=final)
     larger, _ = replay.attach([5.5], "both", k=3)
     old = larger.counts > 0
     assert np.array_equal(larger.counts[old], replay.counts)
@@ -305,15 +306,15 @@ def test_attached_vertices_leave_the_counts_where_they_were() -> None:
 
 
 def test_a_copy_is_read_only_too() -> None:
-    replay = pickle.loads(pickle.dumps(wf.replay_graph([[0.0], [1.0]])))
+    replay = pickle.loads(pickle.dumps(replay.replay_graph([[0.0], [1.0]])))
     assert not replay.counts.flags.writeable
     assert not replay.jumps.tail.flags.writeable
 
 
 def test_float32_rows_stay_float32() -> None:
     rows = np.arange(6, dtype=np.float32).reshape(3, 2)
-    assert wf.replay_graph(rows).states.dtype == np.float32
-    assert wf.replay_graph(rows, rows.astype(float)).states.dtype == np.float64
+    assert replay.replay_graph(rows).states.dtype == np.float32
+    assert replay.replay_graph(rows, rows.astype(float)).states.dtype == np.float64
 
 
 @pytest.mark.parametrize(
@@ -334,4 +335,4 @@ def test_float32_rows_stay_float32() -> None:
 def test_bad_settings_are_refused(arguments: dict[str, Any], message: str) -> None:
     good = {"observations": [[0.0], [1.0], [2.0]]}
     with pytest.raises(wf.InputError, match=message):
-        wf.replay_graph(**(good | arguments))
+        replay.replay_graph(**(good | arguments))

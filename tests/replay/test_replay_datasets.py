@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
+from wayfield import replay
 from wayfield.errors import InputWarning
 from wayfield.replay._dataset import read_dataset, read_rows
 
@@ -119,8 +120,10 @@ def test_every_form_is_the_same_buffer(form: Any, options: dict[str, Any]) -> No
     final = RAW["terminals"]
     if "landmarks" in options:
         options = {"landmarks": [[0.0], [2.0], [5.0], [7.0]]}
-    want = wf.replay_graph(RAW["observations"], terminals=final, actions=RAW["actions"], **options)
-    replay = wf.Replay.from_dataset(form(RAW), **options)
+    want = replay.replay_graph(
+        RAW["observations"], terminals=final, actions=RAW["actions"], **options
+    )
+    replay = replay.Replay.from_dataset(form(RAW), **options)
     place, wanted = replay.states[:, 0], want.states[:, 0]
     assert np.array_equal(place[replay.tail], wanted[want.tail])
     assert np.array_equal(place[replay.head], wanted[want.head])
@@ -137,11 +140,11 @@ def test_every_form_is_the_same_buffer(form: Any, options: dict[str, Any]) -> No
 
 def test_files_are_read_without_what_is_not_needed(tmp_path: Path) -> None:
     np.savez(tmp_path / "set.npz", **RAW, qpos=np.zeros((8, 3)), words=np.array(["a"]))
-    replay = wf.Replay.from_dataset(tmp_path / "set.npz")
+    replay = replay.Replay.from_dataset(tmp_path / "set.npz")
     assert replay.tail.size == 5
-    assert wf.Replay.from_dataset(str(tmp_path / "set.npz")).tail.size == 5
+    assert replay.Replay.from_dataset(str(tmp_path / "set.npz")).tail.size == 5
     with np.load(tmp_path / "set.npz") as opened:
-        assert wf.Replay.from_dataset(opened).tail.size == 5
+        assert replay.Replay.from_dataset(opened).tail.size == 5
 
 
 def test_rows_that_are_not_valid_are_no_transitions_with_next_observations_either() -> None:
@@ -152,26 +155,26 @@ def test_rows_that_are_not_valid_are_no_transitions_with_next_observations_eithe
         "actions": [1, 1, 0, 1, 0],
         "valids": [1, 1, 0, 1, 0],
     }
-    replay = wf.Replay.from_dataset(padded)
+    replay = replay.Replay.from_dataset(padded)
     assert replay.states[replay.tail, 0].tolist() == [0.0, 1.0, 50.0]
     assert replay.states[replay.head, 0].tolist() == [1.0, 2.0, 51.0]
 
 
 def test_a_single_episode_may_be_a_dictionary() -> None:
-    replay = wf.Replay.from_dataset(episodes(RAW)[0])
+    replay = replay.Replay.from_dataset(episodes(RAW)[0])
     assert replay.tail.tolist() == [0, 1]
 
 
 def test_other_parts_of_observations_can_be_chosen() -> None:
     seen = {"observation": np.zeros((3, 4)), "achieved_goal": np.arange(6.0).reshape(3, 2)}
     whole = [{"observations": seen, "actions": np.zeros((2, 1))}]
-    assert wf.Replay.from_dataset(whole, entry="achieved_goal").states.shape == (3, 2)
+    assert replay.Replay.from_dataset(whole, entry="achieved_goal").states.shape == (3, 2)
     with pytest.raises(wf.InputError, match="no entry 'goal', only observation, achieved_goal"):
-        wf.Replay.from_dataset(whole, entry="goal")
+        replay.Replay.from_dataset(whole, entry="goal")
 
 
 def test_numbered_observations_are_states() -> None:
-    replay = wf.Replay.from_dataset([{"observations": [0, 4, 4, 8], "actions": [1, 0, 1]}])
+    replay = replay.Replay.from_dataset([{"observations": [0, 4, 4, 8], "actions": [1, 0, 1]}])
     assert replay.states.ravel().tolist() == [0, 4, 8]
     assert replay.stayed == 1
 
@@ -224,7 +227,7 @@ def changed(**entries: Any) -> dict[str, Any]:
 )
 def test_bad_datasets_are_refused(dataset: Any, message: str) -> None:
     with pytest.raises(wf.InputError, match=message):
-        wf.Replay.from_dataset(dataset)
+        replay.Replay.from_dataset(dataset)
 
 
 def test_damaged_and_missing_files_are_named(tmp_path: Path) -> None:
@@ -232,17 +235,17 @@ def test_damaged_and_missing_files_are_named(tmp_path: Path) -> None:
     np.savez(whole, **RAW)
     part.write_bytes(whole.read_bytes()[:-200])
     with pytest.raises(wf.InputError, match="is not an npz file, or is damaged"):
-        wf.Replay.from_dataset(part)
+        replay.Replay.from_dataset(part)
     with pytest.raises(FileNotFoundError):
-        wf.Replay.from_dataset(tmp_path / "none.npz")
+        replay.Replay.from_dataset(tmp_path / "none.npz")
 
 
 def test_a_dataset_in_which_no_episode_ends() -> None:
     rows = {"observations": np.arange(6.0)[:, None], "terminals": np.zeros(6)}
     with pytest.raises(wf.errors.InputError, match="no row of the dataset ends an episode"):
-        wf.Replay.from_dataset(rows)
+        replay.Replay.from_dataset(rows)
     rows["timeouts"] = np.arange(6) == 2
-    assert wf.Replay.from_dataset(rows).graph.num_arcs == 4
+    assert replay.Replay.from_dataset(rows).graph.num_arcs == 4
 
 
 # -------------------------------------------------------------------- other layouts
@@ -378,7 +381,7 @@ def test_episodes_of_one_observation_are_skipped_and_counted() -> None:
     assert np.array_equal(columns["observations"], RAW["observations"])
     timed = ending([3, 1, 3], terminals=None, timeouts=[0, 0, 1, 1, 0, 0, 1])
     with pytest.warns(InputWarning, match="1 episode of a single observation skipped"):
-        assert wf.Replay.from_dataset(timed).tail.size == 4
+        assert replay.Replay.from_dataset(timed).tail.size == 4
 
 
 def test_a_single_step_into_death_is_kept() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
+from wayfield import replay
 
 Array = np.ndarray[Any, Any]
 
@@ -45,7 +46,7 @@ def casino(rounds: int = 300, seed: int = 0) -> tuple[Array, Array]:
 
 def test_walks_fail_as_often_as_departures_ended_in_jumps() -> None:
     rows, final = casino()
-    replay = wf.replay_graph(rows, terminals=final, jump=10.0)
+    replay = replay.replay_graph(rows, terminals=final, jump=10.0)
     place = {value: i for i, value in enumerate(replay.states[:, 0].tolist())}
     odds = outcomes(replay.transitions())
     left = Counter(
@@ -60,7 +61,7 @@ def test_walks_fail_as_often_as_departures_ended_in_jumps() -> None:
 
 def test_an_expected_cost_takes_the_safe_way_where_the_shortest_gambles() -> None:
     rows, final = casino()
-    replay = wf.replay_graph(rows, terminals=final, jump=10.0)
+    replay = replay.replay_graph(rows, terminals=final, jump=10.0)
     start, goal = replay.nearest([0.0]), replay.nearest([55.0])
     assert wf.cost_to_go(replay.graph, goal)[start] < 12  # by the lucky jump
     field = wf.expected_cost(replay, goal)
@@ -74,15 +75,15 @@ def test_an_expected_cost_takes_the_safe_way_where_the_shortest_gambles() -> Non
 def test_lengths_given_are_what_moves_and_jumps_cost(by: Literal["arc", "action"]) -> None:
     rows, final = casino()
     options: dict[str, Any] = {"terminals": final, "actions": np.zeros(len(rows), int)}
-    plain = wf.replay_graph(rows, **options, jump=10.0)
-    dear = wf.replay_graph(rows, **options, jump=10.0, lengths=np.full(len(rows), 7.0))
+    plain = replay.replay_graph(rows, **options, jump=10.0)
+    dear = replay.replay_graph(rows, **options, jump=10.0, lengths=np.full(len(rows), 7.0))
     assert dear.graph.lengths == pytest.approx(7.0 * plain.graph.lengths)
     assert dear.transitions(by).costs == pytest.approx(7.0 * plain.transitions(by).costs)
 
 
 def test_states_only_left_by_jumps_have_one_action_themselves() -> None:
     rows, final = [[0.0], [1.0], [50.0], [0.0], [1.0], [80.0]], [0, 0, 1, 0, 0, 1]
-    replay = wf.replay_graph(rows, terminals=final, jump=5.0)
+    replay = replay.replay_graph(rows, terminals=final, jump=5.0)
     odds = outcomes(replay.transitions())
     assert odds == {(0, 1): {1: 1.0}, (1, 1): {2: 0.5, 3: 0.5}}
     field = wf.expected_cost(replay, 2, give_up=100.0)
@@ -95,7 +96,7 @@ def test_exits_are_pooled_over_the_states_around() -> None:
     walks = [[4, 5, 4, 5, 6], [4, 60], [5, 60], [5, 80], [5, 80]]
     rows = np.array([[float(x)] for walk in walks for x in walk])
     final = np.concatenate([np.arange(len(w)) == len(w) - 1 for w in walks])
-    replay = wf.replay_graph(rows, terminals=final, jump=10.0)
+    replay = replay.replay_graph(rows, terminals=final, jump=10.0)
     four, five, six, far, farther = (replay.nearest([x]) for x in (4.0, 5.0, 6.0, 60.0, 80.0))
     odds = outcomes(replay.transitions())
     assert odds[four, five] == pytest.approx({five: 2 / 3, far: 1 / 6, farther: 1 / 6})
@@ -111,7 +112,7 @@ def test_whole_numbered_actions_at_exact_states_are_the_choices() -> None:
         actions.append(action)
         slips = rng.random() < 0.2
         here = int(np.clip(here + (1 if (action == 1) != slips else -1), 0, 5))
-    moves = wf.replay_graph(rows, actions=actions).transitions()
+    moves = replay.replay_graph(rows, actions=actions).transitions()
     odds = outcomes(moves)
     assert odds[2, 1] == pytest.approx({3: 0.8, 1: 0.2}, abs=0.05)
     assert sum(moves.counts) == 3999
@@ -127,7 +128,7 @@ def test_continuous_actions_are_the_choices_if_asked_for() -> None:
         actions.append([np.cos(angle), np.sin(angle)])
         walk.append(np.clip(walk[-1] + actions[-1], -3, 3))
     rows = np.array(walk[:-1])
-    replay = wf.replay_graph(rows, actions=actions, tolerance=0.2)
+    replay = replay.replay_graph(rows, actions=actions, tolerance=0.2)
     assert replay.transitions().num_choices == replay.graph.num_arcs
     moves = replay.transitions(by="action")
     assert moves.num_states == replay.graph.num_vertices
@@ -138,10 +139,10 @@ def test_continuous_actions_are_the_choices_if_asked_for() -> None:
 
 
 def test_actions_that_were_not_given_cannot_be_counted() -> None:
-    replay = wf.replay_graph([[0.0], [1.0]])
+    replay = replay.replay_graph([[0.0], [1.0]])
     with pytest.raises(wf.InputError, match="without actions"):
         replay.transitions(by="action")
     with pytest.raises(wf.InputError, match="by must be one of 'arc', 'action', got 'deed'"):
         replay.transitions(by="deed")  # type: ignore[arg-type]
     with pytest.raises(wf.InputError, match="no transition changes the state"):
-        wf.replay_graph([[0.0], [0.0]]).transitions()
+        replay.replay_graph([[0.0], [0.0]]).transitions()

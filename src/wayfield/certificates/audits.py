@@ -78,11 +78,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom, hypergeom
 
-from .._arrays import KeepsReadOnly, as_flag, as_floats, as_share, as_whole, frozen, refuse
-from .._text import percent
+from ..checks import KeepsReadOnly, as_flag, as_floats, as_share, as_whole, frozen, refuse
 from ..errors import InputError, InputWarning
-from ..kernels._types import BoolArray, FloatArray
-from ..labels import Labels, check_labels
+from ..graphs.labels import Labels, check_labels
+from ..typing import BoolArray, FloatArray
+from ..words import percent
 from .gaps import Certificate
 
 POINTS, FIRST = 4, 0.4

@@ -54,17 +54,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _proof_file as proof_file
-from .._arrays import KeepsReadOnly, as_floats, as_real, as_real_array, frozen, owned, refuse
-from .._text import percent
+from ..checks import KeepsReadOnly, as_floats, as_real, as_real_array, frozen, owned, refuse
 from ..errors import InputError
-from ..extension import Extension, check_field, field_sections
-from ..graph import Graph, check_graph, same_graph
-from ..kernels._types import BoolArray, FloatArray
-from ..kernels.certificates import along_walks, decisions
-from ..labels import Labels, check_labels, check_takes
-from ..plans import Plan
+from ..fields import Extension, check_field, field_sections
+from ..graphs.graph import Graph, check_graph, same_graph
+from ..graphs.labels import Labels, check_labels, check_takes
+from ..numerics import proof_file
+from ..plans.planning import Plan
+from ..typing import BoolArray, FloatArray
+from ..words import percent
 from .intervals import Intervals, interval_test
+from .kernels import along_walks, decisions
 
 RULES = ("slope", "q")
 """The planner's rules, in the order of their numbers in a file."""

@@ -63,16 +63,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import KeepsReadOnly, as_vertex, as_whole, frozen
-from .._text import percent
+from ..checks import KeepsReadOnly, as_vertex, as_whole, frozen
 from ..errors import InputError
-from ..graph import Graph, are_exact, check_graph
-from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.certificates import proved_moves
-from ..kernels.csr import Arcs
-from ..kernels.shortest import cone, sweep_cones
-from ..labels import Labels, check_labels
-from ..plans import Plan
+from ..graphs.graph import Graph, are_exact, check_graph
+from ..graphs.labels import Labels, check_labels
+from ..numerics.csr import Arcs
+from ..numerics.shortest import cone, sweep_cones
+from ..plans.planning import Plan
+from ..typing import BoolArray, FloatArray, IntArray
+from ..words import percent
+from .kernels import proved_moves
 
 EPSILON = 2.0**-52
 """Sums are raised by this share of themselves, so that they are no less than the exact sums."""

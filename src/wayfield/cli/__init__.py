@@ -14,13 +14,13 @@ import typer
 
 from .. import __version__
 from ..errors import InputError, NotConverged, WayfieldError
-from ._common import in_flags, notes, say
-from ._options import Command, Group, paragraphs
+from ..explorer.command import explore
+from ..travel.command import mend
+from .common import in_flags, notes, say
 from .comparison import compare
 from .doctor import doctor
-from .explorer import explore
 from .maze import maze
-from .mending import mend
+from .options import Command, Group, paragraphs
 from .planning import plan
 
 __all__ = ["app", "main"]

@@ -9,16 +9,16 @@ import typer
 from rich.console import Console
 
 from .. import __version__
-from .._text import number_of
 from ..errors import InputError
-from ._common import Stages, in_flags, notes, read_layout, say
-from ._inputs import Source
-from ._options import METHODS, Goal, Json, NumFolds, Reading, check_direction, with_options
-from ._output import calls, in_options, print_json, show
+from ..words import number_of
+from .common import Stages, in_flags, notes, read_layout, say
+from .inputs import Source
+from .options import METHODS, Goal, Json, NumFolds, Reading, check_direction, with_options
+from .output import calls, in_options, print_json, show
 
 if TYPE_CHECKING:
-    from ..extension import Method
-    from ..mending import MendMethod
+    from ..fields import Method
+    from ..travel import MendMethod
 
 
 MEND = "mend"
@@ -61,15 +61,15 @@ def compare(
     Example: wayfield compare --maze medium --label-fraction 0.02
     """
     from .. import grid_graph, sample_labels
-    from .._arrays import as_vertex, as_whole, plain
-    from .._warmup import warm_up
-    from ..comparison import compare as run_comparison
-    from ..comparison import default_methods
-    from ..extension._names import parse_method
-    from ..labels import Labels
-    from ..mending import MendMethod
-    from ..mending.selection import Best
-    from ..names import shown
+    from ..advice.comparison import compare as run_comparison
+    from ..advice.comparison import default_methods
+    from ..checks import as_vertex, as_whole, plain
+    from ..fields.names import parse_method
+    from ..graphs.labels import Labels
+    from ..graphs.names import shown
+    from ..travel import MendMethod
+    from ..travel.selection import Best
+    from .warmup import warm_up
 
     if (maze is None and labels is None) or (maze is not None and edges is not None):
         raise InputError("compare needs either EDGES and LABELS, or --maze NAME")

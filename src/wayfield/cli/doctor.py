@@ -21,14 +21,14 @@ import typer
 from rich.console import Console
 
 from .. import __version__
-from .._optional import how_to_install
-from .._text import number_of
-from ._common import Stages
-from ._options import Json
-from ._output import print_json
+from ..checks import how_to_install
+from ..words import number_of
+from .common import Stages
+from .options import Json
+from .output import print_json
 
 if TYPE_CHECKING:
-    from ..extension import Extension
+    from ..fields import Extension
 
 _NOT_FOR_USERS = ("dev", "docs")
 _WIDE = 20
@@ -75,10 +75,10 @@ def _diagnoses() -> Iterator[Diagnosis]:
 
     import numba
 
-    from .._warmup import COMMON, warm_up
-    from ..extension import PLaplacian
-    from ..kernels._jit import shortfall
-    from ..kernels.planning import first_moves
+    from ..fields import PLaplacian
+    from ..numerics.jit import shortfall
+    from ..plans.kernels.greedy import first_moves
+    from .warmup import COMMON, warm_up
 
     # versions
     yield Diagnosis("wayfield", None, __version__)

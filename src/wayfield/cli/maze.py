@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from .._optional import need
+from ..checks import need
 from ..errors import InputError
-from ._common import Stages, read_layout
-from ._options import METHODS, Force, Json, LabelFraction, Solving, check_direction, with_options
-from ._output import draw, report, write_results
+from .common import Stages, read_layout
+from .options import METHODS, Force, Json, LabelFraction, Solving, check_direction, with_options
+from .output import draw, report, write_results
 
 if TYPE_CHECKING:
-    from ..files import Outbox
+    from ..graphs.tables import Outbox
 
 
 @with_options
@@ -58,12 +58,12 @@ def maze(
     Example: wayfield maze medium --method harmonic --label-fraction 0.02
     """
     from .. import grid_graph, sample_labels
-    from .._arrays import as_vertex, as_whole
-    from .._warmup import warm_up
-    from ..extension._names import parse_method
-    from ..files import Outbox, check_outputs
-    from ..labels import Labels
-    from ._terminal import picture as drawn
+    from ..checks import as_vertex, as_whole
+    from ..fields.names import parse_method
+    from ..graphs.labels import Labels
+    from ..graphs.tables import Outbox, check_outputs
+    from .terminal import picture as drawn
+    from .warmup import warm_up
 
     chosen = parse_method(method)
     layout = read_layout(name)

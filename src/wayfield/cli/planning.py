@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from .._optional import missing
+from ..checks import missing
 from ..errors import InputError
-from ._common import Stages, in_flags
-from ._inputs import Source
-from ._options import (
+from .common import Stages, in_flags
+from .inputs import Source
+from .options import (
     DISTANCE,
     METHODS,
     EdgeFile,
@@ -27,7 +27,7 @@ from ._options import (
     check_direction,
     with_options,
 )
-from ._output import (
+from .output import (
     check_results,
     draw,
     report,
@@ -39,7 +39,7 @@ from ._output import (
 )
 
 if TYPE_CHECKING:
-    from ..files import Outbox
+    from ..graphs.tables import Outbox
 
 _FILES = ("values.csv", "values.parquet", "routes.csv", "plan.png")
 
@@ -111,16 +111,16 @@ def plan(
     """
     import numpy as np
 
-    from .._proof_file import check_path
-    from .._warmup import warm_up, warm_up_mend
-    from ..cross_validation import above_goal
-    from ..extension import AMLE
-    from ..extension._names import parse_method
-    from ..files import Outbox, write_table
-    from ..labels import Labels
-    from ..mending.selection import FEWEST, Best
-    from ..shortest_paths import cost_to_go
-    from ..units import unit_question
+    from ..advice.cross_validation import above_goal
+    from ..advice.units import unit_question
+    from ..fields import AMLE
+    from ..fields.names import parse_method
+    from ..graphs.labels import Labels
+    from ..graphs.shortest_paths import cost_to_go
+    from ..graphs.tables import Outbox, write_table
+    from ..numerics.proof_file import check_path
+    from ..travel.selection import FEWEST, Best
+    from .warmup import warm_up, warm_up_mend
 
     # 1. options that exclude each other, and files that must be kept
     if mend and prior is not None:

@@ -5,12 +5,10 @@ as a raster with contour lines, walls left blank; any other graph with positions
 its edges and vertices. Colours of the field are cool and those of failing starts warm, so that the
 two differ at a glance. States without a value are grey and crossed, and one-way edges are
 marked with a chevron. `answer` draws all that `solve` found, names and routes included;
-`mended` draws what a mend added to the cost of every edge; `film` shows bodies that walk through a
-maze.
+`mended` draws what a mend added to the cost of every edge.
 """
 
-from ._answer import answer, mended
-from ._field import field
-from ._walks import film
+from .answer import answer, mended
+from .field import field
 
-__all__ = ["answer", "field", "film", "mended"]
+__all__ = ["answer", "field", "mended"]

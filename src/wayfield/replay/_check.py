@@ -28,12 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from .._arrays import KeepsReadOnly, frozen
-from .._text import number_of, percent
-from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.outcomes import NONE, relive
+from ..checks import KeepsReadOnly, frozen
+from ..typing import BoolArray, FloatArray, IntArray
+from ..words import number_of, percent
 from ._metric import Metric
 from ._model import Model, Moves, Steps, query
+from .kernels.outcomes import NONE, relive
 
 if TYPE_CHECKING:
     from ._plans import Plan

@@ -25,13 +25,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
-from .._arrays import KeepsReadOnly, as_real_array, as_whole, frozen, refuse
+from ..checks import KeepsReadOnly, as_real_array, as_whole, frozen, refuse
 from ..errors import InputError
-from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.landmarks import farthest_points, nearest_landmarks
-from ..kernels.merging import Numbers, Rows, merge_near
-from ..kernels.stays import mean_actions, step_lengths
+from ..typing import BoolArray, FloatArray, IntArray
 from ._dataset import Buffer, as_rows
+from .kernels.landmarks import farthest_points, nearest_landmarks
+from .kernels.merging import Numbers, Rows, merge_near
+from .kernels.stays import mean_actions, step_lengths
 
 POOL = 60_000
 """Landmarks are chosen among this many observations, drawn at random."""

@@ -35,12 +35,12 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _npz
-from .._arrays import LARGEST, as_choice, as_lengths, as_real_array, refuse
-from .._text import number_of
+from ..checks import LARGEST, as_choice, as_lengths, as_real_array, refuse
 from ..errors import InputError, InputWarning
-from ..kernels._types import BoolArray, FloatArray
-from ..kernels.merging import Rows
+from ..graphs import npz as _npz
+from ..typing import BoolArray, FloatArray
+from ..words import number_of
+from .kernels.merging import Rows
 
 Ends = Literal["absorbing", "truncated"]
 

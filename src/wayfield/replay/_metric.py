@@ -29,8 +29,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..errors import InputError
-from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.merging import Rows
+from ..typing import BoolArray, FloatArray, IntArray
+from .kernels.merging import Rows
 
 Embedding: TypeAlias = Callable[[Any], Any]
 Distance: TypeAlias = Callable[[Any, Any], Any]

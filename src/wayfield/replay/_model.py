@@ -34,13 +34,13 @@ from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
 from scipy.spatial import cKDTree
 
-from .._arrays import refuse
-from .._threads import num_processors
+from ..checks import refuse
 from ..errors import InputError
-from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.outcomes import BEHIND, NONE, Sorted, find_nearest, find_planes, parted
+from ..numerics.threads import num_processors
+from ..typing import BoolArray, FloatArray, IntArray
 from ._counts import nearest
 from ._dataset import Buffer
+from .kernels.outcomes import BEHIND, NONE, Sorted, find_nearest, find_planes, parted
 
 STATES, _ENDS = 10_000, 2000
 """Largest number of states, and of absorbing ends among them."""

@@ -35,19 +35,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.outcomes import (
-    NONE,
-    Table,
-    arrive,
-    follow,
-    improve,
-    pack,
-    parted,
-    score_all,
-)
+from ..typing import BoolArray, FloatArray, IntArray
 from ._metric import APART
 from ._model import Model
+from .kernels.outcomes import NONE, Table, arrive, follow, improve, pack, parted, score_all
 
 _HORIZON, _LONGER, _PATIENCE = 300.0, 6.0, 8.0
 """An arrival counts for 1/e after a horizon of at least this many steps; how many times the longest

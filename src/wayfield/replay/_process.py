@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy import sparse
 
-from ..chance import Transitions
 from ..errors import InputError
-from ..kernels._types import FloatArray
+from ..mdp import Transitions
+from ..typing import FloatArray
 
 if TYPE_CHECKING:
     from ._replay import Replay

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import (
+from ..checks import (
     KeepsReadOnly,
     as_choice,
     as_finite,
@@ -21,13 +21,11 @@ from .._arrays import (
     frozen,
     refuse,
 )
-from ..chance import Transitions
 from ..errors import InputError
-from ..graph import Graph, check_graph
-from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.merging import Rows
-from ..kernels.planning import reaching
-from ..kernels.stays import step_lengths
+from ..graphs.graph import Graph, check_graph
+from ..mdp import Transitions
+from ..plans.kernels.greedy import reaching
+from ..typing import BoolArray, FloatArray, IntArray
 from ._counts import (
     ActionCounts,
     Jumps,
@@ -44,6 +42,8 @@ from ._counts import (
 from ._dataset import as_rows, chosen_lengths, read_dataset, read_rows
 from ._process import BY, By, transitions_of
 from ._reports import ReachReport, ToleranceScan
+from .kernels.merging import Rows
+from .kernels.stays import step_lengths
 
 Role = Literal["start", "goal", "both"]
 ROLES = get_args(Role)
@@ -94,10 +94,11 @@ class Replay(KeepsReadOnly):
     Examples
     --------
     >>> import wayfield as wf
-    >>> replay = wf.replay_graph([[0.0], [1.0], [2.0]], [[1.0], [2.0], [1.0]])
+    >>> from wayfield import replay
+    >>> replay = replay.replay_graph([[0.0], [1.0], [2.0]], [[1.0], [2.0], [1.0]])
     >>> replay.graph.neighbours(replay.nearest([1.2]))
     array([2], dtype=int32)
-    >>> wf.replay_graph([[0.0], [0.0], [0.0], [1.0], [0.0], [1.0]]).dwell
+    >>> replay.replay_graph([[0.0], [0.0], [0.0], [1.0], [0.0], [1.0]]).dwell
     array([2., 1.])
     """
 
@@ -480,6 +481,7 @@ def attach(
     Examples
     --------
     >>> import wayfield as wf
+    >>> from wayfield import replay
     >>> one_way = wf.Graph.from_edges([0, 1], [1, 2], directed=True)
     >>> larger, start = wf.replay.attach(one_way, [0.5, 0.7, 9.0], "start", k=2)
     >>> larger
@@ -555,6 +557,7 @@ def scan_tolerances(
     --------
     >>> import numpy as np
     >>> import wayfield as wf
+    >>> from wayfield import replay
     >>> there = np.linspace(0, 1, 11)
     >>> walk = np.concatenate([there, 1 - there + 0.01])[:, None]
     >>> scan = wf.replay.scan_tolerances(walk, tolerances=[0, 0.02, 0.5])

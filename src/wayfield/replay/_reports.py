@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import KeepsReadOnly
-from .._text import number_of, percent
-from ..graph import Graph
-from ..kernels._types import BoolArray, FloatArray
+from ..checks import KeepsReadOnly
+from ..graphs.graph import Graph
+from ..typing import BoolArray, FloatArray
+from ..words import number_of, percent
 
 _LIKELY = 0.95
 """Arrival with at least this probability is reported as likely."""
@@ -36,7 +36,8 @@ class ReachReport:
     Examples
     --------
     >>> import wayfield as wf
-    >>> report = wf.replay_graph([[0.0], [1.0]], [[1.0], [2.0]]).report(goal=1)
+    >>> from wayfield import replay
+    >>> report = replay.replay_graph([[0.0], [1.0]], [[1.0], [2.0]]).report(goal=1)
     >>> report
     ReachReport(2 of 3 states can reach the goal 1)
     >>> report.reaches, report.traps

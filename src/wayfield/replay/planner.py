@@ -21,13 +21,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
-from .. import _npz
-from .._arrays import LARGEST, as_real, as_real_array, as_whole, frozen
-from .._text import number_of
+from ..checks import LARGEST, as_real, as_real_array, as_whole, frozen
 from ..errors import InputError, TrustWarning
-from ..kernels._types import FloatArray, IntArray
-from ..kernels.merging import Rows
-from ..kernels.outcomes import consult
+from ..graphs import npz as _npz
+from ..typing import FloatArray, IntArray
+from ..words import number_of
 from ._check import Check, Test, calibrated, interval, make_check, run_test
 from ._dataset import Ends, as_rows, read_dataset, read_rows
 from ._metric import Distance, Embedding, Given, Landmarks, Metric, time_metric
@@ -44,6 +42,8 @@ from ._model import (
 )
 from ._plans import Plan, find_horizon, make_plan
 from ._reports import Diagnosis, PlannerReport
+from .kernels.merging import Rows
+from .kernels.outcomes import consult
 
 _AROUND = 8
 """States around an observation that are looked at; the three nearest with a plan are averaged."""
@@ -89,10 +89,11 @@ class Planner:
 
     >>> import numpy as np
     >>> import wayfield as wf
+    >>> from wayfield import replay
     >>> there = np.linspace(0.0, 40.0, 81)[:, np.newaxis]
     >>> up = {"observations": there, "actions": np.ones(80, int)}
     >>> down = {"observations": there[::-1], "actions": np.zeros(80, int)}
-    >>> planner = wf.Planner([up, down] * 10)
+    >>> planner = replay.Planner([up, down] * 10)
     >>> planner
     Planner(1,620 states of 1 coordinate, 2 actions, skill 1.00 in its test)
     >>> planner.subgoal([10.0], goal=[30.0]) > 10.0, planner.action([10.0], goal=[30.0])
@@ -254,8 +255,9 @@ class Planner:
         Examples
         --------
         >>> import wayfield as wf
+        >>> from wayfield import replay
         >>> walk = {"observations": [[0], [1], [2], [1], [0]], "actions": [7, 7, 5, 5]}
-        >>> wf.Planner([walk] * 10).action([0], goal=[2])
+        >>> replay.Planner([walk] * 10).action([0], goal=[2])
         np.int64(7)
         """
         if not self._values.size:
@@ -335,10 +337,11 @@ class Planner:
         --------
         >>> import numpy as np
         >>> import wayfield as wf
+        >>> from wayfield import replay
         >>> there = np.linspace(0.0, 40.0, 81)[:, np.newaxis]
         >>> up = {"observations": there, "actions": np.ones(80, int)}
         >>> down = {"observations": there[::-1], "actions": np.zeros(80, int)}
-        >>> wf.Planner([up, down] * 20).check().verdict
+        >>> replay.Planner([up, down] * 20).check().verdict
         'trust'
         """
         return self._checked

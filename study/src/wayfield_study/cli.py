@@ -17,10 +17,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from wayfield._text import number_of
-from wayfield.cli._common import announce_compiling, notes, say
-from wayfield.cli._options import Command, Force, Group, paragraphs, with_options
+from wayfield.cli.common import announce_compiling, notes, say
+from wayfield.cli.options import Command, Force, Group, paragraphs, with_options
 from wayfield.errors import InputError, WayfieldError
+from wayfield.words import number_of
 
 if TYPE_CHECKING:
     from .engine import Run, Study
@@ -143,8 +143,8 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
     It writes one Parquet file per cell and experiment, to query with DuckDB or anything else.
     Press Ctrl-C at any time: finished tasks are kept, and the next run continues from there.
     """
-    from wayfield._threads import num_processors
-    from wayfield._warmup import warm_up
+    from wayfield.cli.warmup import warm_up
+    from wayfield.numerics.threads import num_processors
 
     from .engine import Store, run
     from .engine.tasks import headline
@@ -412,7 +412,7 @@ def query(
     For example: SELECT label_fraction, avg(reached / pairs) FROM rollout WHERE arm = 'amle'
     GROUP BY 1 ORDER BY 1
     """
-    from wayfield._optional import need
+    from wayfield.checks import need
 
     duckdb = need("duckdb", "study")
     folders = sorted({path.parent for path in results.glob("*/*.parquet")})
@@ -437,8 +437,8 @@ def query(
 
 def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
     """Check before computing that the report can be written; return the path of its page."""
-    from wayfield._optional import need
-    from wayfield.files import check_outputs
+    from wayfield.checks import need
+    from wayfield.graphs.tables import check_outputs
 
     need("jinja2", "study")
     folder = out or (Path("report") if study.name == PAPER else Path("report") / study.name)

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 import wayfield as wf
 from exact import exact_harmonic
 from exact_amle import exact_amle
-from wayfield.kernels.midrange import balance, midrange
-from wayfield.labels import label_distance
+from wayfield.graphs.labels import label_distance
 from wayfield_study.audit import failures, mechanism, ordering, strict_extrema
 from wayfield_study.audit.witnesses import seven_node
+from wayfield_study.kernels.midrange import balance, midrange
+from wayfield_study.sweeps import MidrangeSweeps
 from worlds import labelled_graphs, maze_problem, noisy_fields, rough_fields, tasks
 
 # ------------------------------------------------------------------ harmonic measure
@@ -124,7 +125,7 @@ def test_the_residual_bound_is_sharp() -> None:
 @pytest.mark.parametrize("sweeps", [0, 1, 5, 40])
 def test_unconverged_sweeps_on_a_maze(sweeps: int) -> None:
     graph, labels = maze_problem("umaze", 6)
-    rough = wf.extend(graph, labels, wf.MidrangeSweeps(sweeps))
+    rough = wf.extend(graph, labels, MidrangeSweeps(sweeps))
     for found in strict_extrema(graph, labels, rough):
         assert found.deepest <= rough.residual
 

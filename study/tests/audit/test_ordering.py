@@ -15,7 +15,7 @@ from naive_audit import deciding
 from scipy.stats import kendalltau
 
 import wayfield as wf
-from wayfield.labels import label_distance
+from wayfield.graphs.labels import label_distance
 from wayfield_study import audit
 from wayfield_study.audit import fidelity, ordering, pool
 from worlds import WHOLE, labelled_graphs, noisy_fields, random_graph, rows, seven

@@ -26,8 +26,8 @@ from study_work import (
 
 import wayfield as wf
 from dask_cluster import LONGEST, Dask
-from wayfield import _workers
 from wayfield.errors import WayfieldError
+from wayfield.numerics import workers as _workers
 from wayfield_study.engine import Store, run
 from wayfield_study.engine.freshness import source, versions
 from wayfield_study.engine.runner import attempt_alike, check_versions

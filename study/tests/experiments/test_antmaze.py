@@ -14,14 +14,15 @@ from study_work import files
 import wayfield as wf
 from pages import outline
 from shell import wayfield as shell
-from wayfield.plans import Plan
-from wayfield.sim import Gait, foresee, ogbench_coordinates
+from wayfield.plans.planning import Plan
+from wayfield_study import sim
 from wayfield_study.engine import Records, Store, Task, run, what_changed
 from wayfield_study.engine.freshness import stamp
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import STUDIES, antmaze
 from wayfield_study.experiments.antmaze import AntCell, BufferCell
 from wayfield_study.report import Provenance, write_report
+from wayfield_study.sim import Gait, foresee, ogbench_coordinates
 
 STUDY = STUDIES["antmaze"]
 SMALL = AntCell("medium", 4, 0.05, 58, goals=1, starts=2)
@@ -238,9 +239,9 @@ def test_a_forecast_on_another_graph() -> None:
 @not_ours
 def test_films_are_drawn(tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image")
-    maze = wf.sim.make("antmaze-medium")
+    maze = sim.make("antmaze-medium")
     plan = harmonic(4, 22, 58)
-    went = wf.sim.walk(maze, plan, start=390, limit=20)
+    went = sim.walk(maze, plan, start=390, limit=20)
     drawn = maze.coordinates.at(4).on_lattice(went.path)
     np.testing.assert_allclose(drawn[0], plan.graph.positions[390], atol=1e-9)
     legs = maze.limbs(went.positions[0])

@@ -11,7 +11,7 @@ from study_work import files
 
 import wayfield as wf
 from pages import outline
-from wayfield.files.write import MANIFEST
+from wayfield.graphs.tables.write import MANIFEST
 from wayfield_study.engine import Records, Row, Store, Task, by_experiment, run
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import STUDIES, WorldCell, directed

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield.kernels._types import FloatArray
+from wayfield.typing import FloatArray
 from wayfield_study.experiments.solver_audit import (
     SOLVERS,
     Energy,

@@ -30,6 +30,7 @@ from wayfield_study.experiments.iteration_audit import BUDGETS
 from wayfield_study.experiments.witnesses import GraphCell
 from wayfield_study.paper.grid import PAPER_RELAXATION
 from wayfield_study.report import Section
+from wayfield_study.sweeps import MidrangeSweeps
 
 BY_NAME = {experiment.name: experiment for experiment in STUDIES["paper"].experiments}
 pytestmark = pytest.mark.usefixtures("computed")
@@ -207,7 +208,7 @@ def test_every_p_is_certified() -> None:
 
 @pytest.mark.parametrize("budget", [50, 100, 500])
 def test_sweeps_with_checkpoints_are_separate_runs(budget: int) -> None:
-    method = wf.MidrangeSweeps(budget, "harmonic", PAPER_RELAXATION)
+    method = MidrangeSweeps(budget, "harmonic", PAPER_RELAXATION)
     alone = Trial(TINY).row(replace(SWEEPS, method=method))
     here, there = shared(pick("iteration_audit", sweeps=budget), alone)
     assert here == there

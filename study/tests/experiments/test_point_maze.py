@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
+from wayfield import replay
 from wayfield_study.experiments.pointmaze._common import (
     ARMS,
     OURS,
@@ -228,7 +229,7 @@ def room(seed: int = 0) -> Scene:
     terminals = np.zeros(len(observations), dtype=bool)
     terminals[len(line) - 1 :: len(line)] = True
     actions = np.diff(observations, axis=0, append=observations[-1:]) / STEP
-    replay = wf.replay_graph(observations, terminals=terminals, actions=actions, landmarks=60)
+    replay = replay.replay_graph(observations, terminals=terminals, actions=actions, landmarks=60)
     buffer = collect_buffer("giant-stitch", 0, 0.0002)._replace(
         observations=observations, actions=actions, terminals=terminals
     )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
+from wayfield import travel
 from wayfield_study.experiments.wrong_graphs._common import (
     WALKS,
     WalkResults,
@@ -148,6 +149,6 @@ def test_spl_counts_failures_and_detours() -> None:
 @pytest.mark.skipif(not COMPILED, reason="at full size")
 def test_smooth_costs_are_the_same_both_ways_of_an_edge() -> None:
     case = WrongCell("alias100", 0.01, 1).draw()
-    mended = wf.mend(case.graph, case.labels, case.world.goal, wf.Smooth())
+    mended = travel.mend(case.graph, case.labels, case.world.goal, travel.Smooth())
     assert not mended.unchanged
     assert np.array_equal(mended.graph.lengths, mended.graph.reverse_arcs.lengths)

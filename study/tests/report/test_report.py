@@ -22,7 +22,7 @@ from study_work import toy
 
 import wayfield as wf
 from pages import outline
-from wayfield.files.write import MANIFEST
+from wayfield.graphs.tables.write import MANIFEST
 from wayfield_study.engine import (
     Measure,
     Records,
@@ -625,7 +625,7 @@ HARMLESS = (
     "plots", "report", "study",
 )  # fmt: skip
 """Rooms whose functions a report may call, by how their names begin; those of all others solve."""
-DRAWS = "wayfield.kernels.csr"
+DRAWS = "wayfield.numerics.csr"
 """What graphs are put together with: the one kernel that a drawing may need."""
 
 

@@ -33,15 +33,15 @@ from typing import Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfield._arrays import as_floats, as_vertex, as_vertices, frozen, owned, refuse
+from wayfield.checks import as_floats, as_vertex, as_vertices, frozen, owned, refuse
 from wayfield.errors import InputError
-from wayfield.extension import Extension
-from wayfield.graph import Graph, check_graph, same_graph
-from wayfield.kernels._types import BoolArray, FloatArray
-from wayfield.kernels.walks import visit_counts
-from wayfield.plans import Plan
-from wayfield.plans import plan as greedy_plan
-from wayfield.shortest_paths import cost_to_go
+from wayfield.fields import Extension
+from wayfield.graphs.graph import Graph, check_graph, same_graph
+from wayfield.graphs.shortest_paths import cost_to_go
+from wayfield.plans.kernels.walks import visit_counts
+from wayfield.plans.planning import Plan
+from wayfield.plans.planning import plan as greedy_plan
+from wayfield.typing import BoolArray, FloatArray
 
 EPS = float(np.finfo(np.float64).eps)
 

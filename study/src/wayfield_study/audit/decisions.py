@@ -100,13 +100,13 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfield._arrays import as_floats, as_vertex, frozen, refuse
+from wayfield.checks import as_floats, as_vertex, frozen, refuse
 from wayfield.errors import InputError
-from wayfield.extension import check_field
-from wayfield.graph import Graph, check_graph
-from wayfield.kernels._types import BoolArray, FloatArray
-from wayfield.labels import Labels, check_labels, label_distance
-from wayfield.plans import Plan
+from wayfield.fields import check_field
+from wayfield.graphs.graph import Graph, check_graph
+from wayfield.graphs.labels import Labels, check_labels, label_distance
+from wayfield.plans.planning import Plan
+from wayfield.typing import BoolArray, FloatArray
 
 from ..kernels import decisions as kernels
 from . import _inputs as inputs

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wayfield as wf
-from wayfield._arrays import as_whole, frozen
-from wayfield.kernels.midrange import sweep
-from wayfield.plans import TieName
+from wayfield.checks import as_whole, frozen
+from wayfield.plans.planning import TieName
 
+from ..kernels.midrange import sweep
 from ._inputs import as_list
 from .witnesses import Witness
 

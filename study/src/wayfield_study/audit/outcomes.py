@@ -32,13 +32,13 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfield._arrays import as_vertex
-from wayfield.extension import Extension, check_field
-from wayfield.graph import Graph, check_graph
-from wayfield.kernels import planning
-from wayfield.kernels._types import BoolArray, FloatArray
-from wayfield.labels import Labels, check_labels
-from wayfield.plans import Plan
+from wayfield.checks import as_vertex
+from wayfield.fields import Extension, check_field
+from wayfield.graphs.graph import Graph, check_graph
+from wayfield.graphs.labels import Labels, check_labels
+from wayfield.plans.kernels import greedy as planning
+from wayfield.plans.planning import Plan
+from wayfield.typing import BoolArray, FloatArray
 
 from ..kernels.decisions import neighbour_range
 from ._inputs import Field, FrozenArrays, plan_on

@@ -52,13 +52,13 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfield._arrays import as_vertex
+from wayfield.checks import as_vertex
 from wayfield.errors import InputError
-from wayfield.extension import check_field
-from wayfield.graph import Graph, check_graph
-from wayfield.kernels._types import BoolArray, FloatArray
-from wayfield.plans import Plan
-from wayfield.plans import plan as greedy_plan
+from wayfield.fields import check_field
+from wayfield.graphs.graph import Graph, check_graph
+from wayfield.plans.planning import Plan
+from wayfield.plans.planning import plan as greedy_plan
+from wayfield.typing import BoolArray, FloatArray
 
 from ..kernels.decisions import misranked, operator_residuals
 from . import _inputs as inputs

@@ -24,11 +24,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfield._arrays import as_whole
-from wayfield.extension import AMLE, Harmonic, extend
-from wayfield.graph import Graph
-from wayfield.labels import Labels
-from wayfield.plans import Plan
+from wayfield.checks import as_whole
+from wayfield.fields import AMLE, Harmonic, extend
+from wayfield.graphs.graph import Graph
+from wayfield.graphs.labels import Labels
+from wayfield.plans.planning import Plan
 
 from ._inputs import as_list
 

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from wayfield._arrays import as_choice, as_real, as_whole
+from wayfield.checks import as_choice, as_real, as_whole
 from wayfield.errors import InputError
 
 from .tasks import Experiment, Profile, Study

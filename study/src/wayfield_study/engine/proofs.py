@@ -16,9 +16,9 @@ from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from wayfield import _proof_file as proof_file
 from wayfield.errors import InputError
-from wayfield.extension import Extension, field_sections
+from wayfield.fields import Extension, field_sections
+from wayfield.numerics import proof_file
 
 from .tasks import Row, Task, as_table
 

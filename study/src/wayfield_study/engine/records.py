@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from wayfield.kernels._types import FloatArray
+from wayfield.typing import FloatArray
 
 from .tasks import Row
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from wayfield._arrays import as_finite
+from wayfield.checks import as_finite
 from wayfield.errors import InputError
-from wayfield.kernels._types import FloatArray
+from wayfield.typing import FloatArray
 
 RESAMPLES = 10_000
 BOOTSTRAP_SEED = 0

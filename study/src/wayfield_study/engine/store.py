@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from wayfield._optional import need
+from wayfield.checks import need
 from wayfield.errors import WayfieldError
 
 from .freshness import stamp, what_changed

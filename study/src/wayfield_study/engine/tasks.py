@@ -18,7 +18,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
-from wayfield._arrays import as_whole
+from wayfield.checks import as_whole
 from wayfield.errors import InputError
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wayfield as wf
-from wayfield._arrays import as_whole
-from wayfield.kernels._types import FloatArray
-from wayfield.layouts import read_maze_file
+from wayfield.checks import as_whole
+from wayfield.graphs.layouts import read_maze_file
+from wayfield.typing import FloatArray
 
 from ..engine import Experiment, Profile, Row
 from ..engine.config import read_list, real, refuse_others, whole

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from wayfield._text import number_of
-from wayfield.kernels._types import FloatArray
+from wayfield.typing import FloatArray
+from wayfield.words import number_of
 
 from ..engine import Experiment, Profile, Records, Row
 from ..engine.statistics import wilson_interval

@@ -17,14 +17,15 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 import wayfield as wf
-from wayfield.extension import Extension, Method
-from wayfield.kernels._types import FloatArray
-from wayfield.kernels.midrange import jacobi
-from wayfield.plans import RuleName, TieName
+from wayfield.fields import Extension, Method
+from wayfield.plans.planning import RuleName, TieName
+from wayfield.typing import FloatArray
+from wayfield_study.sweeps import MidrangeSweeps
 
 from ..audit import End, mechanism, ordering, pool, strict_extrema, walk_ends
 from ..engine.proofs import COLUMN, proof_digest
 from ..engine.tasks import Row
+from ..kernels.midrange import jacobi
 from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS, PAPER_TOLERANCE
 from ..report.charts import Look
 from ._mazes import Draw, MazeCell
@@ -82,7 +83,7 @@ SWEEPS = Arm(
     "AMLE, stopped",
     "sweeps",
     "square",
-    method=wf.MidrangeSweeps(PAPER_SWEEPS, "harmonic", PAPER_RELAXATION, PAPER_TOLERANCE),
+    method=MidrangeSweeps(PAPER_SWEEPS, "harmonic", PAPER_RELAXATION, PAPER_TOLERANCE),
 )
 EXACT = Arm("amle", "AMLE, exact", "exact-line", "triangle", method=wf.AMLE())
 EXACT_EXIT = replace(

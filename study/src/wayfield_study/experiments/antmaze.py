@@ -7,10 +7,10 @@ same starts in the same postures. The plan on the true distances is the control:
 the controller's fault.
 
 Every episode has two forecasts. The graph's verdict is whether the plan leads from the start's
-vertex to the goal. `wayfield.sim.foresee` moves a point with the ant's momentum and girth along the
+vertex to the goal. `wayfield_study.sim.foresee` moves a point with the ant's momentum and girth along the
 same plan without any physics, and asks whether a loop leaks.
 
-**The ant's own buffer**, OGBench's protocol: the ant wanders about a maze (`wayfield.sim.wander`),
+**The ant's own buffer**, OGBench's protocol: the ant wanders about a maze (`wayfield_study.sim.wander`),
 a `wayfield.Planner` is made of where it was, and the ant then walks OGBench's five tasks by the
 planner's sub-goals: start and goal up to a metre off the middles of their cells, at most 1,000
 steps. The graph distance is the control; it knows the maze, which the planner does not. x and y
@@ -31,21 +31,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wayfield as wf
-from wayfield._optional import missing
-from wayfield._text import number_of, percent
-from wayfield._threads import one_thread
-from wayfield.sim import Coordinates, Ending, Maze, foresee, make, ogbench_coordinates, walk, wander
-from wayfield.sim.walking import Style
+from wayfield import replay
+from wayfield.checks import missing
+from wayfield.numerics.threads import one_thread
+from wayfield.words import number_of, percent
+from wayfield_study.sweeps import MidrangeSweeps
 
 from ..engine import Profile, Records, Row
 from ..paper.grid import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
 from ..report import Chart, Finding, Look, Table, against
+from ..sim import Coordinates, Ending, Maze, foresee, make, ogbench_coordinates, walk, wander
+from ..sim.walking import Style
 from ._mazes import seeds_of
 from ._shared import Settings, make_experiment, share_of
 from ._trial import EXACT, HARMONIC, Arm, power_arm
 
 SWEEPS = Arm(
-    "sweeps", "AMLE, 300 sweeps", "sweeps", "square", method=wf.MidrangeSweeps(300, "harmonic")
+    "sweeps", "AMLE, 300 sweeps", "sweeps", "square", method=MidrangeSweeps(300, "harmonic")
 )
 """The AMLE left unfinished, by plain sweeps."""
 ARMS: tuple[Arm, ...] = (HARMONIC, SWEEPS, power_arm(8), EXACT)
@@ -350,7 +352,7 @@ def run_buffer(cell: BufferCell) -> list[Row]:
     """
     with one_thread():
         maze, data = cell.draw()
-        planner = wf.Planner(data)
+        planner = replay.Planner(data)
         graph = wf.grid_graph(maze.layout.without_teleports(), REFINEMENT)
         places = maze.coordinates.at(REFINEMENT)
         # start, goal and seed of every episode: the same for both arms

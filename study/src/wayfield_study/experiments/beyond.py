@@ -24,7 +24,7 @@ from itertools import product
 import numpy as np
 
 import wayfield as wf
-from wayfield.plans import RuleName, TieName
+from wayfield.plans.planning import RuleName, TieName
 
 from ..engine import Records, Row
 from ..paper.grid import AUDIT_SEEDS, SEEDS

@@ -35,9 +35,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wayfield as wf
-from wayfield.kernels._types import BoolArray, FloatArray
-from wayfield.labels import label_distance
-from wayfield.pipeline import Answer
+from wayfield import travel
+from wayfield.advice import Answer
+from wayfield.graphs.labels import label_distance
+from wayfield.typing import BoolArray, FloatArray
 
 from .. import audit
 from ..engine import Profile, Records, Row
@@ -284,7 +285,7 @@ def run_audits(cell: DecisionCell) -> list[Row]:
         for _ in range(DRAWS):
             some = ratio[rng.choice(starts.size, AUDITS, replace=False)]
             try:
-                bound = wf.cost_bound(
+                bound = travel.cost_bound(
                     np.ones(AUDITS), some, 1.0 - RISK, confidence=confidence, population=population
                 )
                 factor = bound.factor

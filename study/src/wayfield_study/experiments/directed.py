@@ -20,10 +20,10 @@ from scipy.ndimage import gaussian_filter
 from scipy.spatial import KDTree
 
 import wayfield as wf
-from wayfield._text import number_of, percent
-from wayfield.extension import Method, check_field
-from wayfield.kernels._types import BoolArray, FloatArray, IntArray
-from wayfield.plans import RuleName, TieName
+from wayfield.fields import Method, check_field
+from wayfield.plans.planning import RuleName, TieName
+from wayfield.typing import BoolArray, FloatArray, IntArray
+from wayfield.words import number_of, percent
 
 from ..engine import Profile, Records, Row
 from ..engine.config import one_of, read_lists, real, whole

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from wayfield._text import number_of
+from wayfield.words import number_of
 
 from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables, mean_of, sd_of
 from ..paper.figures import Figure, value

@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wayfield as wf
-from wayfield.kernels._types import FloatArray
+from wayfield.typing import FloatArray
 
 from ..audit import ordering, separated_states, strict_extrema, visits_from, walk_ends
 from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Tables

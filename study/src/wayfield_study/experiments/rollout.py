@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 import wayfield as wf
-from wayfield.kernels._types import FloatArray
+from wayfield.typing import FloatArray
 
 from ..engine import Measure, Records, Row, Tables, mean_of, sd_of
 from ..engine.statistics import bootstrap_interval, wilson_interval

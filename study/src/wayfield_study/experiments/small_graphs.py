@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 
 import wayfield as wf
-from wayfield.plans import Plan
+from wayfield.plans.planning import Plan
 
 from ..audit.lattice_search import UPDATE, Search, contests, induced
 from ..audit.witnesses import Witness, seven_node

@@ -47,10 +47,10 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.sparse.linalg import splu
 
 import wayfield as wf
-from wayfield._threads import one_thread
-from wayfield.kernels._types import FloatArray
-from wayfield.kernels.doubledouble import Pair
-from wayfield.kernels.plaplacian import update_residual
+from wayfield.fields.kernels.plaplacian import update_residual
+from wayfield.numerics.doubledouble import Pair
+from wayfield.numerics.threads import one_thread
+from wayfield.typing import FloatArray
 
 from ..engine import Measure, Profile, Records, Row, mean_of, sd_of
 from ..kernels import energy as kernels

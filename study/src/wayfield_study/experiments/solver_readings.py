@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import wayfield as wf
-from wayfield.kernels._types import FloatArray
+from wayfield.typing import FloatArray
 
 from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Tables
 from ..paper.grid import DESIGN_SEEDS, SEEDS

@@ -12,9 +12,9 @@ from math import inf, nan, sqrt
 
 import numpy as np
 
-from wayfield.kernels._jit import njit
-from wayfield.kernels._types import BoolArray, FloatArray, IntArray
-from wayfield.kernels.csr import Arcs
+from wayfield.numerics.csr import Arcs
+from wayfield.numerics.jit import njit
+from wayfield.typing import BoolArray, FloatArray, IntArray
 
 UNSEEN, ON_WALK = -3, -2
 NOWHERE = -1

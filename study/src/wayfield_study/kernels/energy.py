@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfield.kernels._jit import njit
-from wayfield.kernels._types import FloatArray, IntArray
-from wayfield.kernels.csr import Arcs
+from wayfield.numerics.csr import Arcs
+from wayfield.numerics.jit import njit
+from wayfield.typing import FloatArray, IntArray
 
 
 class Edges(NamedTuple):

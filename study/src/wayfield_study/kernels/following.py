@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfield.kernels._jit import njit
-from wayfield.kernels._types import BoolArray, FloatArray, IntArray
-from wayfield.kernels.csr import Arcs, reverse_arcs
-from wayfield.kernels.flooding import flood
-from wayfield.kernels.heap import Heap, drop_least, push
+from wayfield.numerics.csr import Arcs, reverse_arcs
+from wayfield.numerics.heap import Heap, drop_least, push
+from wayfield.numerics.jit import njit
+from wayfield.plans.kernels.flooding import flood
+from wayfield.typing import BoolArray, FloatArray, IntArray
 
 
 class Outcome(NamedTuple):

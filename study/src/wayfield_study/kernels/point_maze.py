@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfield.kernels._jit import njit
-from wayfield.kernels._types import BoolArray, FloatArray, IntArray
+from wayfield.numerics.jit import njit
+from wayfield.typing import BoolArray, FloatArray, IntArray
 
 UNIT, OFFSET = 4.0, 4.0
 """Side of a cell, and how far cell (0, 0) lies below the origin."""

@@ -29,7 +29,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from wayfield.kernels._types import BoolArray, FloatArray
+from wayfield.typing import BoolArray, FloatArray
 
 from .figures import FIGURES, same_as
 from .rules import LEVEL, Expected

@@ -15,14 +15,23 @@ from itertools import product
 from math import isfinite
 from typing import Any, TypeAlias
 
-from wayfield._text import number_of
+from wayfield.words import number_of
 
 from ..engine.records import Records, Tables
 from ..engine.statistics import Measure
 from ..engine.tasks import Experiment
 from ..report import Finding
 from .figures import FIGURES, TABLES, Figure
-from .grid import CELL, GRID, LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS, Configuration, papers_rows
+from .grid import (
+    CELL,
+    GRID,
+    LABEL_FRACTIONS,
+    MAZES,
+    REFINEMENTS,
+    SEEDS,
+    Configuration,
+    papers_rows,
+)
 
 NOT_RUN = Measure(None, note="the experiment was not run")
 Measures: TypeAlias = dict[str, Measure]

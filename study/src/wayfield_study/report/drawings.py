@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayfield.graph import Graph
-from wayfield.kernels._types import FloatArray
-from wayfield.labels import Labels
-from wayfield.plans import Plan
+from wayfield.graphs.graph import Graph
+from wayfield.graphs.labels import Labels
+from wayfield.plans.planning import Plan
+from wayfield.typing import FloatArray
 
 from ..engine.tasks import Row
 from .charts import drawing, tag

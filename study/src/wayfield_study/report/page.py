@@ -15,10 +15,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from wayfield._optional import need
-from wayfield._text import number_of
+from wayfield.checks import need
 from wayfield.errors import InputError
-from wayfield.files import Outbox
+from wayfield.graphs.tables import Outbox
+from wayfield.words import number_of
 
 from ..engine.records import NO_ROWS, Records, Tables, as_records
 from ..engine.runner import Run

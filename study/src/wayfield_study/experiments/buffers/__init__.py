@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 import wayfield as wf
-from wayfield.kernels._types import FloatArray
+from wayfield import replay
+from wayfield.typing import FloatArray
 
 from ...engine import NO_ROWS, Profile, Records, Row, Study, Tables
 from ...engine.statistics import wilson_interval
@@ -82,7 +83,7 @@ def run(cell: BufferCell) -> list[Row]:
     world, data = cell.draw()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what it warns of is in the verdict
-        planner = wf.Planner(data)
+        planner = replay.Planner(data)
         verdict = planner.check().verdict
         guides: dict[str, Guide] = {"subgoals": ours(world, planner, by_actions=False)}
         if world.has_actions:

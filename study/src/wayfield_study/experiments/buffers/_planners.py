@@ -34,7 +34,8 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 import wayfield as wf
-from wayfield.kernels._types import BoolArray, FloatArray
+from wayfield import replay
+from wayfield.typing import BoolArray, FloatArray
 
 from ._worlds import Actions, World, behave, steer
 
@@ -66,7 +67,7 @@ Columns: TypeAlias = dict[str, NDArray[Any]]
 # -------------------------------------------------------------------- ours
 
 
-def ours(world: World, planner: wf.Planner, by_actions: bool) -> Guide:
+def ours(world: World, planner: replay.Planner, by_actions: bool) -> Guide:
     """Return a guide by the actions of a planner, or by its sub-goals."""
 
     def plan(goal: FloatArray) -> Plan:
@@ -88,7 +89,7 @@ def ours(world: World, planner: wf.Planner, by_actions: bool) -> Guide:
 def shortest(world: World, data: Columns, seed: int) -> Guide:
     """Plan by shortest paths on observed arcs."""
     count = round(10 * np.cbrt(len(data["observations"])))
-    replay = wf.Replay.from_dataset(data, landmarks=count, seed=seed)
+    replay = replay.Replay.from_dataset(data, landmarks=count, seed=seed)
     return _on_graph(world, replay.graph, replay.states.astype(np.float64), replay.locate)
 
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfield.kernels._types import BoolArray, FloatArray
+from wayfield.typing import BoolArray, FloatArray
 
 Rng: TypeAlias = np.random.Generator | None
 Actions: TypeAlias = NDArray[np.int64]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import wayfield as wf
-from wayfield.kernels._types import BoolArray, FloatArray
+from wayfield.typing import BoolArray, FloatArray
 
-from ._worlds import (
+from ._worlds import (  # fmt: skip
     Actions,
     Arm,
     Hill,
@@ -25,7 +25,7 @@ from ._worlds import (
     Task,
     World,
     wrap,
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

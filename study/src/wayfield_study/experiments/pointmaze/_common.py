@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 import wayfield as wf
-from wayfield.kernels._types import FloatArray
+from wayfield.typing import FloatArray
 
 from ...engine import Records, Row
 from ...engine.statistics import wilson_interval

@@ -22,7 +22,8 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial import cKDTree
 
 import wayfield as wf
-from wayfield.kernels._types import BoolArray, FloatArray
+from wayfield import replay
+from wayfield.typing import BoolArray, FloatArray
 
 from ...kernels.point_maze import OFFSET, RASTER, UNIT, Blocks, Cells, Dice, collect, walk
 
@@ -197,7 +198,7 @@ class Scene:
 
     maze: PointMaze
     buffer: Buffer
-    replay: wf.Replay
+    replay: replay.Replay
     seed: int
 
     @cached_property
@@ -225,9 +226,9 @@ class Scene:
         return found.reshape(self.squares.shape[:2]).astype(np.int32)
 
     @cached_property
-    def planner(self) -> wf.Planner:
+    def planner(self) -> replay.Planner:
         """A planner made from the buffer alone, with landmarks of its own."""
-        return wf.Planner(self.buffer._asdict(), seed=self.seed)
+        return replay.Planner(self.buffer._asdict(), seed=self.seed)
 
     @cached_property
     def launch(self) -> FloatArray:
@@ -254,7 +255,7 @@ class Scene:
 def make_scene(dataset: str, share: float, landmarks: int, seed: int) -> Scene:
     """Collect a buffer and choose its landmarks; the latest scene is cached."""
     buffer = collect_buffer(dataset, seed, share)
-    replay = wf.replay_graph(
+    replay = replay.replay_graph(
         buffer.observations,
         terminals=buffer.terminals,
         actions=buffer.actions,

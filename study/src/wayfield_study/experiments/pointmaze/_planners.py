@@ -32,9 +32,9 @@ from scipy.sparse.linalg import eigsh
 from scipy.spatial import cKDTree
 
 import wayfield as wf
-from wayfield.chance import ExpectedCost
-from wayfield.extension import Method
-from wayfield.kernels._types import BoolArray, FloatArray
+from wayfield.fields import Method
+from wayfield.mdp import ExpectedCost
+from wayfield.typing import BoolArray, FloatArray
 
 from ._maze import Route, Scene
 

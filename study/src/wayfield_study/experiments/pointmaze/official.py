@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from wayfield._optional import missing, need
-from wayfield.kernels._types import FloatArray
-from wayfield.sim.mazes import global_seed
+from wayfield.checks import missing, need
+from wayfield.typing import FloatArray
 
 from ...engine import Profile, Records, Row
 from ...kernels.point_maze import STEP
 from ...report import Table
+from ...sim.mazes import global_seed
 from .._shared import make_experiment
 from . import _common as common
 from ._common import OURS, PointCell

@@ -8,21 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wayfield._text import number_of, percent
+from wayfield.words import number_of, percent
 
 from ...engine import Profile, Records
 from ...report import Chart, Finding, Series, Table, scatter
 from .._shared import make_experiment
 from . import _common as common
-from ._common import (
-    OURS,
-    PointCell,
-    arms_of,
-    point_grid,
-    say_success,
-    share,
-    success_table,
-)
+from ._common import OURS, PointCell, arms_of, point_grid, say_success, share, success_table
 from ._planners import GRAPHS
 
 NEIGHBOURS = tuple(graph for graph in GRAPHS if graph.startswith("xy-"))

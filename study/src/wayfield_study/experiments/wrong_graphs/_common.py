@@ -24,11 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wayfield as wf
-from wayfield import mending
-from wayfield.extension import Method
-from wayfield.kernels._types import BoolArray, FloatArray
-from wayfield.mending import Mended, MendMethod
-from wayfield.mending.trips import Bound
+from wayfield import travel
+from wayfield import travel as mending
+from wayfield.fields import Method
+from wayfield.travel import Mended, MendMethod
+from wayfield.travel.trips import Bound
+from wayfield.typing import BoolArray, FloatArray
+from wayfield_study.driving import drive
 
 from ...engine import Profile, Records, Row
 from ...engine.config import one_of, read_lists, real, whole
@@ -46,7 +48,7 @@ FEWEST = 3
 SEEDS = tuple(range(8))
 SOME = ("patch", "short1", "alias10", "road", "combo", "exact")
 """Worlds that differ most; what is not run on all of them is run on these."""
-BEST = wf.Best()
+BEST = travel.Best()
 """Model selection: the mend method that predicts held-out costs best."""
 SMALL = 0.2
 """Size of the worlds of quick profiles: about 300 states."""
@@ -181,7 +183,7 @@ def drive_by(case: Case, graph: wf.Graph | Mended, memory: bool = False) -> Walk
     world, cap = case.world, case.world.max_steps
     # where steps slip, no number of failures refutes an arc
     limits = {"patience": cap if world.slippery else 1, "max_steps": cap}
-    walks = wf.drive(graph, world.world(case.seed), case.starts, world.goal, memory, **limits)
+    walks = drive(graph, world.world(case.seed), case.starts, world.goal, memory, **limits)
     chosen = graph.chosen if isinstance(graph, Mended) else ""
     return WalkResults(walks.reached, walks.paid, walks.found, chosen)
 
@@ -228,15 +230,15 @@ def _oracle(case: Case) -> WalkResults:
     world = case.world
     if world.slippery:
         return follow(case, world.truth)
-    known = wf.drive(world.real, world.real, case.starts, world.goal)
+    known = drive(world.real, world.real, case.starts, world.goal)
     return WalkResults(known.reached, known.paid, known.found)
 
 
 MENDS: Mapping[str, MendMethod] = {
-    "least_change": wf.LeastChange(),
-    "no_shortcuts": wf.NoShortcuts(),
-    "smooth": wf.Smooth(),
-    "both": wf.Both(),
+    "least_change": travel.LeastChange(),
+    "no_shortcuts": travel.NoShortcuts(),
+    "smooth": travel.Smooth(),
+    "both": travel.Both(),
     "mend": BEST,
 }
 """Mend methods by the names of their arms."""

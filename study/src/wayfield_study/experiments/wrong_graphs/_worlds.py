@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.spatial import Delaunay, KDTree
 
 import wayfield as wf
-from wayfield.kernels._types import BoolArray, FloatArray, IntArray
-from wayfield.kernels.shortest import breadth_first
+from wayfield.numerics.shortest import breadth_first
+from wayfield.typing import BoolArray, FloatArray, IntArray
 
 Rng: TypeAlias = np.random.Generator
 PATIENCE = 20

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wayfield._text import number_of, percent
+from wayfield.words import number_of, percent
 
 from ...engine import Records, Row
 from ...report import Chart, Finding, Scale, Series, Table, chart

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import product
 
 import wayfield as wf
-from wayfield.mending import Mended
+from wayfield.travel import Mended
 
 from ...engine import Records, Row
 from ...report import Finding, Table

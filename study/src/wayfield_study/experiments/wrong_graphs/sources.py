@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 import wayfield as wf
-from wayfield._text import percent
+from wayfield.words import percent
 
 from ...engine import Records, Row
 from ...report import Finding, Table

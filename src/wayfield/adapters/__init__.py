@@ -1,0 +1,1 @@
+"""The library in the form that scikit-learn and JAX expect."""

@@ -1,0 +1,372 @@
+"""From labels to a plan with its certificate, in one call.
+
+    labels → extension → (lifted, if asked) → plan → certificate
+
+Each step is a public function: `extend`, `lift`, `plan` and `certify`. `solve` does what is needed
+between them. A component without a label cannot reach the goal. A lifted field is no longer inside
+its bracket, and differs from the labels that were lifted. So its plan is certified for the lifted
+values, and for the remaining labels.
+
+If the graph is uncertain, labels may be used to mend it instead (`mend`):
+
+    labels → mended graph → its predicted costs → plan → certificate
+
+``mend=True`` uses the best predictions, `Mended.cost_to_go`, lifted so that every start arrives. A
+mend method by name uses the distances of its graph, which have no false sinks; with an extension
+method as well, the labels also correct these distances.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from ..certificates import Certificate, certify
+from ..checks import as_flag, as_vertex, frozen
+from ..errors import InputError, Message
+from ..fields import AMLE, Extension, Method, check_field, describe, extend
+from ..graphs.graph import Graph, check_graph
+from ..graphs.labels import Labels, check_labels
+from ..graphs.shortest_paths import cost_to_go
+from ..plans.lifting import Lifted
+from ..plans.lifting import lift as lift_field
+from ..plans.planning import Outcome, Plan, Rollout, false_sinks, plan
+from ..typing import FloatArray
+from ..words import number_of
+from .units import unit_question
+
+if TYPE_CHECKING:
+    from ..certificates.contradiction import Contradictions
+    from ..graphs.names import Naming
+    from ..travel import Mended, MendMethod
+
+DISTANCE = "graph distance"
+"""Name of the method if there is none."""
+FLAT = 1e-12
+"""Largest difference of equal values, as a share of the largest label."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer:
+    """A value and a move for each state, where they lead, and how far to trust them.
+
+    Attributes
+    ----------
+    labels : Labels
+        The given labels.
+    field : Extension
+        Their extension, with its bracket and status.
+    plan : Plan
+        The greedy plan, on the field or on the lifted field.
+    certificate : Certificate
+        What the values prove about the plan's moves.
+    lifted : Lifted or None
+        The lifted field, or None without `lift`.
+    mended : Mended or None
+        The mended graph, or None without `mend`. With ``mend=True`` the plan is on
+        ``mended.prediction.graph``, else on ``mended.graph``.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> from wayfield import travel
+    >>> path = wf.Graph.from_edges(range(4), range(1, 5))
+    >>> answer = wf.solve(path, wf.Labels([0, 4], [0.0, 4.0]), goal=0)
+    >>> answer.values
+    array([0., 1., 2., 3., 4.])
+    >>> print(answer.summary(names=["home", "bridge", "mill", "wood", "farm"], starts=[4]))
+    graph     5 vertices, 4 edges, all of length 1; in one piece
+    labels    2 (40 % of the vertices), values 0 to 4; goal home
+    method    AMLE(): converged; its equation is solved to within ...
+    plan      4 of 4 starts reach the goal (100 %)
+    proved    4 moves and 4 routes are optimal, if labels are right and no edge is false or ...
+    margin    every route tolerates errors of the values below 1; weakest at mill (1, 3 routes), ...
+    bound     the field is the true cost-to-go, if graph and labels are right
+    route     farm → wood → mill → bridge → home: cost 4, 4 steps; tolerates errors below 1, ...
+    advice    compare(graph, labels, goal) says what to use: the labels, or ...
+    """
+
+    labels: Labels
+    field: Extension
+    plan: Plan
+    certificate: Certificate
+    lifted: Lifted | None = None
+    mended: Mended | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of the plan."""
+        return self.plan.graph
+
+    @property
+    def goal(self) -> int:
+        """The goal of the plan."""
+        return self.plan.goal
+
+    @property
+    def values(self) -> FloatArray:
+        """(n,) values that the plan follows: those of the field, or of the lifted field.
+
+        +inf where no label can be reached. A label at a state that cannot reach the goal keeps its
+        value; no start is sent there.
+        """
+        return self.plan.values
+
+    @property
+    def outcomes(self) -> NDArray[np.object_]:
+        """(n,) array of `Outcome`: how the rollout from each start ends."""
+        return self.plan.outcomes
+
+    @cached_property
+    def raised(self) -> FloatArray:
+        """(n,) amount that `lift` added to each value, as in `Lifted`; 0 without `lift`."""
+        return frozen(np.zeros(self.values.size)) if self.lifted is None else self.lifted.raised
+
+    @cached_property
+    def raised_states(self) -> NDArray[np.int64]:
+        """(k,) states with a path to the goal and a raised value, most raised first."""
+        up = np.flatnonzero((self.raised > 0.0) & self.plan.reachable)
+        amount = np.round(self.raised[up], 9)  # differences of rounding do not count
+        return frozen(up[np.argsort(-amount, kind="stable")])
+
+    @cached_property
+    def false_sinks(self) -> NDArray[np.int64]:
+        """(k,) labels other than the goal's without a descending arc, before any lift."""
+        before = check_field(self.graph, self.field)
+        return frozen(false_sinks(self.graph, before, self.labels, self.goal))
+
+    @cached_property
+    def behind_labels(self) -> NDArray[np.int64]:
+        """(k,) states behind labels, which have the value of the label.
+
+        Without the labels they would be cut off from the rest: all labels around their part of the
+        graph have one value, and most methods use nothing else. `AMLE` adds the cost of the path to
+        the label if it fills by cost.
+        """
+        graph, labels = self.graph, self.labels
+        free = ~labels.mask(graph)
+        tails, heads, n = graph.tails, graph.indices, graph.num_vertices
+        # components of the graph without its labels
+        inside = free[tails] & free[heads]
+        ones = np.ones(inside.sum())
+        apart = sparse.csr_array((ones, (tails[inside], heads[inside])), shape=(n, n))
+        part = sparse.csgraph.connected_components(apart, directed=False)[1]
+        # the least and the largest label adjacent to each component; +inf and -inf if there is none
+        values = np.zeros(n)
+        values[labels.vertices] = labels.values
+        least, largest = np.full(n, np.inf), np.full(n, -np.inf)
+        for x, y in ((tails, heads), (heads, tails)):
+            beside = free[x] & ~free[y]
+            np.minimum.at(least, part[x[beside]], values[y[beside]])
+            np.maximum.at(largest, part[x[beside]], values[y[beside]])
+        level = np.where(least == largest, least, np.nan)[part]
+        same = np.abs(self.field.values - level) <= FLAT * np.abs(labels.values).max()
+        return frozen(np.flatnonzero(free & same))
+
+    @cached_property
+    def graph_distance(self) -> FloatArray:
+        """(n,) graph distance to the goal, independent of the labels; inf if there is no path."""
+        return frozen(cost_to_go(self.graph, self.goal))
+
+    @cached_property
+    def distance_ratio(self) -> float:
+        """Factor by which the graph distances to the goal fit the labels best.
+
+        Far from 1 if labels and lengths are in different units. Negative if the labels decrease
+        with distance from the goal, as rewards do. NaN if only the goal is labelled.
+        """
+        from .cross_validation import label_factor  # loads `mending`
+
+        return label_factor(self.labels, self.goal, self.graph_distance)
+
+    @cached_property
+    def unit_question(self) -> Message | None:
+        """A question, if labels and lengths seem to be in different units."""
+        from .cross_validation import above_goal  # loads `mending`
+
+        return unit_question(*above_goal(self.labels, self.goal, self.graph_distance))
+
+    @cached_property
+    def contradictions(self) -> Contradictions:
+        """Where labels and graph contradict each other."""
+        from ..certificates.contradiction import contradictions  # not needed for a plan
+
+        return contradictions(self.graph, self.labels)
+
+    @cached_property
+    def route_margins(self) -> FloatArray:
+        """(k,) margins of the routes that arrive, without the goal's own; see `Certificate`."""
+        walked = self.plan.reached.copy()
+        walked[self.goal] = False
+        return frozen(self.certificate.start_margin[walked])
+
+    def route(self, start: int) -> Rollout:
+        """Walk from a start by the plan; a start without a path to the goal does not begin."""
+        start = as_vertex(start, "start", self.graph.num_vertices)
+        if self.outcomes[start] is Outcome.UNREACHABLE:
+            return Rollout(frozen(np.array([start])), 0.0, Outcome.UNREACHABLE)
+        return self.plan.rollout(start)
+
+    def write_proof(
+        self, path: str | os.PathLike[str], names: Collection[object] | bool = False
+    ) -> Path:
+        """Write the field, the plan, its certified moves and their proof into one file.
+
+        ``python -m wayfield_verify FILE`` proves them again in exact arithmetic, using nothing but
+        the file. With ``names=True`` it calls vertices by their names in the graph; pass a list
+        for other names. Returns the path.
+        """
+        return self.certificate.write_proof(path, names)
+
+    def summary(self, names: Naming | None = None, starts: Iterable[int] = ()) -> str:
+        """Return a few lines of text: the findings, and what to do next.
+
+        Parameters
+        ----------
+        names : sequence or mapping, optional
+            Names of the vertices: ``names[x]``. Default: the graph's own names, or indices.
+        starts : iterable of int
+            Start vertices of the routes to show.
+        """
+        from .text import lines
+
+        rows = lines(self.facts(names, starts))
+        return "\n".join(f"{word:<9} {text}" for word, text in rows)
+
+    def facts(self, names: Naming | None = None, starts: Iterable[int] = ()) -> dict[str, Any]:
+        """Return the content of the summary, and more, as plain data that JSON can hold.
+
+        Numbers that are infinite or unknown are None. Parameters as in `summary`.
+        """
+        from .text import facts
+
+        return facts(self, self.graph.names if names is None else names, starts)
+
+    @property
+    def made_by(self) -> str:
+        """Description of how the field was made: a method, mending, both, or distances alone."""
+        known, made = self.plan.reachable, describe(self.field.method)
+        given = self.field.prior is not None
+        alone = given and np.array_equal(self.field.values[known], self.graph_distance[known])
+        if self.mended is None:
+            return DISTANCE if alone and len(self.labels) == 1 else made
+        if self.graph is not self.mended.graph or "prediction" in vars(self.mended):
+            share = self.mended.prediction.shrinkage(self.goal)
+            return "mended graph" + (f", and {share:.2g} of the AMLE residual" if share else "")
+        by = f"mended by {describe(self.mended.method)}"
+        return by if alone else f"{made}, {by}"
+
+    def __repr__(self) -> str:
+        reach = f"{self.plan.num_arrived:,} of {self.plan.num_able:,} starts reach the goal"
+        count = self.raised_states.size
+        lift = f", {number_of(count, 'values')} raised" if count else ""
+        return f"Answer({self.made_by}: {self.field.status}; {reach}{lift})"
+
+
+def solve(
+    graph: Graph,
+    labels: Labels,
+    goal: int,
+    method: Method | None = None,
+    *,
+    mend: MendMethod | bool | None = None,
+    prior: ArrayLike | None = None,
+    lift: bool = False,
+    error: ArrayLike | None = None,
+    check: bool = True,
+) -> Answer:
+    """Extend labels over a graph, plan from every start, and certify the plan.
+
+    Parameters
+    ----------
+    graph : Graph
+        State graph; moves follow its arcs.
+    labels : Labels
+        The known values, including the goal's.
+    goal : int
+        The goal.
+    method : Method, optional
+        How to extend the labels. Default: `AMLE()`, or no extension if the graph is mended.
+    mend : bool or MendMethod, optional
+        Mend the graph with the labels first. True: plan on the best predictions,
+        ``travel.mend(graph, labels, goal).cost_to_go()``. A mend method: plan on the distances of the
+        graph that it mends; with a `method` as well, these are the prior that the labels correct.
+    prior : (n,) array, optional
+        A field that the labels correct, such as ``cost_to_go(graph, goal)``; see `extend`.
+    lift : bool
+        Lift the field as little as possible, so that every start with a path to the goal reaches
+        it; see `wayfield.lift`.
+    error : float or (n,) array, optional
+        Bound on the difference between the values and the true cost-to-go. The certificate then
+        says which moves are optimal in spite of it; without it, by how much each move leads.
+    check : bool
+        Raise `NotConverged` if the method misses its guarantee. If False, return an answer with a
+        ``field.status`` that says so.
+
+    Returns
+    -------
+    Answer
+        Field, plan, certificate and outcomes; see ``answer.summary()``.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> from wayfield import travel
+    >>> path = wf.Graph.from_edges(range(4), range(1, 5))
+    >>> noisy = wf.Labels([0, 2, 4], [0.0, 5.0, 4.0])
+    >>> wf.solve(path, noisy, goal=0)
+    Answer(AMLE(): converged; 2 of 4 starts reach the goal)
+    >>> safe = wf.solve(path, noisy, goal=0, lift=True)
+    >>> safe
+    Answer(AMLE(): converged; 4 of 4 starts reach the goal, 2 values raised)
+    >>> safe.route(4)
+    Rollout(reached, 4 steps, cost 4)
+    >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+    >>> wf.solve(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, mend=travel.LeastChange())
+    Answer(mended by LeastChange(): converged; 9 of 9 starts reach the goal)
+    """
+    goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
+    as_flag(lift, "lift")
+    mended, known = None, labels
+    if mend is not None and mend is not False:
+        if prior is not None:
+            raise InputError("prior and mend exclude each other: a mended graph is its own prior")
+        from ..travel import mend as fit  # as large as everything that a plain solve loads
+
+        mended = fit(graph, labels, goal, None if mend is True else mend)
+        labels = check_labels(labels, graph).with_goal(goal)
+        if mend is True and method is None:
+            prior, graph = mended.cost_to_go(), mended.prediction.graph
+            lift = lift or mended.prediction.shrinkage(goal) > 0.0
+        else:
+            graph = mended.prediction.graph if mend is True else mended.graph
+            prior = cost_to_go(graph, goal)
+        known = Labels([goal], [0.0]) if method is None else labels
+        method = AMLE(fill="flat") if method is None else method  # corrects the prior by 0
+    how = AMLE() if method is None else method
+    field = extend(graph, known, how, prior=prior, unreachable="nan", check=check)
+    lifted, judged = None, field
+    if lift:
+        if not np.isfinite(field.values[goal]):
+            raise InputError(
+                f"no label is in reach of the goal {goal}, so it has no value: label it"
+            )
+        lifted = lift_field(graph, field, goal)
+        if not lifted.unchanged:
+            # the lifted field is certified as it is, for the labels that it still agrees with
+            judged = replace(field, values=lifted.values, lower=None, upper=None)
+            stays = lifted.values[known.vertices] == known.values
+            if not stays.any():  # a label at the goal would have stayed
+                raise InputError("lifting raised every label, since the goal has none: label it")
+            known = Labels(known.vertices[stays], known.values[stays], known.error)
+    moves = plan(graph, judged, goal)
+    certificate = certify(graph, known, judged, moves, 0.0 if error is None else error)
+    return Answer(labels, field, moves, replace(certificate, field=field), lifted, mended)

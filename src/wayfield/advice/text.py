@@ -1,0 +1,453 @@
+"""Text of an answer: plain data, lines that a person reads in five seconds, and advice.
+
+`facts` collects, `lines` and `advise` render. Everything comes from the arrays of an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..checks import plain
+from ..fields import AMLE
+from ..graphs.names import Caller, Naming
+from ..plans.planning import Outcome
+from ..plans.sinks import TrimmedLabels
+from ..words import (
+    PROOF,
+    TIE,
+    against_text,
+    margin_text,
+    number_of,
+    percent,
+    quoted,
+    seconds_text,
+    short,
+)
+from .solving import DISTANCE, FLAT, Answer
+
+if TYPE_CHECKING:
+    from ..typing import FloatArray
+
+MOST_NAMED = 5
+"""Number of states of one kind that are named; the arrays hold all of them."""
+MOST_WEAK = 3
+"""Number of states named in the summary as those that decide margins."""
+ROUTE_ENDS = 6
+"""Number of states named at each end of a long route."""
+
+TRIFLE = 0.02
+"""Contradictions below this share of the largest label are ignored."""
+MANY_BEHIND = 0.05
+"""Share of states behind labels above which another method is recommended."""
+
+IN_PYTHON = {
+    "amle": "AMLE()",
+    "cost": 'AMLE(fill="cost")',
+    "lift": "lift=True",
+    "drop": "drop_false_sinks",
+    "route": "answer.route(start)",
+    "compare": "compare(graph, labels, goal)",
+    "mend": "mend(graph, labels, goal)",
+    "limit": "a larger time_limit",
+}
+"""Recommended calls, as in Python; the command line has its own."""
+
+
+# ------------------------------------------------------------------ plain data
+
+
+def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[str, Any]:
+    """Return the findings as data that JSON can hold; see `Answer.facts`."""
+    call = Caller(names, answer.graph.num_vertices)
+    graph, labels, moves, certificate = answer.graph, answer.labels, answer.plan, answer.certificate
+    sinks, behind = answer.false_sinks, answer.behind_labels
+    lost = np.flatnonzero(~moves.reachable)
+    dropped = labels.dropped if isinstance(labels, TrimmedLabels) else labels.vertices[:0]
+    label_at = dict(zip(labels.vertices.tolist(), labels.values.tolist(), strict=True))
+    found: dict[str, Any] = plain(
+        {
+            "graph": {
+                "vertices": graph.num_vertices,
+                "edges": graph.num_edges,
+                "directed": graph.directed,
+                "least_length": graph.lengths.min(initial=np.inf),
+                "largest_length": graph.lengths.max(initial=-np.inf),
+                "components": int(graph.components.max(initial=-1)) + 1,
+                "strong_components": int(graph.strong_components.max(initial=-1)) + 1,
+                "cannot_reach_goal": lost.size,
+                "cannot_reach_examples": [call(x) for x in lost[:MOST_NAMED]],
+                "without_value": int((~np.isfinite(answer.field.values)).sum()),
+                "behind_labels": behind.size,
+                "behind_labels_examples": [call(x) for x in behind[:MOST_NAMED]],
+            },
+            "labels": {
+                "count": len(labels),
+                "least": labels.values.min(),
+                "largest": labels.values.max(),
+                "false_sink_count": sinks.size,
+                "false_sinks": [
+                    {"name": call(x), "value": label_at[x]} for x in sinks[:MOST_NAMED].tolist()
+                ],
+                "dropped_count": dropped.size,
+                "dropped": [call(x) for x in dropped[:MOST_NAMED]],
+                "per_graph_distance": answer.distance_ratio,
+            },
+            "goal": call(answer.goal),
+            "method": answer.made_by,
+            "status": str(answer.field.status),
+            "converged": answer.field.status.good,
+            "seconds": answer.field.seconds,
+            "bracket_width": answer.field.width,
+            "residual": answer.field.residual,
+            "mended": None if answer.mended is None else answer.mended.facts(names),
+            "contradictions": answer.contradictions.against,
+            "plan": _plan_facts(answer, call),
+            "margin": _margin_facts(answer, call),
+            "certified": {
+                "error": np.max(certificate.error),
+                "states": certificate.certified.mean(),
+                "starts": certificate.start_certified.mean(),
+            },
+            "proved": {
+                "moves": int(certificate.proved.sum()) - int(certificate.proved[answer.goal]),
+                "routes": int(certificate.route_proved.sum())
+                - int(certificate.route_proved[answer.goal]),
+                "refuted": certificate.intervals.refuted,
+                "labels_used": answer.mended is None or len(answer.field.labels or ()) > 1,
+            },
+            "value_error_bound": {"largest": None, "median": None},
+            "routes": [_route_facts(answer, call, start) for start in starts],
+        }
+    )
+    if answer.lifted is None or answer.lifted.unchanged:
+        # possible error of the values if labels and graph are right
+        bound: FloatArray = certificate.error_bound[moves.reachable]
+        median = np.quantile(bound, 0.5, method="lower")
+        found["value_error_bound"] = plain({"largest": bound.max(), "median": median})
+    found["units"] = answer.unit_question
+    return found | {"advice": advise(answer, found, IN_PYTHON)}
+
+
+def _plan_facts(answer: Answer, call: Caller) -> dict[str, Any]:
+    """Return the outcomes of the starts with a path to the goal."""
+    moves, raised = answer.plan, answer.raised_states
+    caught = np.bincount(moves.basin[moves.basin >= 0], minlength=len(moves.cycles))
+    touching = moves.touches(answer.labels)
+    # the loops that catch starts with a path to the goal, those that catch most first
+    fatal = np.flatnonzero(moves.reachable[moves.cycle_members[moves.cycle_offsets[:-1]]])
+    worst = fatal[np.argsort(-caught[fatal], kind="stable")[:MOST_NAMED]]
+    return {
+        "can_reach": moves.num_able,
+        "reach": moves.num_arrived,
+        "success": moves.success,
+        "dead_ends": int((answer.outcomes == Outcome.DEAD_END).sum()),
+        "loop_count": fatal.size,
+        "loops": [
+            {
+                "states": [call(x) for x in moves.cycles[i][: 2 * MOST_NAMED]],
+                "size": moves.cycles[i].size,
+                "catches": int(caught[i]),
+                "touches_a_label": bool(touching[i]),
+            }
+            for i in worst
+        ],
+        "raised": None
+        if answer.lifted is None
+        else {
+            "count": raised.size,
+            "most": answer.raised[raised].max(initial=0.0),
+            "states": [{"name": call(x), "by": answer.raised[x]} for x in raised[:MOST_NAMED]],
+        },
+    }
+
+
+def _margin_facts(answer: Answer, call: Caller) -> dict[str, Any]:
+    """Return the least and median margin of the routes, and the states that decide the least."""
+    least, certificate = answer.route_margins, answer.certificate
+    if not least.size:
+        return {"least": None, "median": None, "weakest": []}
+    walked = answer.plan.reached.copy()
+    walked[answer.goal] = False
+    counts = np.bincount(certificate.weakest[walked], minlength=walked.size)
+    states = np.flatnonzero(counts)
+    states = states[certificate.margin[states] < np.inf]
+    rounded = np.round(certificate.margin[states], 9)  # differences of rounding do not count
+    order = np.lexsort((states, -counts[states], rounded))
+    return {
+        "least": least.min(),
+        "median": np.quantile(least, 0.5, method="lower"),
+        "weakest": [
+            {"name": call(x), "margin": certificate.margin[x], "routes": int(counts[x])}
+            for x in states[order[:MOST_NAMED]]
+        ],
+    }
+
+
+def _route_facts(answer: Answer, call: Caller, start: int) -> dict[str, Any]:
+    walk, certificate = answer.route(start), answer.certificate
+    begun = walk.outcome is not Outcome.UNREACHABLE
+    margin, weakest = certificate.start_margin[start], certificate.weakest[start]
+    return {
+        "start": call(start),
+        "outcome": str(walk.outcome),
+        "steps": walk.path.size - 1 if begun else None,
+        "cost": walk.cost if begun else None,
+        "margin": margin,
+        "weakest": call(weakest) if begun and margin < np.inf else None,
+        "path": [call(x) for x in walk.path],
+    }
+
+
+# ------------------------------------------------------------------ lines
+
+
+def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the facts of an answer as lines: a heading word, and a text.
+
+    States that cannot reach the goal come first.
+    """
+    graph, labels, made = facts["graph"], facts["labels"], facts["plan"]
+    summary: list[tuple[str, str]] = []
+
+    def say(word: str, text: str) -> None:
+        summary.append((word, text))
+
+    # the graph
+    n, lost = graph["vertices"], graph["cannot_reach_goal"]
+    if lost:
+        named = _some(map(quoted, graph["cannot_reach_examples"]), lost)
+        say("lost", f"{lost:,} of {number_of(n, 'states')} cannot reach the goal at all: {named}")
+    edges = number_of(graph["edges"], "arcs" if graph["directed"] else "edges")
+    edges += " (directed)" if graph["directed"] else ""
+    low, high = graph["least_length"], graph["largest_length"]
+    span = "no lengths" if low is None else f"lengths {low:g} to {high:g}"
+    if low is not None and low == high:
+        span = f"{'all ' if graph['edges'] > 1 else ''}of length {low:g}"
+    pieces = "strong_components" if graph["directed"] else "components"
+    parts = f"{graph[pieces]:,} {pieces.replace('_', ' ')}" if graph[pieces] > 1 else "in one piece"
+    say("graph", f"{number_of(n, 'vertices', 'vertex')}, {edges}, {span}; {parts}")
+
+    # the labels
+    count, least, largest = labels["count"], _number(labels["least"]), _number(labels["largest"])
+    values = f"values {least} to {largest}"
+    if labels["least"] == labels["largest"]:
+        values = f"{'all of ' if count > 1 else ''}value {least}"
+    share, goal = percent(count / n), quoted(facts["goal"])
+    say("labels", f"{count:,} ({share} of the vertices), {values}; goal {goal}")
+    if labels["dropped_count"]:
+        dropped = _some(map(quoted, labels["dropped"]), labels["dropped_count"])
+        say("dropped", f"{number_of(labels['dropped_count'], 'labels')}: {dropped}")
+    sinks = labels["false_sink_count"]
+    if sinks:
+        named = _some(
+            (f"{quoted(s['name'])} ({_number(s['value'])})" for s in labels["false_sinks"]), sinks
+        )
+        some = "1 label is" if sinks == 1 else f"{sinks:,} labels are"
+        say("sinks", f"{some} no higher than any neighbour, so walks can get stuck there: {named}")
+    if facts["units"]:
+        say("units", str(facts["units"]))
+    against = against_text(facts["contradictions"], count, "labels")
+    if against and not facts["units"]:
+        say("against", f"{against}; {PROOF}")
+    if facts["mended"]:
+        say("mended", facts["mended"]["finding"])
+
+    # the field
+    seconds, width = seconds_text(facts["seconds"]), facts["bracket_width"]
+    chosen = facts["mended"] and facts["mended"]["chosen"]
+    if chosen:
+        what = "the graph as it is" if chosen == "plain" else f"“{chosen}”"
+        seconds = seconds_text(facts["mended"]["seconds"])
+        say("method", f"{facts['method']}: {what} chosen; {seconds}")
+    elif facts["method"] == DISTANCE:
+        say("method", f"{DISTANCE}; {seconds}")
+    else:
+        solved = "no bound on how well its equation is solved"
+        if width is not None:
+            solved = f"its equation is solved to within {width:.1e}"
+        say("method", f"{facts['method']}: {facts['status']}; {solved}; {seconds}")
+    behind = graph["behind_labels"]
+    if behind:
+        named = _some(map(quoted, graph["behind_labels_examples"]), behind)
+        lie = "state lies behind a label and has the same value"
+        lie = "states lie behind labels and have the same values" if behind > 1 else lie
+        say("flat", f"{behind:,} {lie}: {named}")
+
+    # the plan
+    text = f"{made['reach']:,} of {made['can_reach']:,} starts reach the goal"
+    text += f" ({percent(made['success'])})"
+    if made["loop_count"]:
+        caught = made["can_reach"] - made["reach"] - made["dead_ends"]
+        text += f"; {caught:,} run into {number_of(made['loop_count'], 'loops')}"
+    if made["dead_ends"]:
+        text += f"; {made['dead_ends']:,} at a dead end"
+    say("plan", text)
+    for loop in made["loops"]:
+        path = " → ".join(map(quoted, loop["states"]))
+        path += " → …" if loop["size"] > len(loop["states"]) else f" → {quoted(loop['states'][0])}"
+        end = "ends" if loop["catches"] == 1 else "end"
+        say("loops", f"{path}, where {number_of(loop['catches'], 'starts')} {end}")
+    if made["loop_count"] > len(made["loops"]):
+        say("loops", f"and {made['loop_count'] - len(made['loops']):,} more")
+    raised = made["raised"]
+    if raised and raised["count"]:
+        up = (f"{quoted(state['name'])} by {short(state['by'])}" for state in raised["states"])
+        say("raised", f"{number_of(raised['count'], 'values')}: {_some(up, raised['count'])}")
+
+    # how far to trust it
+    certified, bound, proved = facts["certified"], facts["value_error_bound"], facts["proved"]
+    if facts["units"]:
+        pass  # nothing is proved while the units may differ
+    elif proved["moves"]:
+        moves, routes = (number_of(proved[name], name) for name in ("moves", "routes"))
+        premise = "labels are right and no edge is false or too cheap"
+        if not proved["labels_used"]:
+            premise = "no edge of the mended graph is false or too cheap; labels are not used"
+        say("proved", f"{moves} and {routes} are optimal, if {premise}")
+    elif proved["refuted"]:
+        say("proved", "no moves: labels and graph contradict each other")
+    if made["reach"]:
+        say("margin", _margin(facts["margin"]))
+    if certified["error"] != 0.0:  # None is infinite
+        states, starts = percent(certified["states"]), percent(certified["starts"])
+        errors = "errors of any size" if certified["error"] is None else f"{certified['error']:g}"
+        text = f"with errors up to {errors}, {states} of the moves are proved optimal"
+        say("certified", f"{text}, and {starts} of the routes")
+    ratio = labels["per_graph_distance"]
+    rewards = ratio is not None and ratio < 0.0
+    half = (labels["largest"] - labels["least"]) / 2
+    if bound["largest"] is not None and bound["largest"] < half and not rewards:
+        exact = FLAT * max(1.0, labels["largest"])
+        text = "the field is the true cost-to-go"
+        if bound["largest"] > exact:
+            text = f"the true cost-to-go is within {short(bound['largest'])} of the field"
+            middle = f"within {short(bound['median'])}" if bound["median"] > exact else "equal"
+            text += f" (at half of the states, {middle})"
+        say("bound", f"{text}, if graph and labels are right")
+    if facts.get("held_out"):
+        say("held out", facts["held_out"]["text"])
+    for route in facts["routes"]:
+        say("route", _route(route))
+    say("advice", facts["advice"])
+    return summary
+
+
+def _some(names: Iterable[str], count: int) -> str:
+    """Return a list of names out of `count`."""
+    shown = list(names)
+    return ", ".join(shown) + (" …" if count > len(shown) else "")
+
+
+def _number(value: float) -> str:
+    return f"{value + 0.0:g}"  # -0 is 0
+
+
+def _margin(margin: Mapping[str, Any]) -> str:
+    """Return the errors that the routes tolerate, and where they tolerate least."""
+    least, median, weakest = margin["least"], margin["median"], margin["weakest"]
+    if least is None and not weakest:
+        return "no route has a choice of moves, so errors of the values change nothing"
+    if least is None:
+        text = "some routes pass next to a state of unknown value, and tolerate no error"
+    elif least >= TIE:
+        text = f"every route tolerates errors of the values below {margin_text(least)}"
+    elif least > -TIE:
+        text = "some routes tolerate no error: another move looks as cheap"
+    else:
+        more = margin_text(-2.0 * least)
+        text = f"some routes take a move that looks {more} more costly than another"
+    if median is not None and least is not None and median - least > TIE * max(1.0, abs(median)):
+        text += f", the median route {_tolerates(median)}"
+    states = []
+    for state in weakest[:MOST_WEAK]:
+        known = "unknown" if state["margin"] is None else margin_text(state["margin"])
+        states.append(f"{quoted(state['name'])} ({known}, {number_of(state['routes'], 'routes')})")
+    return f"{text}; weakest at {', '.join(states)}"
+
+
+def _tolerates(margin: float | None) -> str:
+    """Return the error that one route tolerates."""
+    if margin is None or margin < TIE:
+        return "tolerates no error"
+    return f"tolerates errors below {margin_text(margin)}"
+
+
+def _route(route: Mapping[str, Any]) -> str:
+    names = list(map(quoted, route["path"]))
+    if route["cost"] is None:
+        return f"{names[0]}: cannot reach the goal"
+    if len(names) > 2 * ROUTE_ENDS:
+        names = [*names[:ROUTE_ENDS], "…", *names[-ROUTE_ENDS:]]
+    text = f"{' → '.join(names)}: cost {route['cost']:g}, {number_of(route['steps'], 'steps')}"
+    if route["outcome"] != "reached":
+        return f"{text}; {route['outcome']}!"
+    if route["weakest"] is None:  # no choice anywhere
+        return text
+    return f"{text}; {_tolerates(route['margin'])}, weakest at {quoted(route['weakest'])}"
+
+
+# ------------------------------------------------------------------ advice
+
+
+def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -> str:
+    """Return the most urgent advice. `calls` holds the calls to recommend.
+
+    ``facts["verdict"]`` is the verdict of `compare` on the same data, if it was computed.
+    """
+    exact, labels, made = isinstance(answer.field.method, AMLE), facts["labels"], facts["plan"]
+    if not answer.field.status.good:
+        missed = f"the solver missed its guarantee ({answer.field.status})"
+        if exact:
+            return f"{missed}: the values may be right, but this is not proved"
+        return f"{missed}: try {calls['amle']}"
+    if made["can_reach"] == 0:
+        arcs = ", and do the arcs point the right way?" if answer.graph.directed else "?"
+        return f"no other state can reach the goal: is it the right one{arcs}"
+    if answer.goal not in answer.labels.vertices:
+        return "the goal has no label, so nothing leads there: label it"
+    known = answer.field.values[answer.plan.reachable]
+    if known.size > 1 and np.ptp(known) == 0.0:  # one value wherever the goal can be reached from
+        reason = "only the goal is labelled" if labels["count"] == 1 else "the labels are all equal"
+        return f"{reason}, so the field is constant: label states with different values"
+    ratio = answer.distance_ratio
+    if ratio < 0.0:
+        return "labels decrease away from the goal: if they are rewards, negate them"
+    if facts["units"]:
+        return str(facts["units"])
+    # what to use, and what is wrong if labels contradict the graph noticeably
+    remark, against = facts.get("verdict") or "", answer.contradictions
+    excess = np.concatenate([against.optimistic.excess, against.pessimistic.excess])
+    if excess.max(initial=0.0) > TRIFLE * against.largest and (remark or answer.mended is None):
+        remark = remark or f"{calls['compare']} says what to use."
+        remark = f"{remark} {calls['mend']} says what is wrong with the graph."
+    if made["reach"] < made["can_reach"]:
+        count = labels["false_sink_count"]
+        if not exact:
+            stuck = f"walks get stuck on this field: try {calls['amle']}, or lift it"
+            stuck += f" ({calls['lift']})"
+        elif not count:
+            stuck = f"walks get stuck on this field: lift it ({calls['lift']})"
+        else:
+            them = "it" if count == 1 else "them"
+            stuck = f"walks can get stuck at {number_of(count, 'labels')}: check {them}, "
+            stuck += f"drop {them} ({calls['drop']}) or lift the field ({calls['lift']})"
+        return f"{stuck}. {remark}" if remark else stuck
+    if made["raised"] and made["raised"]["count"] and answer.mended is None:
+        raised: Sequence[Mapping[str, Any]] = made["raised"]["states"]
+        where = _some((quoted(state["name"]) for state in raised), made["raised"]["count"])
+        return f"values were raised so that every walk arrives: check the labels around {where}"
+    if remark:
+        return remark
+    behind = facts["graph"]["behind_labels"]
+    if behind >= MANY_BEHIND * facts["graph"]["vertices"]:
+        states = "states lie" if behind > 1 else "state lies"
+        return f"{behind:,} {states} behind labels: {calls['cost']} adds the cost from there"
+    if facts["routes"] and labels["count"] == 1:
+        paths = "these are the graph's own shortest paths"
+        return f"{paths}; with a few measured costs, {calls['mend']} shows whether it is wrong"
+    if not facts["routes"]:
+        return f"every start with a path to the goal reaches it; {calls['route']} shows its route"
+    return f"{calls['compare']} says what to use: the labels, or the graph's own distances"

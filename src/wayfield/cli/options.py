@@ -1,0 +1,330 @@
+"""Options that several commands share, and help texts.
+
+A group of options is a dataclass. A command takes it as one parameter, and `with_options` expands
+its fields into the command's signature, where typer reads them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from ..errors import InputError
+from ..fields.names import METHODS as METHODS
+
+if TYPE_CHECKING:
+    from ..advice import Answer
+    from ..fields import Method
+    from ..graphs.graph import Graph
+    from ..graphs.labels import Labels
+    from ..graphs.tables import Style
+    from ..typing import FloatArray
+
+MENDS = "{mend methods}"
+"""Placeholder for the names of the mend methods, filled in when help is printed."""
+DISTANCE = "distance"
+"""The prior that needs no file."""
+PATIENCE_OF_VERDICT = 10.0
+"""Time limit in seconds for each field that the verdict chooses from."""
+_FILES = "Files"
+
+
+class Command(TyperCommand):
+    """A command that shows switches without a value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, ``--help`` among them."""
+        return _bare(super().get_params(ctx))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help; the names of the mend methods are loaded only now."""
+        for param in self.params:
+            text = getattr(param, "help", None) or ""
+            if MENDS in text:
+                from ..travel import selection
+
+                words = ", ".join(selection.METHODS)
+                param.help = text.replace(MENDS, words)  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+class Group(TyperGroup):
+    """A group of commands that shows switches without a value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, ``--help`` among them."""
+        return _bare(super().get_params(ctx))
+
+
+def _bare(params: list[Any]) -> list[Any]:
+    """Show switches without a value."""
+    for param in params:
+        if getattr(param, "is_flag", False) and param.metavar is None:
+            param.metavar = ""
+    return params
+
+
+def paragraphs(text: str | None) -> str:
+    """Return a docstring with one line per paragraph, for terminals of any width."""
+    whole = inspect.cleandoc(text or "")
+    return "\n\n".join(" ".join(each.split()) for each in whole.split("\n\n"))
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Expand parameters that are dataclasses of options into options of the command."""
+    signature = inspect.signature(command, eval_str=True)
+    own = signature.parameters.values()
+    groups: dict[str, Any] = {}
+    parameters: list[inspect.Parameter] = []
+    for each in own:
+        if not is_dataclass(each.annotation):
+            parameters.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        groups[each.name] = each.annotation
+        hints = get_type_hints(each.annotation, include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=hints[field.name],
+            )
+            for field in fields(each.annotation)
+        ]
+
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run
+
+
+EdgeFile = Annotated[
+    Path, typer.Argument(metavar="EDGES", help="Edges: from, to, length.", show_default=False)
+]
+Goal = Annotated[str | None, typer.Option("--goal", "-g", metavar="NAME", help="Name of the goal.")]
+Places = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Where the vertices are: name, x, y. Tells false edges from slow streets; pictures.",
+    ),
+]
+Directed = Annotated[bool, typer.Option("--directed", help="Edges are arcs, from → to.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that wayfield did not write.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
+Files = Annotated[bool, typer.Option("--files/--no-files", help="Write the results.")]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")]
+LabelFraction = Annotated[float, typer.Option(help="Mazes: share of the vertices labelled.")]
+"""Checked by `sample_labels`, whose error names the value."""
+
+
+def _folds(count: int) -> int:
+    if count == 1:
+        raise InputError("--folds must be 0, or at least 2")
+    return count
+
+
+NumFolds = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        callback=_folds,
+        help="Cross-validate with N folds: leave out one fold of the labels at a time; 0 for none.",
+    ),
+]
+
+
+def column_option(option: str, text: str) -> Any:
+    """Return an option that names a column."""
+    return typer.Option(option, metavar="COLUMN", help=text, rich_help_panel=_FILES)
+
+
+def _about_text(metavar: str, text: str) -> Any:
+    """Return an option for the format of text files."""
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=_FILES)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read the user's files; None means automatic."""
+
+    directed: Directed = False
+    length_unit: Annotated[
+        float,
+        typer.Option(metavar="X", help="One unit of length is X units of the labels' values."),
+    ] = 1.0
+    tail: Annotated[
+        str | None, column_option("--tail", "EDGES: from. Its heading, or its number.")
+    ] = None
+    head: Annotated[str | None, column_option("--head", "EDGES: to.")] = None
+    length: Annotated[
+        str | None, column_option("--length", "EDGES: length; none: every edge has length 1.")
+    ] = None
+    oneway: Annotated[
+        str | None,
+        column_option("--oneway", "EDGES: one-way: yes, no, -1; none: all edges are two-way."),
+    ] = None
+    speed: Annotated[
+        str | None,
+        column_option(
+            "--speed", "EDGES: speed in km/h; the cost is the length in metres divided by it."
+        ),
+    ] = None
+    vertex: Annotated[str | None, column_option("--vertex", "LABELS: vertex.")] = None
+    value: Annotated[str | None, column_option("--value", "LABELS: value.")] = None
+    delimiter: Annotated[
+        str | None,
+        _about_text("CHAR", "Delimiter of EDGES and LABELS; also: tab, space."),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether EDGES and LABELS have a header.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None, _about_text("NAME", "Encoding of files that are not UTF-8: latin-1 …")
+    ] = None
+    decimal: Annotated[
+        str | None, _about_text("MARK", "Decimal mark in all files: point or comma.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.length_unit < float("inf"):
+            raise InputError(f"--length-unit must be positive and finite, got {self.length_unit:g}")
+
+    @property
+    def style(self) -> Style:
+        """Format of text files."""
+        from ..graphs.tables import Style
+
+        return Style(self.delimiter, self.header, self.encoding, self.decimal)
+
+    @property
+    def edge_columns(self) -> dict[str, str]:
+        """Columns of EDGES named by the user, by role."""
+        if self.directed and self.oneway not in (None, "none"):
+            raise InputError("--directed and --oneway exclude each other: is every row an arc?")
+        return named(
+            {"from": self.tail, "to": self.head, "length": self.length}
+            | {"oneway": self.oneway, "speed": self.speed}
+        )
+
+    @property
+    def label_columns(self) -> dict[str, str]:
+        """Columns of LABELS named by the user, by role."""
+        return named({"vertex": self.vertex, "value": self.value})
+
+    def scale(self, graph: Graph) -> Graph:
+        """Return the graph with its lengths in units of the labels."""
+        unit = self.length_unit
+        try:
+            return graph if unit == 1.0 else replace(graph, lengths=unit * graph.lengths)
+        except InputError as error:
+            raise InputError(f"--length-unit {unit:g}: ", error.message) from error
+
+
+def named(columns: dict[str, str | None]) -> dict[str, str]:
+    """Return the columns named by the user."""
+    return {role: column for role, column in columns.items() if column is not None}
+
+
+@dataclass(frozen=True)
+class Solving:
+    """How labels are extended and checked, in ``plan`` and ``maze``."""
+
+    lift: Annotated[
+        bool,
+        typer.Option("--lift", help="Raise values just enough that no walk gets stuck."),
+    ] = False
+    drop_false_sinks: Annotated[
+        bool,
+        typer.Option(
+            "--drop-false-sinks", help="Drop labels from which no arc leads to a smaller value."
+        ),
+    ] = False
+    error: Annotated[
+        float,
+        typer.Option(metavar="E", help="Error bound of the values: which moves are still optimal?"),
+    ] = 0.0
+    folds: NumFolds = 5
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.error < float("inf"):
+            raise InputError(f"--error must be a finite number of at least 0, got {self.error:g}")
+
+    def solve(
+        self,
+        graph: Graph,
+        labels: Labels,
+        goal: int,
+        method: Method | None,
+        prior: FloatArray | None = None,
+        mend: bool = False,
+        judged: bool = True,
+    ) -> tuple[Answer, dict[str, Any]]:
+        """Return the answer, and facts: the cross-validation if it is quick and labels suffice.
+
+        If `judged`, the facts include the verdict on whether the labels help.
+        """
+        from ..advice import solve
+        from ..advice.comparison import recommend
+        from ..advice.cross_validation import FEWEST, PATIENCE, Folds, usable
+        from ..certificates.contradiction import contradictions
+        from ..checks import plain
+        from ..fields import AMLE
+        from ..graphs.shortest_paths import cost_to_go
+        from ..plans.sinks import drop_false_sinks
+        from ..travel.selection import Best
+        from .output import in_options
+        from .warmup import warm_up_mend
+
+        kept, usual = labels, method or AMLE()
+        if self.drop_false_sinks:
+            kept = drop_false_sinks(graph, labels, goal, usual, prior=prior)
+        answer = solve(
+            graph, kept, goal, method,
+            mend=mend, prior=prior, lift=self.lift, error=self.error, check=False,
+        )  # fmt: skip
+        distance = cost_to_go(graph, goal)
+        few = usable(labels, distance).size < FEWEST
+        seconds = answer.field.seconds + (answer.mended.seconds if answer.mended else 0.0)
+        facts: dict[str, Any] = {"held_out": None}
+        if self.folds and not few and self.folds * seconds <= PATIENCE:
+            parts = Folds(graph, labels, goal, distance, self.folds)
+            if mend:
+                found = parts.compared(parts.predict_mended(Best(), method))
+            else:
+                found = parts.validate(usual, prior=prior, trimmed=self.drop_false_sinks)
+            facts["held_out"] = plain(found.facts())
+        if self.folds and judged and answer.plan.num_able:
+            if not mend and contradictions(graph, labels):
+                warm_up_mend(Best(), graph.directed)
+            judgement = recommend(
+                graph, labels, goal, folds=self.folds, time_limit=PATIENCE_OF_VERDICT
+            )
+            facts["verdict"] = in_options(judgement).verdict
+        return answer, facts
+
+
+def check_direction(directed: bool, method: Method) -> None:
+    """Raise `InputError` if a method is not defined on a directed graph, before any computation."""
+    if directed and not method.directed:
+        raise InputError(
+            f"{type(method).__name__} is not defined on directed graphs: use --method amle, "
+            "or an undirected graph"
+        )

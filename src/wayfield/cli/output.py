@@ -1,0 +1,255 @@
+"""Output of the commands: a summary or one JSON document, tables, and pictures."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .. import __version__
+from ..checks import missing, need
+from ..errors import InputError
+from .common import UNSEEN, in_flags, printable
+
+if TYPE_CHECKING:
+    from ..advice import Answer
+    from ..advice.comparison import Comparison
+    from ..graphs.graph import Graph
+    from ..graphs.names import Names
+    from ..graphs.tables import Outbox
+
+Line = tuple[str, str]
+"""A word for the margin, and its text."""
+
+_STYLES = dict.fromkeys(("lost", "flat", "sinks", "raised", "rounding", "units"), "yellow")
+_STYLES |= {"loops": "red", "advice": "cyan", "found": "bold"}
+AS_OPTIONS = {
+    "amle": "--method amle",
+    "cost": "--method amle-cost",
+    "lift": "--lift",
+    "drop": "--drop-false-sinks",
+    "route": "--start VERTEX",
+    "limit": "a larger --time-limit",
+}
+"""Recommended options."""
+
+NOTHING_WRITTEN: dict[str, Any] = {
+    "files": [], "removed": [], "no_picture": None, "no_parquet": None, "not_written": None
+}  # fmt: skip
+"""Facts about files if none were written."""
+
+
+def calls(*words: object) -> dict[str, str]:
+    """Return recommendations for the command line: options, and commands for these files."""
+    typed = list(map(str, words))
+    commands = {name: f"`{shlex.join(['wayfield', name, *typed])}`" for name in ("compare", "mend")}
+    return AS_OPTIONS | commands
+
+
+def show(lines: Iterable[Line], console: Console) -> None:
+    """Print the summary: wrapped beside its margin in a terminal, one line each otherwise."""
+    if not console.is_terminal:
+        for word, text in lines:
+            line = Text(f"{word:<9} {printable(text)}")
+            console.print(line, soft_wrap=True, highlight=False)
+        return
+    table = Table.grid(padding=(0, 1))
+    table.add_column(style="bold", no_wrap=True, min_width=9)
+    table.add_column()
+    for word, text in lines:
+        table.add_row(word, Text(printable(text), style=_STYLES.get(word, "")))
+    console.print(table, highlight=False)
+
+
+def report(
+    answer: Answer,
+    names: Names | None,
+    starts: tuple[int, ...],
+    more: dict[str, Any],
+    as_json: bool,
+    length_unit: float = 1.0,
+    words: Iterable[object] = (),
+) -> None:
+    """Print the summary, or all facts as one JSON document; exit with 1 if something failed.
+
+    `length_unit` is what the lengths in the file were multiplied by. `words` are the arguments of
+    recommended commands.
+    """
+    from ..advice.text import advise, lines
+
+    found = {"wayfield": __version__} | answer.facts(names, starts) | NOTHING_WRITTEN | more
+    found["units"] = found["units"] and in_flags(found["units"], length_unit)
+    found["advice"] = advise(answer, found, calls(*words))
+    if as_json:
+        print_json(found)
+    else:
+        *summary, last = lines(found)
+        show([*summary, *about_files(found), last], Console())
+    well = answer.field.status.good and answer.plan.reached[list(starts)].all()
+    if not well or found["not_written"] or found.get("no_proof"):
+        raise typer.Exit(1)
+
+
+def in_options(found: Comparison) -> Comparison:
+    """Return a comparison whose fields are called by the options that make them."""
+    from ..advice.comparison import PLAIN
+    from ..fields.names import method_word
+
+    scores = []
+    for score in found.scores:
+        recipe, word = score.recipe, PLAIN
+        if recipe is not None:
+            word = "--mend" if recipe.method is None else method_word(recipe.method)
+            word += " --drop-false-sinks" if recipe.method and recipe.trimmed else ""
+            word += " --prior distance" if recipe.method and recipe.corrected else ""
+        scores.append(replace(score, name=word))
+    return replace(found, scores=tuple(scores))
+
+
+def print_json(found: dict[str, Any]) -> None:
+    """Print one JSON document on standard output, escaped if the encoding requires it."""
+    encoding = getattr(sys.stdout, "encoding", None)  # no stream at all if it is closed
+    escaped = "utf" not in (encoding or "utf-8").lower()
+    text = json.dumps(found, ensure_ascii=escaped, indent=2, allow_nan=False)
+    typer.echo(UNSEEN.sub(lambda unseen: f"\\u{ord(unseen[0]):04x}", text))
+
+
+def about_files(found: dict[str, Any]) -> list[Line]:
+    """Return lines on the files: written, missing and why, and removed."""
+    rows = []
+    if found["not_written"]:
+        rows.append(("wrote", f"nothing: {found['not_written']}"))
+    if found.get("no_proof"):
+        rows.append(("proof", f"not written: {found['no_proof']}"))
+    if found.get("proof"):
+        rows.append(("proof", f"{found['proof']}: python -m wayfield_verify checks it"))
+    if found["files"]:
+        reasons = {"no picture": "no_picture", "no values.parquet": "no_parquet"}
+        lacking = [f"{word}: {found[key]}" for word, key in reasons.items() if found[key]]
+        rows.append(("wrote", "; ".join([", ".join(found["files"]), *lacking])))
+    if found["removed"]:
+        rows.append(("removed", f"{', '.join(found['removed'])}, of an earlier run"))
+    return rows
+
+
+def check_results(
+    out: Path,
+    results: Iterable[str],
+    inputs: Iterable[Path | None],
+    force: bool,
+    unwritten: str = "",
+) -> None:
+    """Raise if a result would overwrite an input, or a file that wayfield did not write."""
+    from ..graphs.tables import check_outputs
+
+    names = list(results)
+    for file in inputs:
+        if file is not None and file.name in names and file.resolve().parent == out.resolve():
+            raise InputError(f"the results would overwrite {file}: choose another --out folder")
+    check_outputs(out, [name for name in names if name != unwritten], force)
+
+
+def write_results(box: Outbox, write: Callable[[Outbox], dict[str, Any]]) -> dict[str, Any]:
+    """Write results and return which; a full disk is reported, not raised."""
+    try:
+        with box:
+            said = write(box)
+    except OSError as error:
+        return {"not_written": f"{error.strerror or error} ({box.folder})"}
+    except InputError as error:  # someone has created a file there meanwhile
+        return {"not_written": in_flags(error.message)}
+    files = {"files": [str(file) for file in box.files]}
+    return files | said | {"removed": [str(file) for file in box.removed]}
+
+
+def value_columns(answer: Answer, names: Names) -> dict[str, Any]:
+    """Return one row per vertex; unknown and infinite values are masked, or None.
+
+    The values are those that the plan follows. With `lift`, a column holds by how much they were
+    raised above the extension; `lower` and `upper` are bounds on the extension.
+    """
+    import numpy as np
+
+    field, moves, called = answer.field, answer.plan, names.as_numbers()
+    unknown = np.full(field.values.size, np.nan)
+    raised = {} if answer.lifted is None else {"raised": np.ma.masked_invalid(answer.raised)}
+    halts = np.zeros(moves.successor.size, dtype=bool)
+    halts[moves.dead_ends] = True  # no next state there
+    successor: Any = names.column(moves.successor)
+    if isinstance(successor, np.ndarray):
+        successor = np.ma.masked_array(successor, halts)
+    else:
+        successor = [None if none else y for y, none in zip(successor, halts, strict=True)]
+    return {
+        "name": called,
+        "value": np.ma.masked_invalid(answer.values),
+        **raised,
+        "lower": np.ma.masked_invalid(unknown if field.lower is None else field.lower),
+        "upper": np.ma.masked_invalid(unknown if field.upper is None else field.upper),
+        "labelled": answer.labels.mask(answer.graph),
+        "successor": successor,
+        "outcome": list(map(str, answer.outcomes)),
+        "steps": np.ma.masked_array(moves.steps, ~moves.reached),
+        "cost": np.ma.masked_invalid(moves.cost),
+        "margin": np.ma.masked_invalid(answer.certificate.margin),
+    }
+
+
+def route_columns(answer: Answer, names: Names, starts: tuple[int, ...]) -> dict[str, Any]:
+    """Return one row per state of every route, in walking order."""
+    import numpy as np
+
+    from ..graphs.graph import arc_slots
+
+    paths, costs, graph = [answer.route(start).path for start in starts], [], answer.graph
+    for path in paths:  # cost from the start to each of its states
+        lengths = graph.lengths[arc_slots(graph, path[:-1], path[1:])]
+        costs.append(np.append(0.0, np.cumsum(lengths)))
+    states = np.concatenate(paths)
+    return {
+        "start": [names[path[0]] for path in paths for _ in path],
+        "step": np.concatenate([np.arange(path.size) for path in paths]),
+        "name": names[states],
+        "value": np.ma.masked_invalid(answer.values[states]),
+        "cost": np.concatenate(costs),
+    }
+
+
+def why_not_drawn(graph: Graph) -> str | None:
+    """Return why a graph cannot be drawn, or None if it can."""
+    from ..plots.answer import MOST_PLACED, has_places
+
+    if not has_places(graph) and graph.num_vertices > MOST_PLACED:
+        return f"the graph has over {MOST_PLACED:,} vertices, and no positions (--positions FILE)"
+    return missing("matplotlib", "plots")
+
+
+@contextmanager
+def picture(path: Path) -> Iterator[Any]:
+    """Open axes to draw on, and save them to a file."""
+    figure = need("matplotlib.figure", "plots").Figure((8, 6), layout="constrained", dpi=150)
+    yield figure.subplots()
+    with warnings.catch_warnings():  # letters that the font lacks are drawn as boxes
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        figure.savefig(path)
+
+
+def draw(
+    answer: Answer, path: Path, names: Names | None = None, starts: tuple[int, ...] = ()
+) -> None:
+    """Draw the field, the plan, the labels and the routes into a file."""
+    from ..plots import answer as draw_answer
+
+    with picture(path) as axes:
+        draw_answer(answer, names, starts, axes)

@@ -1,0 +1,1 @@
+"""The absolutely minimal Lipschitz extension."""

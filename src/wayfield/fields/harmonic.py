@@ -1,0 +1,300 @@
+"""The harmonic extension, exactly, with a bracket of a few units in the last place.
+
+Equation
+    Σ_y (u_y − u_x) / ℓ_xy = 0 at every free vertex x: u is the mean of its neighbours, weighted by
+    the conductances 1/ℓ. It minimises Σ ℓ (Δu/ℓ)².
+Boundary condition
+    u equals the label at every labelled vertex. A component without a label has no extension.
+Method
+    A sparse solver, direct or iterative (`_linear`), then iterative refinement: u is held as
+    an unevaluated sum of two doubles whose residual is evaluated, with a bound on its rounding
+    error, to about 30 digits (`kernels.harmonic.balance`). The labels are centred and scaled
+    first, exactly (`extension._scaling`), so that an offset or a unit of theirs costs nothing.
+Stopping rule
+    The update residual τ = max_x |u_x − weighted mean of its neighbours| falls below 2⁻⁹⁰ of the
+    label range, or no longer falls by a factor of 4.
+Guarantee
+    Let w be the mean hitting time of the labels by the random walk with conductances 1/ℓ: w = 0
+    at the labels, and w_x − (mean of w around x) = 1 elsewhere. Then u + τ w is a supersolution
+    and u − τ w a subsolution, so by the comparison principle the exact extension lies between
+    them. Since w is only computed, this is not taken for granted: the sign of Σ (v_y − v_x) / ℓ
+    is verified at every free vertex for the very numbers v = u ± τ w, rounding included, and the
+    bracket is rounded outward. If that fails, the status is UNVERIFIED.
+
+Many goals (`extend_many`): if the label sets are one shared set plus a few vertices each, the
+shared set's Laplacian is factored once. With G its Green's columns at the extra vertices E, the
+pinned solution of L δ = r, δ = 0 on E, is δ⁰ − G (G_EE)⁻¹ δ⁰_E for δ⁰ = L⁻¹ r: triangular solves in
+place of a factorisation. The shared set's hitting times bound every goal's.
+
+References: Doyle and Snell, *Random Walks and Electric Networks*, 1984, for the comparison
+principle; Wilkinson, *Rounding Errors in Algebraic Processes*, 1963, for refinement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import ClassVar
+
+import numpy as np
+
+from ..graphs.graph import Graph
+from ..graphs.labels import Labels
+from ..numerics.deadline import check_time
+from ..numerics.doubledouble import Pair
+from ..typing import FloatArray, IntArray
+from .base import Problem, Shared, Solution, Status
+from .evidence import Enclosed
+from .kernels.harmonic import balance
+from .kernels.residuals import corrected
+from .linear import SOLVES, Interior, LinearSolver, symmetric_solver
+from .scaling import Scaled
+
+FINE = 2.0**-90
+"""Update residual, relative to the label range, at which refinement has nothing left to gain."""
+COARSE = 2.0**-50
+"""Update residual, relative to the label range, above which a field without bracket has stalled."""
+LONGEST = 1e150
+"""Cap on hitting times, which overflow where lengths are hundreds of orders apart."""
+UNDERFLOW = 1e-200
+"""More than underflow can add to an update residual, for lengths up to 1e100."""
+NEGLIGIBLE = 2.0**-80
+"""A value below this share of the label range is returned as 0."""
+MAX_SOLVES = 8
+MAX_WIDENINGS = 12
+BLOCK = 16
+"""Goals solved together; fixed, so that results do not depend on the number of workers."""
+MAX_EXTRA = 8
+"""Labels beyond the shared set that a goal may have and still share the factorisation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Harmonic:
+    """Harmonic extension: every free value is the mean of its neighbours', weighted by 1/length.
+
+    Exact up to the last place or two, with a rigorous bracket.
+
+    Parameters
+    ----------
+    bracket : bool
+        Compute the bracket; without it `lower` and `upper` are None.
+
+    Notes
+    -----
+    The residual is the update residual: the largest distance of a free value from the weighted
+    mean of its neighbours. Iterations are solves, the first included.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3], lengths=[1.0, 1.0, 2.0])
+    >>> wf.extend(path, wf.Labels([0, 3], [0.0, 4.0]), wf.Harmonic()).values
+    array([0., 1., 2., 4.])
+    """
+
+    bracket: bool = True
+    directed: ClassVar[bool] = False
+
+    def solve(self, problem: Problem) -> Solution:
+        """Extend the labels of one problem."""
+        free = np.flatnonzero(~(problem.labelled | problem.orphaned))
+        system = System(Interior.of(problem.graph, free))
+        return solve_block(system, [problem], self.bracket)[0]
+
+    def share(self, graph: Graph, label_sets: Sequence[Labels]) -> Shared | None:
+        """Return one factorisation for all; None if too little is in common."""
+        system = shared_system(graph, label_sets)
+        if system is None:
+            return None
+        solve = partial(solve_block, system, bracket=self.bracket)
+        return Shared(solve, partial(system.prepare, self.bracket), BLOCK)
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """The linear system on the free vertices, and what all problems on it share."""
+
+    interior: Interior
+
+    def __reduce__(self) -> tuple[type[System], tuple[Interior]]:
+        return System, (self.interior,)  # the rest is computed again
+
+    @cached_property
+    def solver(self) -> LinearSolver:
+        """The interior Laplacian, made ready for solving."""
+        return symmetric_solver(self.interior)
+
+    @cached_property
+    def hitting_time(self) -> FloatArray:
+        """(n,) mean number of steps until the random walk meets a label; 0 off the interior.
+
+        If computed by iteration it is rough: each step of the walk counts for about 1 ± 0.1. This
+        is verified where it matters.
+        """
+        time = np.zeros(self.interior.graph.num_vertices)
+        if self.interior.size:
+            found = self.solver.solve(self.interior.degree, rtol=0.1 / np.sqrt(self.interior.size))
+            # any w may be tried, unless it overflows
+            time[self.interior.vertices] = np.clip(np.nan_to_num(found, nan=0.0), 0.0, LONGEST)
+        return time
+
+    def prepare(self, bracket: bool) -> None:
+        """Compute now what threads will share."""
+        _ = self.solver, self.interior.degree
+        if bracket:
+            _ = self.hitting_time
+
+    def residual(self, field: Pair, pinned: IntArray) -> tuple[FloatArray, float]:
+        """Return Σ (v_y − v_x)/ℓ by rows, and a bound on the update residual."""
+        residual, bound = balance(self.interior.graph.arcs, self.interior.vertices, *field)
+        residual[pinned] = bound[pinned] = 0.0
+        return residual, float(((np.abs(residual) + bound) / self.interior.degree).max(initial=0.0))
+
+    def encloses(self, field: Pair, pinned: IntArray, shift: FloatArray) -> bool:
+        """Whether field ± shift are a super- and a subsolution, for certain."""
+        vertices = np.delete(self.interior.vertices, pinned)
+        for side in (1.0, -1.0):
+            # the shift is added to the low part, because it is far smaller than the high part
+            low = field.low + side * shift
+            value, bound = balance(self.interior.graph.arcs, vertices, field.high, low)
+            if not (side * value <= -bound).all():  # NaN from an overflow proves nothing
+                return False
+        return True
+
+
+@dataclass(eq=False)
+class Task:
+    """The state of one problem: its field in the solver's units, and how good it is so far."""
+
+    scaled: Scaled
+    pinned: IntArray
+    """Rows of the system that are labels of this problem."""
+    field: Pair
+    tau: float = 0.0
+    """Bound on the update residual of `field`."""
+    solves: int = 0
+
+    @classmethod
+    def of(cls, problem: Problem, system: System) -> Task:
+        """Start from 0 at the free vertices."""
+        scaled = Scaled.centred(problem)
+        rows = system.interior.row[problem.labels.vertices]
+        return cls(scaled, rows[rows >= 0], scaled.field)
+
+    @property
+    def fine(self) -> float:
+        """Update residual at which refinement has nothing left to gain."""
+        return FINE * self.scaled.size
+
+
+def solve_block(system: System, problems: Sequence[Problem], bracket: bool) -> list[Solution]:
+    """Solve problems whose labels include every labelled vertex outside the system's interior."""
+    tasks = [Task.of(problem, system) for problem in problems]
+    if system.interior.size:
+        refine(system, tasks)
+    return [conclude(system, task, bracket) for task in tasks]
+
+
+def refine(system: System, tasks: Sequence[Task]) -> None:
+    """Solve and refine all tasks together until each has converged or stalled."""
+    greens = green_columns(system, tasks)
+    residuals = [system.residual(task.field, task.pinned)[0] for task in tasks]
+    active = list(range(len(tasks)))
+    for task in tasks:
+        task.tau = np.inf
+    while active:
+        check_time()
+        steps = system.solver.solve(np.stack([residuals[k] for k in active]).T)
+        still = []
+        for k, step in zip(active, steps.T, strict=True):
+            task = tasks[k]
+            pin(step, task.pinned, greens[k])
+            field = Pair(*corrected(task.field, system.interior.vertices, step))
+            task.solves += 1
+            residuals[k], tau = system.residual(field, task.pinned)
+            if not tau < task.tau:
+                continue
+            if task.fine < tau <= 0.25 * task.tau and task.solves < MAX_SOLVES:
+                still.append(k)
+            task.field, task.tau = field, tau
+        active = still
+
+
+def green_columns(system: System, tasks: Sequence[Task]) -> list[FloatArray]:
+    """Return Green's columns L⁻¹ e at each task's pinned rows, (m, k) each."""
+    counts = [task.pinned.size for task in tasks]
+    units = np.zeros((system.interior.size, sum(counts)), order="F")
+    if units.size == 0:
+        return [units] * len(tasks)
+    units[np.concatenate([task.pinned for task in tasks]), np.arange(sum(counts))] = 1.0
+    return np.split(system.solver.solve(units), np.cumsum(counts)[:-1], axis=1)
+
+
+def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
+    """Replace the solution of L δ = r by the one with δ = 0 at some rows, in place.
+
+    This can fail if lengths are hundreds of orders of magnitude apart; the result is then NaN.
+    """
+    if rows.size == 0:
+        return
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            step -= green @ np.linalg.solve(green[rows], step[rows])
+        step[rows] = 0.0
+    except np.linalg.LinAlgError:
+        step[:] = np.nan
+
+
+def conclude(system: System, task: Task, wanted: bool) -> Solution:
+    """Round the field, prove its bracket, and return the solution."""
+    scaled, problem = task.scaled, task.scaled.problem
+    status, bracket, evidence = Status.CONVERGED, None, None
+    if wanted:
+        bracket, evidence = verified_bracket(system, task)
+        status = Status.UNVERIFIED if bracket is None else Status.CONVERGED
+    elif task.tau > COARSE * scaled.span + UNDERFLOW:
+        status = Status.STALLED
+    values = scaled.values(task.field)
+    negligible = np.abs(values) <= NEGLIGIBLE * scaled.scale * scaled.size
+    values[negligible & ~problem.labelled] = 0.0
+    np.clip(values, *(bracket or problem.label_range), out=values)
+    lower, upper = bracket or (None, None)
+    residual, _ = system.residual(Pair(values, np.zeros_like(values)), task.pinned)
+    update = float((np.abs(residual) / system.interior.degree).max(initial=0.0))
+    return Solution(values, lower, upper, status, update, task.solves, evidence=evidence)
+
+
+def verified_bracket(
+    system: System, task: Task
+) -> tuple[tuple[FloatArray, FloatArray] | None, Enclosed | None]:
+    """Return u ∓ τ w rounded outward, for the first τ that makes them a sub- and supersolution."""
+    (high, low), scaled = task.field, task.scaled
+    if not np.isfinite(task.tau):
+        return None, None
+    with np.errstate(over="ignore"):  # an overflow encloses nothing
+        shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
+        for _ in range(MAX_WIDENINGS):
+            if system.encloses(task.field, task.pinned, shift):
+                below, above = Pair(high, low - shift), Pair(high, low + shift)
+                bracket = scaled.values(below, -1), scaled.values(above, +1)
+                return bracket, Enclosed(2.0, below, above)
+            shift *= 4.0
+    return None, None
+
+
+def shared_system(graph: Graph, label_sets: Sequence[Labels]) -> System | None:
+    """Return the system on the vertices that not all sets label; None if not worthwhile."""
+    count, component = len(label_sets), graph.components
+    times = np.zeros(graph.num_vertices, dtype=np.int64)
+    for labels in label_sets:
+        times[labels.vertices] += 1  # they are distinct
+    common = times == count
+    extra = max(map(len, label_sets)) - int(common.sum())
+    if count < 3 or extra > MAX_EXTRA:
+        return None
+    covered = np.unique(component[common])
+    if any(np.setdiff1d(component[labels.vertices], covered).size for labels in label_sets):
+        return None  # a component in which the sets share no label
+    free = np.flatnonzero(~common & np.isin(component, covered))
+    return System(Interior.of(graph, free, solves=SOLVES * count))

@@ -1,0 +1,1 @@
+"""Compiled loops of fields: arrays in, arrays out."""

@@ -1,0 +1,309 @@
+"""Kernels of the p-Laplace equation, normalised at every vertex.
+
+With q = p − 1 and the slopes s = |u_y − u_x| / ℓ_xy, split by the sign of u_y − u_x,
+
+    M_x⁺ = (Σ_{u_y > u_x} s^q)^{1/q},   M_x⁻ likewise downward,   F_x = M_x⁺ − M_x⁻.
+
+Powers are taken of slopes divided by the steepest, so nothing overflows for any p. All kernels
+work on `vertices`, the free ones.
+
+A field is a `Pair`, an unevaluated sum of two doubles: where lengths differ by many orders of
+magnitude, the difference across a short edge is far below the last place of the values.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numerics.csr import Arcs
+from ...numerics.doubledouble import Pair, two_sum
+from ...numerics.jit import njit
+from ...typing import BoolArray, FloatArray, IntArray
+
+UNIT_ROUNDOFF = 2.0**-53
+FAINT = 1e-200
+"""Slopes below this are too close to underflow to be compared."""
+TINY = 1e-60
+"""Powers below this, relative to the steepest slope's, are left out of sums, and accounted for."""
+
+
+class Rows(NamedTuple):
+    """Where the entries of the Jacobian go: see `extension._linear.Interior`."""
+
+    vertices: IntArray
+    indptr: IntArray
+    slot: IntArray
+
+
+@njit(cache=True, nogil=True, inline="always")
+def difference(field: Pair, y: int, x: int) -> float:
+    """Return v_y − v_x to nearly full relative precision."""
+    total, error = two_sum(field.high[y], -field.high[x])
+    return total + (error + (field.low[y] - field.low[x]))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def power(ratio: float, q: float, whole: bool) -> float:
+    """Return ratio^q, by squaring if q is `whole` (see `is_small_whole`): off by q roundings.
+
+    The root of order q reduces this to about one rounding. That is enough for F, but not for
+    `violations`.
+    """
+    if not whole:
+        return ratio**q
+    left = int(q)
+    result = 1.0
+    while left > 0:
+        if left & 1:
+            result *= ratio
+        ratio *= ratio
+        left >>= 1
+    return result
+
+
+@njit(cache=True, nogil=True, inline="always")
+def is_small_whole(q: float) -> bool:
+    """Whether a power of order q is cheaper, and no worse, by squaring."""
+    return q <= 64.0 and q == np.floor(q)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def steepest(arcs: Arcs, x: int, field: Pair, shift: float) -> tuple[float, float]:
+    """Return the steepest slope up and down from v_x + shift."""
+    up = 0.0
+    down = 0.0
+    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+        slope = (difference(field, arcs.indices[e], x) - shift) / arcs.lengths[e]
+        up = max(up, slope)
+        down = max(down, -slope)
+    return up, down
+
+
+@njit(cache=True, nogil=True)
+def residual(
+    arcs: Arcs, vertices: IntArray, field: Pair, q: float, flat: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return F at every free vertex, and the larger of the two norms that F subtracts.
+
+    Where the steepest slope is at most `flat`, its direction is noise: there F is the harmonic
+    residual Σ (u_y − u_x) / ℓ, as in `jacobian`, so that a Newton step flattens the plateau.
+    """
+    value = np.empty(vertices.size)
+    size = np.empty(vertices.size)
+    # for large q most slopes vanish beside the steepest: comparing ratios saves their powers
+    least = 2.0 ** (-60.0 / q)  # smaller ratios do not count in doubles
+    whole = is_small_whole(q)
+    for i in range(vertices.size):
+        x = vertices[i]
+        up, down = steepest(arcs, x, field, 0.0)
+        sum_up = 0.0
+        sum_down = 0.0
+        total = 0.0
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            slope = difference(field, arcs.indices[e], x) / arcs.lengths[e]
+            total += slope
+            if slope > least * up:
+                sum_up += power(slope / up, q, whole)
+            elif -slope > least * down:
+                sum_down += power(-slope / down, q, whole)
+        rise = up * sum_up ** (1.0 / q) if up > 0.0 else 0.0
+        fall = down * sum_down ** (1.0 / q) if down > 0.0 else 0.0
+        # on a plateau the sign of each slope is rounding: a linear equation has no sign to get
+        # wrong
+        value[i] = total if max(up, down) <= flat[i] else rise - fall
+        size[i] = max(rise, fall)
+    return value, size
+
+
+@njit(cache=True, nogil=True)
+def jacobian(arcs: Arcs, rows: Rows, field: Pair, q: float, flat: FloatArray) -> FloatArray:
+    """Return the entries of A = −∂F/∂u on the free vertices, an M-matrix.
+
+    The entry of a neighbour y above is −(s / M⁺)^(q−1) / ℓ, below likewise with M⁻. Where the
+    steepest slope is at most `flat`, F has no direction to speak of: harmonic weights.
+    """
+    data = np.empty(rows.indptr[rows.vertices.size])
+    whole = is_small_whole(q)
+    for i in range(rows.vertices.size):
+        x = rows.vertices[i]
+        up, down = steepest(arcs, x, field, 0.0)
+        plateau = max(up, down) <= flat[i]
+        sum_up = 0.0
+        sum_down = 0.0
+        rate_up = 0.0
+        rate_down = 0.0
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            slope = difference(field, arcs.indices[e], x) / arcs.lengths[e]
+            weight = 0.0
+            if plateau:
+                # all on the upper side, whose scale is then 1
+                weight = 1.0
+                rate_up += weight / arcs.lengths[e]
+            elif slope > 0.0:
+                weight = power(slope / up, q - 1.0, whole)
+                sum_up += weight * (slope / up)
+                rate_up += weight / arcs.lengths[e]
+            elif slope < 0.0:
+                weight = -power(-slope / down, q - 1.0, whole)
+                sum_down -= weight * (-slope / down)
+                rate_down -= weight / arcs.lengths[e]
+            if rows.slot[e] >= 0:
+                data[rows.slot[e]] = weight  # its sign tells the side, for now
+        # (steepest / M)^(q−1) on each side
+        scale_up = sum_up ** (1.0 / q - 1.0) if sum_up > 0.0 else 1.0
+        scale_down = sum_down ** (1.0 / q - 1.0) if sum_down > 0.0 else 1.0
+        # the scale of a side is known only after all of its arcs: a second pass over the row
+        # applies it
+        data[rows.indptr[i]] = scale_up * rate_up + scale_down * rate_down
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            slot = rows.slot[e]
+            if slot >= 0:
+                scale = -scale_up if data[slot] > 0.0 else scale_down
+                data[slot] *= scale / arcs.lengths[e]
+    return data
+
+
+@njit(cache=True, nogil=True)
+def defect(arcs: Arcs, x: int, field: Pair, shift: float, q: float) -> tuple[float, float]:
+    """Return F_x and −∂F_x/∂u_x with v_x + shift in place of v_x."""
+    up, down = steepest(arcs, x, field, shift)
+    sum_up = 0.0
+    sum_down = 0.0
+    rate_up = 0.0
+    rate_down = 0.0
+    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+        slope = (difference(field, arcs.indices[e], x) - shift) / arcs.lengths[e]
+        if slope > 0.0:
+            weight = (slope / up) ** (q - 1.0)
+            sum_up += weight * (slope / up)
+            rate_up += weight / arcs.lengths[e]
+        elif slope < 0.0:
+            weight = (-slope / down) ** (q - 1.0)
+            sum_down += weight * (-slope / down)
+            rate_down += weight / arcs.lengths[e]
+    value = 0.0
+    rate = 0.0
+    # M⁺ = up · (Σ ratios^q)^(1/q), and its derivative shares the root
+    if up > 0.0:
+        root = sum_up ** (1.0 / q)
+        value += up * root
+        rate += rate_up * root / sum_up
+    if down > 0.0:
+        root = sum_down ** (1.0 / q)
+        value -= down * root
+        rate += rate_down * root / sum_down
+    return value, rate
+
+
+@njit(cache=True, nogil=True)
+def local_shift(arcs: Arcs, x: int, field: Pair, q: float, close: float) -> float:
+    """Return the shift of v_x that solves F_x = 0, its neighbours fixed: Newton inside bisection.
+
+    Stops at a step of at most `close`.
+    """
+    low = np.inf
+    high = -np.inf
+    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+        low = min(low, difference(field, arcs.indices[e], x))
+        high = max(high, difference(field, arcs.indices[e], x))
+    # the solution lies between the least and the largest neighbour
+    shift = min(max(0.0, low), high)
+    for _ in range(100):
+        excess, rate = defect(arcs, x, field, shift, q)
+        if excess > 0.0:
+            low = shift
+        elif excess < 0.0:
+            high = shift
+        else:
+            break
+        step = excess / rate
+        if abs(step) <= close:
+            return shift + step
+        shift += step
+        # Newton's step left the bracket, where F is too flat or too steep: halve it instead
+        if not low < shift < high:
+            shift = 0.5 * (low + high)
+            if not low < shift < high:
+                break
+    return shift
+
+
+@njit(cache=True, nogil=True)
+def sweep(arcs: Arcs, vertices: IntArray, field: Pair, q: float, close: float) -> None:
+    """Run one nonlinear Gauss–Seidel sweep forward and one backward, in place."""
+    for turn in range(2):
+        for i in range(vertices.size):
+            # there and back: one direction alone carries news fast along the order and slowly
+            # against it
+            x = vertices[i] if turn == 0 else vertices[vertices.size - 1 - i]
+            total, error = two_sum(field.high[x], local_shift(arcs, x, field, q, close))
+            field.high[x], field.low[x] = two_sum(total, error + field.low[x])
+
+
+@njit(cache=True, nogil=True)
+def update_residual(arcs: Arcs, vertices: IntArray, field: Pair, q: float, close: float) -> float:
+    """Return the largest distance of a value from the solution of its vertex equation."""
+    largest = 0.0
+    for x in vertices:
+        largest = max(largest, abs(local_shift(arcs, x, field, q, close)))
+    return largest
+
+
+@njit(cache=True, nogil=True, inline="always")
+def unfavourable(field: Pair, y: int, x: int, side: int) -> float:
+    """Return a number surely not below v_y − v_x (side +1), or not above it (-1)."""
+    total, error = two_sum(field.high[y], -field.high[x])
+    rest = field.low[y] - field.low[x]
+    change = total + (error + rest)
+    slack = abs(change) + (abs(error) + abs(rest))
+    return change + side * (4.0 * UNIT_ROUNDOFF * slack)
+
+
+@njit(cache=True, nogil=True)
+def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int) -> BoolArray:
+    """Mark the vertices where v is not surely a supersolution (side +1) or subsolution (-1).
+
+    A supersolution has Σ_up s^q ≤ Σ_down s^q. With u = 2⁻⁵³, a difference t = s + (e + f) of two
+    pairs (see `difference`) is off by at most u |t| + 2u (|e| + |f|); it is shifted by more than
+    that to the unfavourable side, and counts as exact from there, since both sums are monotone.
+    Dividing by ℓ and by the steepest slope costs 2u, which the power turns into 2 q u; the power
+    itself is taken to be good to 4 units in the last place; summing adds deg · u. So the relative
+    error of either sum is below ρ = (3 q + deg + 16) u. Terms below TINY are left out, and
+    underflow loses less. Where all neighbours have exactly the same value both sums are 0. A field
+    that is not finite, or so flat that slopes underflow, proves nothing.
+    """
+    unsure = np.zeros(vertices.size, np.bool_)
+    least = TINY ** (1.0 / q)
+    for i in range(vertices.size):
+        x = vertices[i]
+        most = 0.0
+        level = True
+        finite = True
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            # the steepest of the shifted slopes is the unit of both sums, so that every ratio is at
+            # most 1
+            change = unfavourable(field, arcs.indices[e], x, side)
+            # a NaN is lost on max, and a change on division by a long length
+            finite = finite and abs(change) < np.inf
+            level = level and change == 0.0
+            most = max(most, abs(change) / arcs.lengths[e])
+        # constant around x, in exact arithmetic: Σ_up = Σ_down = 0
+        if level:
+            continue
+        rise = 0.0
+        fall = 0.0
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            slope = unfavourable(field, arcs.indices[e], x, side) / arcs.lengths[e]
+            if slope > least * most:
+                rise += (slope / most) ** q
+            elif -slope > least * most:
+                fall += (-slope / most) ** q
+        degree = arcs.indptr[x + 1] - arcs.indptr[x]
+        rho = (3.0 * q + degree + 16.0) * UNIT_ROUNDOFF
+        # sure only if the inequality holds with both sums moved by ρ against it
+        larger, smaller = (fall, rise) if side > 0 else (rise, fall)
+        sure = larger * (1.0 - rho) >= smaller * (1.0 + rho) + 2.0 * degree * TINY
+        unsure[i] = not (sure and finite and FAINT <= most < np.inf)
+    return unsure

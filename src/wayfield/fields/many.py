@@ -1,0 +1,257 @@
+"""Many label sets on one graph: common work is done once, the rest in parallel.
+
+Threads do the work, since kernels and factorisations release Python's lock; or any executor does
+(`_workers.dispatch`). A method that can share work between problems has a `share`: the common part,
+and how many problems are solved together. Neither depends on the workers, so results do not either.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+from numpy.typing import ArrayLike
+
+from ..checks import as_flag, as_real_array
+from ..errors import InputError, NotConverged
+from ..graphs.graph import Graph
+from ..graphs.labels import Labels
+from ..numerics.deadline import TimeLeft, check_time
+from ..numerics.workers import dispatch
+from ..typing import FloatArray
+from .base import (
+    Extension,
+    Method,
+    Problem,
+    Shared,
+    Solution,
+    check_prior,
+    correcting,
+    make_problem,
+    one_by_one,
+    package,
+    with_prior,
+    without_prior,
+)
+
+Unreachable = Literal["error", "nan"]
+Item = TypeVar("Item")
+
+MOST_GOALS = 1_000_000
+"""Largest number of label sets in one call; an iterable may be infinite."""
+
+
+@runtime_checkable
+class SharesWork(Protocol):
+    """A method that solves many problems on one graph faster than one by one."""
+
+    def share(self, graph: Graph, label_sets: Sequence[Labels]) -> Shared | None:
+        """Return the common part of the problems; None if sharing does not pay."""
+        ...
+
+
+class Batch(NamedTuple):
+    """Label sets that are solved together: small, sent with every task."""
+
+    positions: range
+    labels: list[Labels]
+    priors: list[FloatArray]
+    time_left: TimeLeft
+
+
+@dataclass(frozen=True, eq=False)
+class Many:
+    """How batches are solved, and what they share: large, sent once to each worker."""
+
+    graph: Graph
+    method: Method
+    unreachable: Unreachable
+    shared: Shared
+    priors: tuple[FloatArray, ...]
+    """Prior of all label sets; empty if there is none, or if batches bring their own."""
+
+    def __call__(self, batch: Batch) -> tuple[list[Solution], float]:
+        """Solve a batch; return the solutions, and the time of each."""
+        with batch.time_left.limit():
+            check_time()
+            start = time.perf_counter()
+            problems = [
+                make_problem(self.graph, labels, self.method, self.unreachable)
+                for labels in batch.labels
+            ]
+            solutions = self._solve(problems, batch.priors or [*self.priors] * len(problems))
+            return solutions, (time.perf_counter() - start) / len(problems)
+
+    def _solve(self, problems: list[Problem], priors: list[FloatArray]) -> list[Solution]:
+        if not priors:
+            return self.shared.solve(problems)
+        corrections = [without_prior(p, prior) for p, prior in zip(problems, priors, strict=True)]
+        solutions = zip(self.shared.solve(corrections), problems, priors, strict=True)
+        return [with_prior(*each) for each in solutions]
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A validated request: how to solve, the batches, and the priors."""
+
+    many: Many
+    label_sets: list[Labels]
+    priors: list[FloatArray]
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        labels_list: Iterable[Labels],
+        method: Method,
+        prior: ArrayLike | None,
+        unreachable: Unreachable,
+    ) -> Request:
+        """Validate everything, and find what the label sets have in common."""
+        if isinstance(labels_list, Labels):
+            raise InputError("labels_list must be a list, got Labels: for one set use extend")
+        label_sets = listed(labels_list, "labels_list", "Labels")
+        priors: list[FloatArray] = []
+        if prior is not None:  # one for all, or one for each
+            fields = as_real_array(prior, "prior")
+            if fields.ndim != 2:
+                priors = [check_prior(fields, graph.num_vertices)] * len(label_sets)
+            elif len(fields) != len(label_sets):
+                raise InputError(f"prior must have {len(label_sets)} rows, got {len(fields)}")
+            else:
+                priors = [check_prior(field, graph.num_vertices) for field in fields]
+        for position, labels in enumerate(label_sets):
+            with named(position):
+                problem = make_problem(graph, labels, method, unreachable)
+                if priors:
+                    without_prior(problem, priors[position])
+        settings = correcting(method) if prior is not None else method
+        shared = None
+        if label_sets and isinstance(settings, SharesWork):
+            shared = settings.share(graph, label_sets)
+        if shared is None:
+            shared = Shared(partial(one_by_one, settings.solve))
+        common = tuple(priors[:1]) if all(each is priors[0] for each in priors) else ()
+        many = Many(graph, settings, unreachable, shared, common)
+        return cls(many, label_sets, priors)
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield the label sets in batches; each is made when its turn comes."""
+        step = self.many.shared.block
+        for start in range(0, len(self.label_sets), step):
+            block = slice(start, start + step)
+            labels = self.label_sets[block]
+            priors = [] if self.many.priors else self.priors[block]
+            yield Batch(range(start, start + len(labels)), labels, priors, TimeLeft.now())
+
+
+def extend_many(
+    graph: Graph,
+    labels_list: Iterable[Labels],
+    method: Method,
+    workers: int | None = None,
+    *,
+    executor: Executor | None = None,
+    prior: ArrayLike | None = None,
+    unreachable: Literal["error", "nan"] = "error",
+    check: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Extension]:
+    """Extend many label sets over one graph, each as `extend` would.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph to extend on.
+    labels_list : iterable of Labels
+        One label set per extension, at most 1,000,000; all are validated before any is solved.
+    method : Method
+        The extension. `Harmonic` and `PLaplacian` order and factor once if the label sets have
+        most vertices in common (one set of states, a goal each); their results then agree with
+        single calls to rounding, each with its own rigorous bracket. Other methods give the same
+        results bit for bit.
+    workers : int, optional
+        Number of threads, at most 1,024. Default: one per processor. Results do not depend on it.
+    executor : concurrent.futures.Executor, optional
+        Executor to use instead of threads: a `ProcessPoolExecutor`, a Dask client's
+        ``client.get_executor()``, or any other. The graph is sent once to each worker. Results are
+        the same as with threads, bit for bit on machines of one kind. Lost workers cost only time:
+        Dask gives their label sets to others; if an executor breaks for good, the rest is solved
+        here, with a `RuntimeWarning`. The executor is left running.
+    prior : (n,) or (k, n) array, optional
+        One prior for all label sets, or one for each; see `extend`.
+    unreachable : {"error", "nan"}
+        As for `extend`.
+    check : bool
+        As for `extend`.
+    progress : callable, optional
+        Called with (solved so far, total), in order, from the calling thread.
+
+    Returns
+    -------
+    list of Extension
+        In the order of `labels_list`. ``seconds`` of a batch are divided evenly.
+
+    Raises
+    ------
+    InputError, NotConverged
+        For the first problem that fails; the message begins with its position in `labels_list`.
+    KeyboardInterrupt
+        At once on Ctrl-C, without waiting for running threads.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> goals = [wf.Labels([0, 3], [0.0, 3.0]), wf.Labels([0, 3], [3.0, 0.0])]
+    >>> [field.values for field in wf.extend_many(path, goals, wf.Harmonic())]
+    [array([0., 1., 2., 3.]), array([3., 2., 1., 0.])]
+    """
+    as_flag(check, "check")
+    request = Request.of(graph, labels_list, method, prior, unreachable)
+    many, priors, total = request.many, request.priors, len(request.label_sets)
+    if executor is None:
+        many.shared.prepare()
+    results: list[Extension] = []
+    with closing(dispatch(many, request.batches(), workers=workers, executor=executor)) as solved:
+        for solutions, seconds in solved:
+            for solution in solutions:
+                position = len(results)
+                labels = request.label_sets[position]
+                around = priors[position] if priors else None
+                with named(position):
+                    results.append(
+                        package(solution, graph, labels, many.method, seconds, check, around)
+                    )
+            if progress is not None:
+                progress(len(results), total)
+    return results
+
+
+def listed(items: Iterable[Item], name: str, kind: str) -> list[Item]:
+    """Return the items as a list, or raise if there are more than `MOST_GOALS`."""
+    try:
+        found = list(islice(items, MOST_GOALS + 1))
+    except TypeError as error:
+        raise InputError(f"{name} must be a list of {kind}, got {items!r}") from error
+    if len(found) > MOST_GOALS:
+        raise InputError(f"{name} must have at most {MOST_GOALS:,} entries, got more")
+    return found
+
+
+@contextmanager
+def named(position: int) -> Iterator[None]:
+    """Prefix the message of an error with the position of its problem."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"labels_list[{position}]: {error}") from error
+    except NotConverged as error:
+        status = f"labels_list[{position}]: {error.status}"
+        raise NotConverged(status, error.residual, error.width) from error

@@ -1,0 +1,1 @@
+"""State graphs, mazes and labels, and shortest paths in them."""

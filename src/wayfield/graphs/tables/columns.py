@@ -1,0 +1,143 @@
+"""Which column is which: named by the user, by the words of the header, or by its place.
+
+A note names the columns without a role.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ...errors import InputError
+
+if TYPE_CHECKING:
+    from .sheet import Sheet
+
+WORDS = {
+    "from": "from source src tail start origin u i node1 vertex1 von de obs state",
+    "to": "to target dst dest destination head end v j node2 vertex2 nach vers next tgt sink",
+    "length": (
+        "length len cost distance dist weight duration time w km metres meters minutes "
+        "seconds longueur länge kosten"
+    ),
+    "start": "start from origin source src departure o u von de begin",
+    "end": "end to destination dest target goal arrival d v nach vers",
+    "cost": (
+        "cost time duration seconds minutes value length distance hours kosten zeit dauer durée"
+    ),
+    "vertex": (
+        "vertex node name id state city station place stop key nom knoten index vertices "
+        "nodes names"
+    ),
+    "value": (
+        "value values label labels togo costtogo cost distance dist v potential return "
+        "time valeur wert u"
+    ),
+    "x": "x lon lng long longitude easting px posx xcoord",
+    "y": "y lat latitude northing py posy ycoord",
+}
+"""Words of a header that show what a column is, the likeliest first."""
+
+_MOST_NAMED = 50
+"""Largest number of columns that are all named in a message."""
+
+
+def tokens(heading: str) -> list[str]:
+    """Return the words of a heading: ``FromNodeId`` and ``from_node (id)`` are from, node, id."""
+    apart = re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", " ", heading)
+    return re.findall(r"[^\W_]+", apart.lower())
+
+
+def looks_like_header(rows: Sequence[Sequence[str]], roles: Sequence[str]) -> bool:
+    """Whether the first row has two words expected in a header, or one if it is alone.
+
+    A word that occurs again below does not count: it is a name.
+    """
+    first = rows[0]
+    below = {cell for row in rows[1:] for cell in row if cell.strip()}
+    hits = {i for role in roles for i in matching_columns(role, first)}
+    return len(hits) >= min(2, len(first)) and below.isdisjoint(first)
+
+
+def oneway_columns(header: Sequence[str] | None) -> list[int]:
+    """Return the columns with a heading about the direction of edges."""
+    headings = ["".join(tokens(heading)) for heading in header or ()]
+    return [i for i, word in enumerate(headings) if word in ("oneway", "isoneway")]
+
+
+def unnamed_last(columns: Sequence[int], header: Sequence[str] | None) -> list[int]:
+    """Return columns, those without a heading last: these are usually row numbers."""
+    return sorted(columns, key=lambda i: header is not None and header[i][:7] in ("", "Unnamed"))
+
+
+def matching_columns(role: str, header: Sequence[str] | None) -> list[int]:
+    """Return the columns with a heading for the role, the likeliest first.
+
+    A heading that is the word itself comes before one that only contains it.
+    """
+    headings = [tokens(heading) for heading in header or ()]
+    ranks: dict[int, tuple[int, int]] = {}
+    for i, words in enumerate(headings):
+        for rank, word in enumerate(WORDS[role].split()):
+            # the word, its plural, or its first three letters or more
+            if any(
+                token in (word, word + "s") or (len(token) >= 3 and word.startswith(token))
+                for token in words
+            ):
+                ranks[i] = (rank, len(words))
+                break
+    return sorted(ranks, key=lambda i: (ranks[i], i))
+
+
+def named_columns(
+    columns: Mapping[str, str], header: Sequence[str] | None, width: int, path: object
+) -> dict[str, int]:
+    """Return the columns the user named, by role: by heading, or by number counted from 1.
+
+    One column cannot have two roles.
+    """
+    at: dict[str, int] = {}
+    for role, wanted in columns.items():
+        if header is not None and wanted in header:
+            at[role] = list(header).index(wanted)
+        elif wanted.isdecimal() and len(wanted) < 10 and 1 <= int(wanted) <= width:
+            at[role] = int(wanted) - 1
+        else:
+            known = f"{width} columns, no header"
+            known = known if header is None else ", ".join(map(repr, header))
+            close = difflib.get_close_matches(wanted, header or [], 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise InputError(f"{path} has no column {wanted!r} (it has {known}){hint}")
+    for role, i in at.items():
+        twin = next(other for other in at if at[other] == i)
+        if twin != role:
+            raise InputError(
+                f"{path}: {twin} and {role} cannot both be the column {columns[role]!r}"
+            )
+    return at
+
+
+def take(at: dict[str, int], role: str, likely: Iterable[int]) -> None:
+    """Assign the first free one of the likely columns to a role that has no column yet."""
+    free = next((i for i in likely if i not in at.values()), None)
+    if role not in at and free is not None:
+        at[role] = free
+
+
+def unused(sheet: Sheet, at: Mapping[str, int]) -> list[str]:
+    """Return the names of the columns without a role; empty columns are left out."""
+    free = [i for i in range(sheet.width) if i not in at.values()]
+    filled = {i for row in sheet.rows for i, cell in enumerate(row) if cell.strip()}
+    return [sheet.called(i) for i in free if (sheet.header and sheet.header[i]) or i in filled]
+
+
+def unused_note(sheet: Sheet, at: Mapping[str, int]) -> list[str]:
+    """Name the columns without a role, if there are any."""
+    left = unused(sheet, at)
+    if not left:
+        return []
+    word = "" if sheet.header is not None else "column " if len(left) == 1 else "columns "
+    more = f" and {len(left) - _MOST_NAMED:,} more" if len(left) > _MOST_NAMED else ""
+    return [f"{sheet.path}: not used: {word}{', '.join(left[:_MOST_NAMED])}{more}"]

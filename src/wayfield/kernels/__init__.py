@@ -1,1 +1,0 @@
-"""Compiled kernels: arrays in, arrays out, nothing of ours imported."""

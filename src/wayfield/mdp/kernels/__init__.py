@@ -1,0 +1,1 @@
+"""Compiled loops of decision processes: arrays in, arrays out."""

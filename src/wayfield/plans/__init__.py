@@ -1,0 +1,1 @@
+"""Greedy plans, lifted fields, and labels that stop walks."""

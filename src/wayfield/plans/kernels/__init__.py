@@ -1,0 +1,1 @@
+"""Compiled loops of plans: arrays in, arrays out."""

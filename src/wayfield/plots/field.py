@@ -1,0 +1,382 @@
+"""The picture of a field: maze or graph below, plan and labels on top.
+
+A maze is a raster with contour lines and walls, and marks for ground, one-way borders and jumps.
+
+Any other graph is drawn as lines and discs, with chevrons on one-way edges. Vertices and plan must
+stay visible however many edges there are. So the lines of all edges together darken the paper by at
+most `_SHADE`: the more there are, the fainter they become. Beyond `_FAINTEST` only a sample is
+drawn. Chevrons are drawn where there is room.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..checks import as_floats, need
+from ..errors import InputError
+from ..graphs.graph import Graph
+from ..graphs.labels import Labels
+from ..plans.planning import Plan
+from ..typing import FloatArray, IntArray
+from . import marks
+from .lattice import Lattice, find_jumps, find_lattice
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SLOTS = 32  # arrows along the longer side of a picture
+_SHADE = 0.06
+_FAINTEST, _DARKEST = 0.12, 0.35
+_POINTED = 0.06  # of the paper, for chevrons
+
+
+def field(
+    graph: Graph,
+    values: ArrayLike,
+    plan: Plan | None = None,
+    labels: Labels | None = None,
+    ax: Axes | None = None,
+    *,
+    contours: int = 16,
+    arrows: bool = True,
+    colour_bar: bool = True,
+    legend: bool = True,
+) -> Axes:
+    """Draw a value for every vertex and, if given, the plan and the labels.
+
+    On a directed graph, a chevron marks an edge, or a border between two cells of a maze, that can
+    be crossed in one direction only. Arcs of a maze that do not lead to a neighbour are dashed.
+    Dots show the terrain of a maze: the larger a dot, the longer the steps there. Edges of a graph
+    are faint, so that vertices and plan stand out; if there are very many, a sample is drawn. A
+    legend explains the marks that occur.
+
+    Parameters
+    ----------
+    graph : Graph
+        With positions in the plane.
+    values : (n,) array
+        The field. Vertices whose value is infinite or NaN are grey and crossed.
+    plan : Plan, optional
+        Adds arrows for the moves and a star for the goal. Starts that never reach the goal are
+        tinted by the limit cycle they end in (grey for a dead end); the cycles themselves are dark
+        dots. On a large maze an arrow stands for a block of vertices: it shows where the plan leads
+        from the middle of the block, in as many steps as the block is wide.
+    labels : Labels, optional
+        Adds the labelled vertices as small rings.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: a new figure.
+    contours : int
+        Number of contour lines, on mazes; 0 for none.
+    arrows, colour_bar, legend : bool
+        Whether to draw them.
+
+    Returns
+    -------
+    Axes
+        The axes of the picture; ``ax.figure.savefig("field.png")`` writes it.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> maze = wf.grid_graph(wf.load_layout("umaze"), refinement=4)
+    >>> values = wf.cost_to_go(maze, 0)
+    >>> axes = wf.plots.field(maze, values, wf.plan(maze, values, goal=0))
+    >>> axes.get_title()
+    ''
+    """
+    if ax is None:
+        plane(graph)  # before a figure is opened for nothing
+        ax = need("matplotlib.pyplot", "plots").subplots(layout="constrained")[1]
+    entries = draw_field(
+        graph, values, plan, labels, ax, contours=contours, arrows=arrows, colour_bar=colour_bar
+    )
+    if legend:
+        marks.draw_legend(ax, entries)
+    return ax
+
+
+def draw_field(
+    graph: Graph,
+    values: ArrayLike,
+    plan: Plan | None,
+    labels: Labels | None,
+    ax: Axes,
+    *,
+    contours: int = 16,
+    arrows: bool = True,
+    colour_bar: bool = True,
+) -> list[Any]:
+    """Draw as `field` does, and return the entries of the legend that is still to be drawn."""
+    positions = plane(graph)
+    value = as_floats(values, "values", graph.num_vertices)
+    canvas = make_canvas(ax, graph, positions)
+    if canvas.lattice is None:
+        image, entries = draw_graph(canvas, value, plan)
+    else:
+        image, entries = draw_maze(canvas, canvas.lattice, value, plan, contours)
+    if labels is not None:
+        place = positions[labels.check(graph).vertices]
+        if canvas.lattice is None:  # a ring, since the vertex below shows the value
+            marks.draw_discs(ax, place, canvas.dot, "none", zorder=5, linewidths=1.5)
+        else:
+            marks.draw_discs(ax, place, canvas.dot, "white", zorder=5)
+        if plan is None or (labels.vertices != plan.goal).any():  # the star hides the goal's label
+            entries.insert(0, marks.entry("disc", "label", markerfacecolor="white"))
+    if plan is not None:
+        entries = [marks.entry("star", "goal"), *entries, *_draw_plan(canvas, plan, arrows)]
+    if colour_bar and np.isfinite(value).any():
+        bar = ax.figure.colorbar(image, ax=ax, shrink=0.7, aspect=26, pad=0.02, label="cost-to-go")
+        bar.outline.set_visible(False)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    return entries
+
+
+def _draw_plan(canvas: Canvas, plan: Plan, arrows: bool) -> list[Any]:
+    """Draw the moves, the limit cycles and the goal, and return their legend entries."""
+    ax, positions = canvas.ax, canvas.positions
+    able, tint = np.isfinite(plan.values), marks.tints(plan)
+    entries = []
+    marks.draw_star(ax, positions[plan.goal], canvas.star)
+    if arrows and canvas.lattice is None:
+        # one arrow per vertex, up to its successor's disc, in the tint of its loop if it fails
+        tail = np.flatnonzero(plan.successor != np.arange(plan.successor.size))
+        way = positions[plan.successor[tail]] - positions[tail]
+        length = np.maximum(np.hypot(*way.T), 1e-300)
+        way *= np.maximum(1 - 0.5 * canvas.disc * canvas.point / length, 0.5)[:, None]
+        colour = tint[tail]
+        colour[colour[:, 3] == 0] = (*marks.INK_RGB, 0.8)
+        width = float(np.clip(0.06 * canvas.room, 0.35, 1.1)) * canvas.point
+        marks.draw_arrows(ax, positions[tail], way, width, color=colour, zorder=1.8)
+        entries.append(marks.entry("arrow", "next state"))
+    elif arrows:
+        # one arrow per block, from the vertex nearest to its middle, along the plan's next steps
+        place = (positions - positions.min(axis=0)) / canvas.unit + 0.5
+        cell = np.floor(place / canvas.steps).astype(np.int64)
+        off = np.abs(place - canvas.steps * (cell + 0.5)).sum(axis=1)
+        name = cell[:, 0] * (cell[:, 1].max() + 1) + cell[:, 1]
+        order = np.lexsort((off, name))
+        _, first = np.unique(name[order], return_index=True)
+        chosen = ahead = order[first]
+        for _ in range(canvas.steps):
+            ahead = plan.successor[ahead]
+        way = positions[ahead] - positions[chosen]
+        length = np.hypot(*way.T)
+        moves = length > 0
+        block = canvas.steps * canvas.unit
+        shown = 0.78 * block * way[moves] / length[moves][:, None]
+        width = min(0.068 * block, 2.5 * canvas.point)
+        marks.draw_arrows(ax, positions[chosen][moves] - shown / 2, shown, width)
+        entries.append(marks.entry("arrow", "plan"))
+    if plan.cycles:
+        stuck = np.concatenate(plan.cycles)
+        marks.draw_discs(ax, positions[stuck], 1.3 * canvas.dot, marks.INK, zorder=4)
+        most = int(np.argmax(np.bincount(plan.basin[plan.basin >= 0])))
+        text = "never arrives" + (" (by loop)" if len(plan.cycles) > 1 else "")
+        entries.append(marks.entry("tint", text, markerfacecolor=tint[plan.basin == most][0]))
+        entries.append(marks.entry("disc", "loop", markerfacecolor=marks.INK))
+    ends = able & (plan.basin < -1)
+    if ends.any():
+        text = "ends where no move is left"
+        entries.append(marks.entry("tint", text, markerfacecolor=tint[ends][0]))
+    return entries
+
+
+# -------------------------------------------------------------------- sizes
+
+
+class Canvas(NamedTuple):
+    """Axes and sizes of a picture, in the units of the positions, for figures of any size.
+
+    For graphs that are not mazes, sizes follow from the room on paper: edges may have any length.
+    """
+
+    ax: Axes
+    graph: Graph
+    positions: FloatArray
+    lattice: Lattice | None
+    """Where the vertices lie on a raster, if they do."""
+    unit: float
+    """A typical edge."""
+    point: float
+    """A point on paper, nearly: a colour bar or a legend may still take some of the axes."""
+    room: float
+    """Side of the square on paper that each vertex would have, in points."""
+    steps: int
+    """Edges along a block; each block has one arrow."""
+    dot: float
+    """Diameter of a label."""
+    disc: float
+    """Diameter of a graph's vertex, in points."""
+    star: float
+    """Radius of the goal."""
+
+
+def plane(graph: Graph) -> FloatArray:
+    """Return the positions of the vertices; raise `InputError` if they are not in the plane."""
+    positions = graph.positions
+    if positions is None:
+        raise InputError("the graph has no positions: add some with graph.with_positions")
+    if positions.shape[1] != 2:
+        raise InputError(f"a picture needs positions in the plane, not in {positions.shape[1]}-D")
+    if graph.num_vertices == 0:
+        raise InputError("the graph has no vertices to draw")
+    return positions
+
+
+def make_canvas(ax: Axes, graph: Graph, positions: FloatArray) -> Canvas:
+    """Detect whether the graph is a maze, and choose sizes for it."""
+    lattice = find_lattice(graph, positions)
+    side = max(float(np.ptp(positions, axis=0).max()), 1e-12)
+    paper = np.array([ax.bbox.width, ax.bbox.height]) * 72 / ax.figure.dpi
+    span = np.maximum(np.ptp(positions, axis=0), side / 10)  # a path has room beside it
+    point = float((span / paper).max())
+    room = math.sqrt(float(span.prod()) / len(positions)) / point
+    disc = float(np.clip(0.4 * room, 1.8, 9.5))
+    edges = np.hypot(*(positions[graph.tails] - positions[graph.indices]).T)
+    edges = edges[edges > 1e-9 * side]  # vertices may share a place
+    unit = float(np.median(edges)) if edges.size else side
+    steps = max(1, math.ceil(side / (_SLOTS * unit)))
+    if lattice is not None:  # whole blocks per cell of the maze, so that arrows keep off the walls
+        cell = lattice.cell
+        steps = next((k for k in range(steps, cell + 1) if cell % k == 0), steps)
+        dot, star = max(0.3 * unit, side / 110), max(0.5 * unit, side / 42)
+        dot, star = min(dot, 12 * point), min(star, 18 * point)  # a maze may have few cells
+    else:
+        dot, star = max(1.1 * disc, 4.0) * point, max(1.3 * disc, 9.0) * point
+    return Canvas(ax, graph, positions, lattice, unit, point, room, steps, dot, disc, star)
+
+
+# -------------------------------------------------------------------- mazes
+
+
+def draw_maze(
+    canvas: Canvas, lattice: Lattice, values: FloatArray, plan: Plan | None, contours: int
+) -> tuple[Any, list[Any]]:
+    """Draw a maze; return the image of the field, for its colour bar, and legend entries."""
+    ax, known = canvas.ax, np.isfinite(values)
+    image = lattice.raster(np.where(known, values, np.nan))
+    place: dict[str, Any] = {"origin": "lower", "extent": lattice.extent}
+    drawn = ax.imshow(image, cmap=marks.colour_map(), interpolation="nearest", **place)
+    if plan is not None and not plan.reached[known].all():
+        tint = lattice.raster(marks.tints(plan))
+        ax.imshow(np.nan_to_num(tint), interpolation="nearest", **place)
+    entries = [marks.entry("line", "wall", linewidth=1.2)]
+    marks.draw_lines(ax, lattice.walls - 0.5 + lattice.corner, 0.9, zorder=2)
+    if contours > 0 and min(lattice.shape) > 1 and known.any() and np.ptp(values[known]) > 0:
+        ax.contour(
+            np.arange(lattice.shape[1]) + lattice.corner[0],
+            np.arange(lattice.shape[0]) + lattice.corner[1],
+            np.ma.masked_invalid(image),
+            levels=contours,
+            colors=marks.INK,
+            linewidths=0.5,
+            alpha=0.45,
+        )
+        entries.append(marks.entry("line", "equal values", linewidth=0.5, alpha=0.6))
+    graph, positions = canvas.graph, canvas.positions
+    if graph.num_arcs and np.ptp(graph.lengths) > 0:
+        # dots whose area grows with the mean length of a vertex's steps, thinned on large mazes
+        way = positions[graph.indices] - positions[graph.tails]
+        step = np.abs(way).sum(axis=1) == 1
+        ends = np.concatenate([graph.tails[step], graph.indices[step]])
+        total = np.bincount(ends, np.tile(graph.lengths[step], 2), graph.num_vertices)
+        mean = total / np.maximum(np.bincount(ends, minlength=graph.num_vertices), 1)
+        least, most = float(graph.lengths.min()), float(graph.lengths.max())
+        apart = max(1, canvas.steps // 2)
+        middle = (lattice.rows % apart == apart // 2) & (lattice.columns % apart == apart // 2)
+        dotted = middle & (mean > least)
+        size = 0.6 * apart * np.sqrt((mean[dotted] - least) / (most - least))
+        look: dict[str, Any] = {"alpha": 0.3, "linewidths": 0, "zorder": 1.2}
+        marks.draw_discs(ax, positions[dotted], size, marks.INK, **look)
+        text = f"steps of length up to {most:g} (blank: {least:g})"
+        entries.append(marks.entry("ground", text))
+    places, ways = lattice.one_way()
+    if len(places):
+        large = min(0.3 * lattice.cell, 1.2 * canvas.star)
+        marks.draw_chevrons(ax, places, ways, large, zorder=3.5)
+        entries.append(marks.entry("chevron", "one way"))
+    tails, heads = find_jumps(graph, positions, lattice)
+    if len(tails):
+        marks.draw_jumps(ax, tails, heads)
+        entries.append(marks.entry("jump", "jump"))
+    if not known.all():
+        marks.draw_bars(ax, lattice.bars(~known))
+        entries.append(marks.entry("bars", marks.why_unknown(values)))
+    left, right, bottom, top = lattice.extent
+    margin = 0.01 * max(lattice.shape)
+    ax.set(xlim=(left - margin, right + margin), ylim=(bottom - margin, top + margin))
+    return drawn, entries
+
+
+# -------------------------------------------------------------------- other graphs
+
+
+def draw_graph(canvas: Canvas, values: FloatArray, plan: Plan | None) -> tuple[Any, list[Any]]:
+    """Draw a graph; return the image of the field, for its colour bar, and legend entries."""
+    ax, graph, positions = canvas.ax, canvas.graph, canvas.positions
+    entries = draw_edges(canvas)
+    edge = np.tile([*marks.INK_RGB, 0.6], (graph.num_vertices, 1))
+    if plan is not None:
+        tint = marks.tints(plan)
+        edge[tint[:, 3] > 0] = tint[tint[:, 3] > 0]
+    known = np.isfinite(values)
+    look: dict[str, Any] = {"s": canvas.disc**2, "linewidths": 0.1 * canvas.disc, "zorder": 2}
+    colours: dict[str, Any] = {"c": values[known], "edgecolors": edge[known]}
+    x, y = positions[known].T
+    drawn = ax.scatter(x, y, cmap=marks.colour_map(), **colours, **look)
+    if not known.all():
+        grey: dict[str, Any] = {
+            "facecolors": marks.GREY,
+            "edgecolors": marks.CROSSES,
+            "marker": "X",
+        }
+        x, y = positions[~known].T
+        ax.scatter(x, y, **grey, **look)
+        entries.append(marks.entry("cross", marks.why_unknown(values)))
+    ax.margins(0.05)
+    return drawn, entries
+
+
+def draw_edges(canvas: Canvas) -> list[Any]:
+    """Draw the edges and their one-way marks, and return the legend entries of those."""
+    graph, paper = canvas.graph, canvas.room**2 * canvas.graph.num_vertices
+    alone = np.zeros(graph.num_arcs, dtype=bool)
+    if graph.directed:  # whether an arc has no arc back
+        x, y = graph.tails.astype(np.int64), graph.indices.astype(np.int64)
+        alone = ~np.isin(y * graph.num_vertices + x, x * graph.num_vertices + y)
+    tails = canvas.positions[graph.tails]
+    way = canvas.positions[graph.indices] - tails
+    length = np.hypot(*way.T) / canvas.point
+    entries = []
+    once = np.flatnonzero((alone | (graph.tails < graph.indices)) & (length > 0))
+    width = float(np.clip(0.06 * canvas.room, 0.3, 0.7))
+    faint = _SHADE * paper / max(width * float(length[once].sum()), 1e-300)
+    kept = _sample(once, faint / _FAINTEST)
+    ends = np.stack([tails[kept], tails[kept] + way[kept]], axis=1)
+    alpha = float(np.clip(faint, _FAINTEST, _DARKEST))
+    marks.draw_lines(canvas.ax, ends, width, alpha=alpha, zorder=1)
+    if kept.size < once.size:
+        text = f"edge ({kept.size:,} of {once.size:,})"
+        entries.append(marks.entry("line", text, linewidth=0.7, alpha=0.35))
+    pointed = once[alone[once]]
+    if pointed.size:
+        size = float(np.clip(0.2 * canvas.room, 3.2, 8.0))
+        kept = _sample(pointed, _POINTED * paper / (pointed.size * size**2))
+        look: dict[str, Any] = {"edgecolors": marks.CROSSES, "linewidths": 0.1 * size}
+        places = tails[kept] + 0.6 * way[kept]
+        marks.draw_chevrons(canvas.ax, places, way[kept], size * canvas.point, zorder=1.5, **look)
+        some = f" ({kept.size:,} of {pointed.size:,})" if kept.size < pointed.size else ""
+        entries.append(marks.entry("chevron", "one way" + some))
+    return entries
+
+
+def _sample(chosen: IntArray, share: float) -> IntArray:
+    """Return a random share of the edges, the same every time; all if the share is 1 or more."""
+    if share >= 1:
+        return chosen
+    return chosen[np.random.default_rng(0).random(chosen.size) < share]

@@ -1,0 +1,1 @@
+"""Compiled loops of replay buffers: arrays in, arrays out."""

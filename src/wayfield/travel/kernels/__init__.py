@@ -1,0 +1,1 @@
+"""Compiled loops of travel times: arrays in, arrays out."""

@@ -1,0 +1,111 @@
+"""Midrange sweeps: the AMLE by fixed-point iteration, as the literature computes it.
+
+Equation. At every unlabelled vertex the steepest slope up equals the steepest slope down; on unit
+lengths ``u(x) = (min u + max u) / 2`` over the neighbours. With ``T u`` the solutions of all vertex
+equations, neighbours held, a Jacobi sweep is ``u ← (1 - ω) u + ω T u``, all values at once; plain
+at ``ω = 1``, relaxed below.
+
+Stopping rule. A fixed number of sweeps, or fewer if ``max |u - T u|``, the residual, falls below
+a tolerance before. ``status`` is ``STOPPED`` either way, for neither bounds the error.
+
+Guarantee. ``T`` is monotone, and so is a relaxed sweep. The iterates from the component's largest
+label ("upper") therefore fall to the AMLE, those from its least ("lower") rise to it, and those
+from any start in between, the harmonic extension and the mean among them, are caught between the
+two. There is no bound after a finite number of sweeps: an error halves after about ``h² / ω`` of
+them, where ``h`` is the number of arcs between labels, and a small residual says little (on a path
+of 1,000 edges a residual of 1e-6 leaves an error of 0.1). `AMLE` is exact and, as a rule, quicker
+than a hundred sweeps.
+
+References
+----------
+.. [1] A. J. Lazarus, D. E. Loeb, J. G. Propp, W. R. Stromquist, D. H. Ullman, "Combinatorial games
+   under auction play", Games and Economic Behavior 27 (1999).
+.. [2] A. M. Oberman, "A convergent difference scheme for the infinity Laplacian: construction of
+   absolutely minimizing Lipschitz extensions", Mathematics of Computation 74 (2005).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+
+from wayfield.checks import as_choice, as_real, as_whole
+from wayfield.errors import InputError
+from wayfield.fields.base import Problem, Solution, Status
+from wayfield.fields.harmonic import Harmonic
+
+from .kernels.midrange import jacobi
+
+Start = Literal["harmonic", "mean", "upper", "lower"]
+
+
+@dataclass(frozen=True)
+class MidrangeSweeps:
+    """Jacobi midrange sweeps towards the AMLE, without a bound on the error.
+
+    Parameters
+    ----------
+    sweeps : int
+        Number of sweeps, at most.
+    start : {"harmonic", "mean", "upper", "lower"}
+        First field: the harmonic extension, or in each component the mean, the largest or the
+        least of its labels. From "upper" the field is never below the AMLE, from "lower" never
+        above it, up to rounding.
+    relaxation : float
+        ω, above 0 and at most 1: how far a value moves towards its update. Plain sweeps (1) are the
+        quickest; relaxed ones damp the oscillation between a vertex and its neighbours.
+    tolerance : float
+        Residual below which no further sweep is made. The default, 0, makes them all.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> from wayfield_study.sweeps import MidrangeSweeps
+    >>> path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> ends = wf.Labels([0, 4], [0.0, 4.0])
+    >>> rough = wf.extend(path, ends, MidrangeSweeps(sweeps=2, start="upper"))
+    >>> rough.values
+    array([0., 2., 3., 4., 4.])
+    >>> rough.residual
+    0.5
+    """
+
+    sweeps: int = 300
+    start: Start = "harmonic"
+    relaxation: float = 1.0
+    tolerance: float = 0.0
+    directed: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        as_whole(self.sweeps, "sweeps", least=0, most=2**31 - 1)
+        as_choice(self.start, "start", get_args(Start))
+        if not 0.0 < as_real(self.relaxation, "relaxation") <= 1.0:
+            raise InputError(
+                f"relaxation must be a number above 0 and at most 1, got {self.relaxation!r}"
+            )
+        as_real(self.tolerance, "tolerance", least=0.0)
+
+    def solve(self, problem: Problem) -> Solution:
+        """Run the sweeps."""
+        graph, labels = problem.graph, problem.labels
+        if self.start == "harmonic":
+            first = Harmonic(bracket=False).solve(problem).values
+        else:
+            component = graph.components
+            home = component[labels.vertices]
+            level = np.full(int(component.max()) + 1, np.nan)  # stays NaN where there is no label
+            if self.start == "upper":
+                np.fmax.at(level, home, labels.values)
+            elif self.start == "lower":
+                np.fmin.at(level, home, labels.values)
+            else:
+                counts = np.bincount(home, minlength=level.size)
+                sums = np.bincount(home, labels.values, level.size)
+                np.divide(sums, counts, out=level, where=counts > 0)
+            first = np.where(problem.labelled, problem.boundary, level[component])
+        fixed = problem.labelled | problem.orphaned
+        rule = (self.sweeps, float(self.relaxation), float(self.tolerance))
+        values, residual, done = jacobi(graph.arcs, fixed, graph.is_unit, first, *rule)
+        return Solution(values, None, None, Status.STOPPED, residual, done)

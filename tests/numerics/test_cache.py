@@ -1,0 +1,248 @@
+"""Compiled kernels are kept where that is possible, and never stand in the way of an answer."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+import wayfield.kernels
+from numba import types
+
+import wayfield as wf
+from wayfield.cli import warmup as _warmup
+from wayfield.numerics import jit as _jit
+from wayfield.numerics.csr import Arcs
+from wayfield_study.sweeps import MidrangeSweeps
+
+KERNELS = Path(wayfield.kernels.__file__).parent
+BLOCKED = Path("/dev/null")
+"""What no folder can be made in, not even by root."""
+
+USE = """
+import importlib, pkgutil, wayfield.kernels as kernels
+for found in pkgutil.walk_packages(kernels.__path__, "wayfield.kernels."):
+    importlib.import_module(found.name)
+from wayfield.kernels import _jit
+import wayfield.numerics.doubledouble as pairs
+assert pairs.two_sum(1.0, 2.0) == (3.0, 0.0)
+print(sum(pairs.two_sum.stats.cache_hits.values()), _jit.shortfall())
+"""
+
+
+def run(code: str, path: Path, **environment: str) -> str:
+    """Run code in a process of its own, where warnings are errors, and return what it prints."""
+    free = {name: text for name, text in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env=free | {"PYTHONPATH": str(path)} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Path:
+    """A copy of the package beside which nothing can be kept."""
+    package = tmp_path / "site-packages" / "wayfield"
+    shutil.copytree(KERNELS.parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (package, *(found for found in package.rglob("*") if found.is_dir())):
+        (folder / "__pycache__").touch()
+    return package.parent
+
+
+def use(path: Path, temporary: Path) -> tuple[int, str]:
+    """How many kernels came out of the cache, and what is said of it, with no home to write to."""
+    temporary.mkdir(exist_ok=True)
+    blocked = {"HOME": str(BLOCKED), "XDG_CACHE_HOME": str(BLOCKED), "TMPDIR": str(temporary)}
+    hits, _, said = run(USE, path, **blocked).partition(" ")
+    return int(hits), said
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="folders are blocked as on POSIX")
+
+
+@posix
+def test_without_a_place_to_write_kernels_are_kept_among_temporary_files(
+    read_only: Path, tmp_path: Path
+) -> None:
+    temporary = tmp_path / "tmp"
+    hits, said = use(read_only, temporary)
+    assert hits == 0
+    folder = temporary / f"wayfield-kernels-{os.getuid()}"
+    assert said.startswith(f"compiled kernels are kept in {folder}, among temporary files")
+    assert folder.stat().st_mode & 0o077 == 0
+    hits, again = use(read_only, temporary)
+    assert hits == 1
+    assert again == said
+
+
+@posix
+@pytest.mark.parametrize("trap", ["open to all", "a link", "a file"])
+def test_a_temporary_folder_that_is_not_ours_alone_is_not_used(
+    read_only: Path, tmp_path: Path, trap: str
+) -> None:
+    temporary = tmp_path / "tmp"
+    folder = temporary / f"wayfield-kernels-{os.getuid()}"
+    temporary.mkdir()
+    match trap:
+        case "open to all":
+            folder.mkdir()
+            folder.chmod(0o777)
+        case "a link":
+            (tmp_path / "elsewhere").mkdir(mode=0o700)
+            folder.symlink_to(tmp_path / "elsewhere")
+        case _:
+            folder.touch()
+    hits, said = use(read_only, temporary)
+    assert hits == 0
+    assert said == (
+        "compiled kernels are not kept, so that every start compiles them anew: "
+        "no folder for them can be written"
+    )
+    assert not any((tmp_path / "elsewhere").glob("*"))
+
+
+def test_the_folder_of_the_environment_is_used(read_only: Path, tmp_path: Path) -> None:
+    chosen = tmp_path / "chosen"
+    for hits in ("0", "1"):
+        assert run(USE, read_only, NUMBA_CACHE_DIR=str(chosen)) == hits
+    assert list(chosen.rglob("*.nbc"))
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package of kernels of its own: one takes a named tuple, and calls another kernel."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    home = tmp_path / "tiny"
+    home.mkdir()
+    shutil.copy(KERNELS / "_jit.py", home)
+    (home / "__init__.py").touch()
+    (home / "kinds.py").write_text(
+        "from typing import NamedTuple\n"
+        "class Two(NamedTuple):\n    x: int\n    y: int\nKind = Two\n"
+    )
+    (home / "inner.py").write_text(
+        "from ._jit import njit\n@njit(cache=True)\ndef times(x):\n    return 10 * x\n"
+    )
+    (home / "outer.py").write_text(
+        "from ._jit import njit\nfrom .inner import times\n"
+        "@njit(cache=True)\ndef total(pair):\n    return times(pair.x + pair.y)\n"
+    )
+    return tmp_path
+
+
+def total() -> tuple[int, int]:
+    """Import the package anew; return what its kernel computes, and how often the cache had it."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "tiny"]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+    kinds, outer = (importlib.import_module(f"tiny.{name}") for name in ("kinds", "outer"))
+    return outer.total(kinds.Kind(1, 2)), sum(outer.total.stats.cache_hits.values())
+
+
+def rewrite(file: Path, old: str, new: str) -> None:
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), "utf-8")
+
+
+def test_what_depends_on_a_changed_file_is_compiled_anew(package: Path) -> None:
+    assert total() == (30, 0)
+    assert total() == (30, 1)
+    rewrite(package / "tiny" / "kinds.py", "Two", "Couple")  # a type of an argument
+    assert total() == (30, 0)
+    rewrite(package / "tiny" / "inner.py", "10", "100")  # a kernel that is called
+    assert total() == (300, 0)
+    assert total() == (300, 1)
+
+
+def test_broken_files_of_the_cache_are_replaced(package: Path) -> None:
+    assert total() == (30, 0)
+    for ending in ("nbi", "nbc"):
+        for content in (b"", b"cno_such_module\nname\n."):
+            (broken,) = (package / "tiny" / "__pycache__").glob(f"outer.*.{ending}")
+            broken.write_bytes(content)
+            assert total() == (30, 0)
+            assert broken.read_bytes() != content
+    assert total() == (30, 1)
+
+
+def test_a_kernel_that_cannot_be_written_is_used_all_the_same(package: Path) -> None:
+    lost = """
+from pathlib import Path
+from shutil import rmtree
+from tiny import _jit
+from tiny.kinds import Kind
+from tiny.outer import total
+folder = Path(total.stats.cache_path)
+rmtree(folder)
+folder.touch()
+print(total(Kind(1, 2)), _jit.shortfall())
+"""
+    said = run(lost, package, NUMBA_CACHE_DIR=str(package / "cache"))
+    assert said.startswith("30 compiled kernels are not kept, so that every start compiles them")
+    assert said.endswith("Not a directory")
+
+
+def test_constants_and_widths_of_integers_make_no_further_kernels() -> None:
+    inner = _jit.njit(cache=False)(lambda x, y: x + y)
+
+    @_jit.njit(cache=False)
+    def outer(narrow: Any, wide: Any) -> Any:
+        return inner(narrow[0], 1) + inner(wide[0], 2) + inner(3, wide[0])
+
+    assert outer(np.array([2**31 - 1], np.int32), np.array([5])) == 2**31 + 7 + 8
+    if hasattr(inner, "signatures"):  # not so where kernels run as plain Python
+        assert inner.signatures == [(types.int64, types.int64)]
+
+
+def test_read_only_arrays_make_no_further_kernels() -> None:
+    inner = _jit.njit(cache=False)(lambda arcs, values: values[arcs.indices[0]])
+
+    @_jit.njit(cache=False)
+    def outer(arcs: Any, values: Any) -> Any:
+        return inner(arcs, values) + arcs.lengths[0]
+
+    values = np.array([7.0, 8.0])
+    values.flags.writeable = False
+    graph = wf.Graph.from_edges([0], [1], [5.0])
+    for arcs in (graph.arcs, Arcs(*(array.copy() for array in graph.arcs))):
+        for each in (values, values.copy()):
+            for _ in range(2):
+                assert outer(arcs, each) == 13.0
+    if hasattr(inner, "signatures"):
+        assert len(outer.signatures) == len(inner.signatures) == 1
+
+
+def test_every_kernel_is_compiled_in_this_way() -> None:
+    files = [file for file in KERNELS.rglob("*.py") if file != Path(_jit.__file__)]
+    assert len(files) > 20
+    assert [file.name for file in files if "numba" in file.read_text("utf-8")] == []
+
+
+def test_only_what_a_method_needs_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[wf.fields.Method] = []
+
+    def solve(graph: wf.Graph, labels: wf.Labels, goal: int, method: Any, **_: object) -> None:
+        used.append(method)
+
+    monkeypatch.setattr(_warmup, "solve", solve)
+    monkeypatch.setattr(_warmup, "extend_many", lambda *_, **__: None)
+    _warmup.warm_up([wf.NearestLabel()], directed=True)
+    assert set(used) == {wf.NearestLabel()}
+    used.clear()
+    _warmup.warm_up([MidrangeSweeps(10**9)])
+    assert set(used) == {MidrangeSweeps(1)}
