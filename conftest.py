@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     A worker that has nothing left takes tests from the end of another's list. If it took some of
     the browser tests, it would need a second browser and a second server.
     """
-    items.sort(key=lambda item: not item.nodeid.startswith(("src/", "tests/web/")))
+    items.sort(key=lambda item: not item.nodeid.startswith(("src/", "tests/explorer/")))
 
 
 def pytest_unconfigure(config: Any) -> None:
