@@ -29,8 +29,9 @@ from typing import Any
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File
 
-from wayfield._lazy import read_stub
+import wayfield
 from wayfield.errors import WayfieldError
+from wayfield.lazy import public_names
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "build" / "gallery"
@@ -71,7 +72,11 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 def with_reference(markdown: str) -> str:
     """Return a page with an entry for each public name of the rooms that its markers name."""
     listed = set(re.findall(r"^::: wayfield\.(\w+)$", markdown, flags=re.MULTILINE))
-    homes = read_stub("wayfield")
+    homes = {
+        name: home.lstrip(".")
+        for name, home in public_names(wayfield.__name__).items()
+        if home != "."
+    }
     return REFERENCE.sub(
         lambda found: "\n\n".join(
             f"::: wayfield.{name}"

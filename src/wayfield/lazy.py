@@ -10,22 +10,27 @@ from pathlib import Path
 from typing import Any
 
 
-def load_on_use(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for a package.
+def public_names(package: str) -> dict[str, str]:
+    """Return the module that each public name of a package comes from, relative to the package.
 
-    Its public names are those that its ``__init__.py`` imports for type checkers, relative to
-    itself. They are read from that source, so that every name is written once.
+    The public names are those that its ``__init__.py`` imports for type checkers. They are read
+    from that source, so that every name is written once.
     """
-    own = vars(sys.modules[package])
-    source = ast.parse(Path(str(own["__file__"])).read_text(encoding="utf-8"))
-    home_of = {
+    source = Path(str(sys.modules[package].__file__)).read_text(encoding="utf-8")
+    return {
         alias.name: "." * node.level + (node.module or "")
-        for block in source.body
+        for block in ast.parse(source).body
         if isinstance(block, ast.If)  # TYPE_CHECKING
         for node in block.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
+
+
+def load_on_use(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for a package."""
+    home_of = public_names(package)
+    own = vars(sys.modules[package])
 
     def get(name: str) -> Any:
         if name not in home_of:
