@@ -44,11 +44,13 @@ from ..graphs.labels import Labels
 from ..numerics.deadline import check_time
 from ..numerics.doubledouble import Pair
 from ..typing import FloatArray, IntArray
+from .adjoint import Adjoint, adjoint_of
 from .base import Problem, Shared, Solution, Status
-from .evidence import Enclosed
+from .derivatives import Direction
 from .kernels.harmonic import balance
 from .kernels.residuals import corrected
 from .linear import SOLVES, Interior, LinearSolver, symmetric_solver
+from .proof import Enclosed
 from .scaling import Scaled
 
 FINE = 2.0**-90
@@ -109,6 +111,12 @@ class Harmonic:
             return None
         solve = partial(solve_block, system, bracket=self.bracket)
         return Shared(solve, partial(system.prepare, self.bracket), BLOCK)
+
+    def linearised(
+        self, problem: Problem, solved: Solution, direction: Direction | None
+    ) -> Adjoint:
+        """Return the adjoint equation, ready for solving."""
+        return adjoint_of(problem, solved, direction, self.solve, 2.0)
 
 
 @dataclass(frozen=True, eq=False)

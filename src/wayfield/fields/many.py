@@ -26,7 +26,6 @@ from ..numerics.deadline import TimeLeft, check_time
 from ..numerics.workers import dispatch
 from ..typing import FloatArray
 from .base import (
-    Extension,
     Method,
     Problem,
     Shared,
@@ -35,10 +34,10 @@ from .base import (
     correcting,
     make_problem,
     one_by_one,
-    package,
     with_prior,
     without_prior,
 )
+from .extension import Extension, package
 
 Unreachable = Literal["error", "nan"]
 Item = TypeVar("Item")

@@ -60,12 +60,14 @@ from ..graphs.graph import Graph
 from ..graphs.labels import Labels
 from ..numerics.doubledouble import Pair
 from ..typing import FloatArray
+from .adjoint import Adjoint, adjoint_of
 from .amle.method import AMLE
 from .base import Problem, Shared, Solution, Status, one_by_one
-from .evidence import Enclosed
+from .derivatives import Direction
 from .harmonic import Harmonic, System, shared_system, solve_block
 from .linear import Direct, Interior
 from .newton import Equation, Iterate, levelled, newton, polish, verified_bound
+from .proof import Enclosed
 from .scaling import Scaled
 
 LIMIT = Option("method", "amle", python="AMLE()")
@@ -150,6 +152,12 @@ class PLaplacian:
             return None
         solve = partial(one_by_one, partial(self.solve_on, system))
         return Shared(solve, partial(system.prepare, bracket=False))
+
+    def linearised(
+        self, problem: Problem, solved: Solution, direction: Direction | None
+    ) -> Adjoint:
+        """Return the equation linearised at a solution, ready for solving with its transpose."""
+        return adjoint_of(problem, solved, direction, self.solve, float(self.p))
 
     def solve_on(self, system: System, problem: Problem) -> Solution:
         """Extend the labels of a problem whose free vertices are among the system's."""

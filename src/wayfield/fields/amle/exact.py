@@ -50,9 +50,14 @@ from ...numerics.csr import Arcs
 from ...numerics.deadline import check_time
 from ...typing import BoolArray, FloatArray
 from ..base import Problem
-from ..filling import certainly_filled, disputed
-from ..kernels import fill as kernels
 from .kernels import Fixing, fix
+from .kernels.fill import (
+    all_descend,
+    certainly_filled,
+    disputed,
+    known_beside_unknown,
+    with_near_ties,
+)
 
 MOST_VERTICES = 2**20
 """Most vertices to compute in rationals, which takes 20 to 40 microseconds per vertex."""
@@ -81,6 +86,7 @@ class Rational(NamedTuple):
 
 def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
     """Return the exact solution, with the filled vertices proved; None if that fails."""
+    arcs = problem.graph.arcs, problem.graph.reverse_arcs
     values, slopes = _retraced(problem, fixing, fixing.fixed)
     for attempt in range(ATTEMPTS):
         if not values:
@@ -88,7 +94,7 @@ def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
         wrong = _out_of_balance(problem, values, slopes)
         if not wrong:
             found = _rounded(problem, values)
-            if certainly_filled(problem, found.fixed, found.rank, found.rank):
+            if certainly_filled(*arcs, found.fixed, problem.labelled, found.rank, found.rank):
                 return found
         if attempt + 1 < ATTEMPTS:
             values, slopes = _solved_again(problem, values, slopes, wrong)
@@ -99,20 +105,20 @@ def ties_decided(problem: Problem, fixing: Fixing, lower: FloatArray, upper: Flo
     """Whether bounds prove which vertices to fill, with exact values where values tie."""
     graph, fixed, labelled = problem.graph, fixing.fixed, problem.labelled
     arcs = graph.arcs, graph.reverse_arcs
-    if not kernels.all_descend(graph.arcs, fixed, labelled, lower, upper):
+    if not all_descend(graph.arcs, fixed, labelled, lower, upper):
         return False
-    ends = disputed(problem, fixed, lower, upper)
+    ends = disputed(*arcs, fixed, lower, upper)
     if not ends.size:
         return True
     # The rim: fixed vertices next to unfixed ones. Those whose bounds overlap form clusters. The
     # order between clusters is known. A cluster in which an order is in doubt counts as tied.
-    rim = np.flatnonzero(np.logical_or(*(kernels.known_beside_unknown(a, fixed) for a in arcs)))
+    rim = np.flatnonzero(np.logical_or(*(known_beside_unknown(a, fixed) for a in arcs)))
     rim = rim[np.argsort(lower[rim], kind="stable")]
     apart = lower[rim[1:]] > np.maximum.accumulate(upper[rim[:-1]])
     cluster = np.concatenate([[0], np.cumsum(apart)])
     is_tied = np.isin(cluster, cluster[np.isin(rim, ends)])
     tied = rim[is_tied]
-    part = kernels.with_near_ties(*arcs, fixed, labelled, lower, upper, tied)
+    part = with_near_ties(*arcs, fixed, labelled, lower, upper, tied)
     values, slopes = _retraced(problem, fixing, part)
     if len(values) < np.count_nonzero(part) or _out_of_balance(problem, values, slopes):
         return False
@@ -126,7 +132,7 @@ def ties_decided(problem: Problem, fixing: Fixing, lower: FloatArray, upper: Flo
     exact = [values[x] for x in tied.tolist()]
     place = {value: k for k, value in enumerate(sorted(set(exact)))}
     low[tied] = high[tied] = first + np.array([place[value] for value in exact]) / len(exact)
-    return not disputed(problem, fixed, low, high).size
+    return not disputed(*arcs, fixed, low, high).size
 
 
 def _retraced(
