@@ -29,7 +29,8 @@ from ..numerics.deadline import check_time
 from ..typing import BoolArray, FloatArray
 from .base import Problem, Solution
 from .derivatives import STEPS, VALUE_ERROR, Direction, Gradient, both_ways, component_max
-from .linear import Interior, general_solver, plateaus, symmetric_solver
+from .linear import Interior, general_solver, symmetric_solver
+from .newton import plateaus
 
 FINE, COARSE = 1e-12, 1e-6
 """Residuals of the adjoint, relative to the cotangent: where refinement stops; where it failed."""

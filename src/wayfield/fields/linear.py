@@ -27,7 +27,6 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from ..graphs.graph import Graph
@@ -46,7 +45,7 @@ from ..numerics.elimination import (
     substitute,
 )
 from ..numerics.krylov import Matrix, biconjugate_gradients, conjugate_gradients
-from ..typing import BoolArray, FloatArray, IntArray
+from ..typing import FloatArray, IntArray
 
 SMALL = 2_000
 """Number of unknowns up to which a factorisation is cheap on any pattern."""
@@ -383,20 +382,6 @@ def general_solver(interior: Interior, data: FloatArray) -> LinearSolver:
     if interior.thin_fill is not None:
         return Thin(interior, data, interior.thin_fill)
     return Direct(interior.matrix(data), ordered=interior.ordered)
-
-
-def plateaus(graph: Graph, flat: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the connected pieces of flat vertices, and their rims.
-
-    The result is the (n,) piece of each vertex and, for each arc that leaves a piece, the piece and
-    the arc's head.
-    """
-    tails, heads = graph.tails, graph.indices
-    inside, out = flat[tails] & flat[heads], flat[tails] & ~flat[heads]
-    arcs = np.ones(int(inside.sum()), np.int8), (tails[inside], heads[inside])
-    joined = sparse.coo_array(arcs, shape=(flat.size, flat.size))
-    _, piece = connected_components(joined, directed=False)
-    return piece, piece[tails[out]], heads[out]
 
 
 def _by_columns(solve: Callable[[FloatArray], FloatArray], rhs: FloatArray) -> FloatArray:

@@ -10,14 +10,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
+from ..graphs.graph import Graph
 from ..numerics.deadline import check_time
-from ..numerics.doubledouble import Pair
+from ..numerics.doubledouble import Pair, corrected
 from ..typing import BoolArray, FloatArray, IntArray
 from .base import Status
 from .kernels.plaplacian import Rows, jacobian, residual, sweep, update_residual, violations
-from .kernels.residuals import corrected
-from .linear import Interior, LinearSolver, general_solver, plateaus
+from .linear import Interior, LinearSolver, general_solver
 
 ROUNDING = 2.0**-50
 """Rounding error of F is at most this share of the two sums that F subtracts."""
@@ -275,6 +277,20 @@ def levelled(equation: Equation, solved: Iterate, u: Pair, side: int, flat: floa
     source = source[piece]
     source = np.where(plateau & (source >= 0), source, np.arange(plateau.size))
     return Pair(u.high[source], u.low[source])
+
+
+def plateaus(graph: Graph, flat: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the connected pieces of flat vertices, and their rims.
+
+    The result is the (n,) piece of each vertex and, for each arc that leaves a piece, the piece and
+    the arc's head.
+    """
+    tails, heads = graph.tails, graph.indices
+    inside, out = flat[tails] & flat[heads], flat[tails] & ~flat[heads]
+    arcs = np.ones(int(inside.sum()), np.int8), (tails[inside], heads[inside])
+    joined = sparse.coo_array(arcs, shape=(flat.size, flat.size))
+    _, piece = connected_components(joined, directed=False)
+    return piece, piece[tails[out]], heads[out]
 
 
 def verified_bound(equation: Equation, solved: Iterate, side: int) -> Pair | None:

@@ -10,7 +10,7 @@ power of two moves no digit. The largest |v| of a label lies in [1/2, 1).
 
 Only what is more than 300 decimal places below the largest label can be lost. By the comparison
 principle the extension moves no further than the labels do, and bounds are rounded outward by more
-than that (`kernels.residuals.LOST`).
+than that (`doubledouble.UNDERFLOW`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from typing import Self
 import numpy as np
 
 from ..graphs.labels import Labels
-from ..numerics.doubledouble import Pair
+from ..numerics.doubledouble import Pair, beyond, corrected, enclose, rounded
 from ..typing import FloatArray
 from .base import Problem
-from .kernels.residuals import beyond, corrected, enclose, held_by, rounded
+from .kernels.residuals import held_by
 
 SMALLEST_EXPONENT = -900
 """Below this exponent a field next to 0 would underflow on the way back."""

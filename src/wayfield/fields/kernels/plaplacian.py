@@ -18,11 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...numerics.csr import Arcs
-from ...numerics.doubledouble import Pair, two_sum
+from ...numerics.doubledouble import UNIT_ROUNDOFF, Pair, two_sum
 from ...numerics.jit import njit
 from ...typing import BoolArray, FloatArray, IntArray
 
-UNIT_ROUNDOFF = 2.0**-53
 FAINT = 1e-200
 """Slopes below this are too close to underflow to be compared."""
 TINY = 1e-60

@@ -1,8 +1,15 @@
-"""Fields stored as unevaluated sums of two doubles: correcting them, and rounding to doubles.
+"""Residuals of the harmonic equation and of the AMLE's, and barriers held by the labels.
 
-A solver's field v = high + low stands for u = offset + scale · v, where the scale is a power of
-two. `rounded` and `enclose` give u back in doubles, to nearest or outward. Barriers (`held_by`,
-`beyond`) are measured from a field of doubles, their base.
+`balance` evaluates B_x(v) = Σ_y (v_y − v_x) / ℓ_xy of a field v = high + low held as an unevaluated
+sum of two doubles, and bounds its own rounding error. Differences of the high parts are exact
+(Knuth's two-sum), quotients carry their remainder (Dekker's product), and the quotients are summed
+with the error of every addition kept; what is left is small, is added in plain doubles, and is
+off by at most
+
+    (deg + 8) · 2u · Σ |small parts|  +  2u · |B_x|  +  underflow,      u = 2⁻⁵³,
+
+which holds a priori (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput.
+26(6), 2005). An overflow anywhere ends in a NaN, which no sign test passes.
 """
 
 from __future__ import annotations
@@ -10,129 +17,51 @@ from __future__ import annotations
 import numpy as np
 
 from ...numerics.csr import Arcs
-from ...numerics.doubledouble import Pair, add, two_sum
+from ...numerics.doubledouble import UNDERFLOW, UNIT_ROUNDOFF, Pair, add, two_product, two_sum
 from ...numerics.jit import njit
 from ...typing import BoolArray, FloatArray, IntArray
 
-UNIT_ROUNDOFF = 2.0**-53
-SUCCESSOR = UNIT_ROUNDOFF * (1.0 + 2.0**-52)
-"""c + SUCCESSOR·|c| + TINY rounds to a double beyond c (Rump and others, BIT 49(2), 2009)."""
-TINY = 2.0**-1060
-"""More than underflow can lose in scaling a value, on the way there or back."""
-
 
 @njit(cache=True, nogil=True)
-def corrected(field: Pair, vertices: IntArray, step: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the parts of the field with `step` added at `vertices`; they do not overlap."""
-    high = field.high.copy()
-    low = field.low.copy()
+def balance(
+    arcs: Arcs, vertices: IntArray, high: FloatArray, low: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return Σ_y (v_y − v_x) / ℓ at each of `vertices`, and a bound on its error."""
+    value = np.empty(vertices.size)
+    bound = np.empty(vertices.size)
     for i in range(vertices.size):
         x = vertices[i]
-        # normalised again: otherwise low parts would pile up over the steps
-        total, error = two_sum(high[x], step[i])
-        high[x], low[x] = two_sum(total, low[x] + error)
-    return high, low
-
-
-@njit(cache=True, nogil=True)
-def rounded(field: Pair, scale: float, offset: float, side: int) -> FloatArray:
-    """Return offset + scale · field as doubles: nearest (side 0), above (+1) or below (-1)."""
-    high, low = field
-    tiny = TINY * max(1.0, scale)
-    result = np.empty(high.size)
-    for x in range(high.size):
-        total, error = two_sum(offset, scale * high[x])
-        small = error + scale * low[x]
-        if side == 0:
-            result[x] = total + small
-        else:
-            # `small` is off by its own last place, and the sum by half a unit more: stepping on by
-            # a whole one covers that whichever way it was rounded
-            value = total + (small + side * (2.0 * UNIT_ROUNDOFF * abs(small) + tiny))
-            result[x] = value + side * (SUCCESSOR * abs(value) + tiny)
-    return result
-
-
-@njit(cache=True, nogil=True)
-def enclose(
-    field: Pair,
-    below: FloatArray,
-    above: FloatArray,
-    scale: float,
-    offset: float,
-    result: tuple[FloatArray, FloatArray, FloatArray],
-) -> None:
-    """Set values to offset + scale · field, with bounds on field − below and field + above.
-
-    Unlike those of `rounded`, the bounds step outward only where rounding went inward. So an exact
-    value keeps equal bounds. Nothing may underflow. `result` receives the values, the lower and the
-    upper bounds.
-    """
-    high, low = field
-    values, lower, upper = result
-    for x in range(high.size):
-        near, rest = two_sum(offset, scale * high[x])
-        small = rest + scale * low[x]
-        rounding = 2.0**-52 * abs(small)
-        # what rounding took off is known, so the bounds are measured from the value exactly
-        value, rest = two_sum(near, small)
-        values[x] = value
-        least, error = two_sum(value, rest - (rounding + scale * below[x]))
-        lower[x] = np.nextafter(least, -np.inf) if error < 0.0 else least
-        most, error = two_sum(value, rest + (rounding + scale * above[x]))
-        upper[x] = np.nextafter(most, np.inf) if error > 0.0 else most
-
-
-@njit(cache=True, nogil=True)
-def held_by(
-    labels: Pair,
-    labelled: BoolArray,
-    absent: BoolArray,
-    component: IntArray,
-    ends: IntArray,
-    base: FloatArray,
-    barrier: Pair,
-    side: int,
-) -> tuple[FloatArray, FloatArray]:
-    """Return a barrier minus its base, clipped to its component's extreme label at `ends`.
-
-    It is the label where one is given, and 0 where it is `absent`. The parts do not overlap. Labels
-    minus their base must fit into two doubles.
-    """
-    high, low = np.zeros(base.size), np.zeros(base.size)
-    for x in range(base.size):
-        if absent[x]:
-            continue
-        # start with the bound: the label itself, or the extreme label of the component
-        y = x if labelled[x] else ends[component[x]]
-        near, rest = two_sum(labels.high[y], -base[x])
-        high[x], low[x] = add(near, rest, labels.low[y], 0.0)
-        if labelled[x]:
-            continue
-        near, rest = two_sum(barrier.high[x], barrier.low[x])
-        if side * near < side * high[x] or (near == high[x] and side * rest < side * low[x]):
-            high[x], low[x] = near, rest
-    return high, low
-
-
-@njit(cache=True, nogil=True)
-def beyond(base: FloatArray, barrier: Pair, scale: float, offset: float, side: int) -> FloatArray:
-    """Return the doubles next beyond offset + scale · (base + barrier), below (side -1) or above.
-
-    A number that is a double is returned unchanged. Nothing may underflow.
-    """
-    bound = np.empty(base.size)
-    for x in range(base.size):
-        high, rest = two_sum(base[x], barrier.high[x])
-        high, low = two_sum(high, rest + barrier.low[x])
-        near, rest = two_sum(offset, scale * high)
-        small = rest + scale * low
-        # the last sums were rounded, by less than this
-        slack = 2.0**-52 * (abs(small) + scale * abs(low))
-        value, rest = two_sum(near, small)
-        value, error = two_sum(value, rest + side * slack)
-        bound[x] = value + (side * (SUCCESSOR * abs(value) + TINY) if side * error > 0.0 else 0.0)
-    return bound
+        total = 0.0
+        small = 0.0
+        size = 0.0
+        lost = 0.0
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            y = arcs.indices[e]
+            # high parts exactly; low parts are smaller by 2⁵³ and may be rounded
+            quotient, rest = two_sum(high[y], -high[x])
+            difference = low[y] - low[x]
+            part = abs(rest) + abs(difference)
+            rest += difference
+            if arcs.lengths[e] != 1.0:
+                length = arcs.lengths[e]
+                # the quotient's remainder, divided in turn, is the rest of its digits
+                numerator = quotient
+                quotient = numerator / length
+                product, error = two_product(quotient, length)
+                remainder = (numerator - product) - error
+                part = (part + abs(remainder)) / length
+                rest = (rest + remainder) / length
+                # an a-priori bound on underflow, whether there was any or not
+                lost += UNDERFLOW + UNDERFLOW / length
+            total, error = two_sum(total, quotient)
+            small += rest + error
+            size += part + abs(error)
+        degree = arcs.indptr[x + 1] - arcs.indptr[x]
+        value[i] = total + small
+        # `size` adds up magnitudes, so cancellation in `small` does not hide its rounding
+        slack = (degree + 8) * size + abs(value[i])
+        bound[i] = 2.0 * UNIT_ROUNDOFF * slack + 2.0 * lost
+    return value, bound
 
 
 @njit(cache=True, nogil=True)
@@ -198,3 +127,35 @@ def balance_between(out: Arcs, into: Arcs, values: FloatArray, x: int) -> float:
         steeper = (high - low) / (into.lengths[up] + out.lengths[down])
     share = out.lengths[down] / (into.lengths[up] + out.lengths[down])
     return float(low + (high - low) * share)
+
+
+@njit(cache=True, nogil=True)
+def held_by(
+    labels: Pair,
+    labelled: BoolArray,
+    absent: BoolArray,
+    component: IntArray,
+    ends: IntArray,
+    base: FloatArray,
+    barrier: Pair,
+    side: int,
+) -> tuple[FloatArray, FloatArray]:
+    """Return a barrier minus its base, clipped to its component's extreme label at `ends`.
+
+    It is the label where one is given, and 0 where it is `absent`. The parts do not overlap. Labels
+    minus their base must fit into two doubles.
+    """
+    high, low = np.zeros(base.size), np.zeros(base.size)
+    for x in range(base.size):
+        if absent[x]:
+            continue
+        # start with the bound: the label itself, or the extreme label of the component
+        y = x if labelled[x] else ends[component[x]]
+        near, rest = two_sum(labels.high[y], -base[x])
+        high[x], low[x] = add(near, rest, labels.low[y], 0.0)
+        if labelled[x]:
+            continue
+        near, rest = two_sum(barrier.high[x], barrier.low[x])
+        if side * near < side * high[x] or (near == high[x] and side * rest < side * low[x]):
+            high[x], low[x] = near, rest
+    return high, low
