@@ -15,7 +15,7 @@ from exact_plaplacian import contains, exact_plaplacian, tilt
 from wayfield.fields import Extension
 from wayfield.fields import linear as _linear
 from wayfield.fields import newton as _newton
-from wayfield.fields.kernels.plaplacian import violations
+from wayfield.fields.kernels import violations
 from wayfield.numerics.doubledouble import Pair
 from worlds import labelled_graphs, maze_problem, path, random_graph
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield.mdp.kernels import chance
+from wayfield.mdp import kernels as chance
 from wayfield.numerics.doubledouble import Pair
 from wayfield.numerics.krylov import Matrix, biconjugate_gradients
 

@@ -36,7 +36,7 @@ from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels, check_labels
 from ..numerics.csr import reverse_slots
 from ..numerics.shortest import dijkstra, shortest_tree
-from ..plans.kernels.walks import visit_counts
+from ..plans.kernels import visit_counts
 from ..typing import FloatArray, IntArray
 from ..words import against_text
 

@@ -8,7 +8,7 @@ Boundary condition
 Method
     A sparse solver, direct or iterative (`_linear`), then iterative refinement: u is held as
     an unevaluated sum of two doubles whose residual is evaluated, with a bound on its rounding
-    error, to about 30 digits (`kernels.residuals.balance`). The labels are centred and scaled
+    error, to about 30 digits (`kernels.balance`). The labels are centred and scaled
     first, exactly (`extension._scaling`), so that an offset or a unit of theirs costs nothing.
 Stopping rule
     The update residual τ = max_x |u_x − weighted mean of its neighbours| falls below 2⁻⁹⁰ of the
@@ -47,7 +47,7 @@ from ..typing import FloatArray, IntArray
 from .adjoint import Adjoint, adjoint_of
 from .base import Problem, Shared, Solution, Status
 from .derivatives import Direction
-from .kernels.residuals import balance
+from .kernels import balance
 from .linear import SOLVES, Interior, LinearSolver, symmetric_solver
 from .proof import Enclosed
 from .scaling import Scaled

@@ -18,7 +18,7 @@ from ..numerics.deadline import check_time
 from ..numerics.doubledouble import Pair, corrected
 from ..typing import BoolArray, FloatArray, IntArray
 from .base import Status
-from .kernels.plaplacian import Rows, jacobian, residual, sweep, update_residual, violations
+from .kernels import Rows, jacobian, residual, sweep, update_residual, violations
 from .linear import Interior, LinearSolver, general_solver
 
 ROUNDING = 2.0**-50

@@ -26,7 +26,7 @@ Guarantee
     Σ_down s^{p−1} at every free vertex lies below the extension, the reverse above. Candidates
     solve F = ±τ, by a chord step from u and, if need be, Newton's method, and are constant on
     plateaus; the sign is then verified at every vertex with an a-priori bound on all rounding
-    (`kernels.plaplacian.violations`), and the bracket is rounded outward.
+    (`kernels.violations`), and the bracket is rounded outward.
 Duality gap
     ``details["gap"]``, reported because the literature certifies solvers by it. For a flow f on the
     edges without sources at the free vertices, summation by parts and Hölder's inequality bound

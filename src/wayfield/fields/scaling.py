@@ -25,7 +25,7 @@ from ..graphs.labels import Labels
 from ..numerics.doubledouble import Pair, beyond, corrected, enclose, rounded
 from ..typing import FloatArray
 from .base import Problem
-from .kernels.residuals import held_by
+from .kernels import held_by
 
 SMALLEST_EXPONENT = -900
 """Below this exponent a field next to 0 would underflow on the way back."""

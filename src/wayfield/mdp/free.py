@@ -26,7 +26,7 @@ from ..numerics.csr import entries_of
 from ..numerics.doubledouble import Pair
 from ..typing import BoolArray, FloatArray, IntArray
 from . import solver as _solver
-from .kernels.chance import Process, approach, mean_falls, prepared
+from .kernels import Process, approach, mean_falls, prepared
 from .solver import (
     FINEST,
     FREE,

@@ -51,7 +51,7 @@ import numpy as np
 from ..fields import Status
 from ..numerics.doubledouble import Pair
 from ..typing import BoolArray, FloatArray, IntArray
-from .kernels.intervals import extremes
+from .kernels import extremes
 from .solver import (
     FINEST,
     Answer,

@@ -34,16 +34,16 @@ from ..numerics.proof_file import Section
 from ..typing import BoolArray, FloatArray, IntArray
 from .free import barrier_for_all
 from .intervals import attainable, layers, reach_one, worst_cost
-from .kernels.chance import (
+from .kernels import (
     Process,
     approach,
     choices_of,
+    extremes,
     infinite_layers,
     mean_falls,
     policy_reaching,
     worst_ratio,
 )
-from .kernels.intervals import extremes
 from .solver import (
     EXACT,
     Boundary,

@@ -46,7 +46,7 @@ from ..numerics.doubledouble import Pair
 from ..numerics.elimination import level_work
 from ..numerics.krylov import Matrix, biconjugate_gradients
 from ..typing import BoolArray, FloatArray, IntArray
-from .kernels.chance import (
+from .kernels import (
     Choices,
     Process,
     choices_of,

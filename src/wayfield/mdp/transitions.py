@@ -44,7 +44,7 @@ from ..errors import InputError
 from ..numerics.csr import entries_of
 from ..typing import BoolArray, FloatArray, IntArray
 from ..words import number_of
-from .kernels.chance import Process, prepared
+from .kernels import Process, prepared
 
 SUMS_TO_ONE = 1e-9
 """Largest deviation from 1 of the sum of the probabilities of a choice."""

@@ -11,7 +11,7 @@ every state that can reach it. v = u if and only if u already had this property.
 same guarantee on unit lengths, where it is steepest descent. On other lengths it may climb.
 
 **Cost.** One search if u needs no lifting, else O(m + n log n): priority flooding,
-`kernels.flooding`.
+`kernels.flood`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from ..errors import InputError
 from ..fields import Extension, check_field
 from ..graphs.graph import Graph
 from ..typing import BoolArray, FloatArray
-from .kernels.flooding import flood
-from .kernels.greedy import reaching
+from .kernels import flood, reaching
 
 LARGEST = 1e300
 """Finite values lie between -LARGEST and LARGEST, so lifting never overflows."""

@@ -37,7 +37,7 @@ from ..graphs.graph import Graph
 from ..graphs.labels import Labels
 from ..typing import BoolArray, FloatArray
 from ..words import number_of, percent
-from .kernels.greedy import (
+from .kernels import (
     DEAD_END,
     GOAL,
     SLOPE,
@@ -45,14 +45,17 @@ from .kernels.greedy import (
     Q,
     Rule,
     first_moves,
+    learning_walk,
     level_hops,
     limit_cycles,
+    loop_erased,
     outcomes,
+    path_cost,
     prefer_exits,
     reaching,
     sunk,
+    walk,
 )
-from .kernels.walks import learning_walk, loop_erased, path_cost, walk
 from .lifting import finite_where_reachable, lift
 
 RuleName = Literal["slope", "q"]

@@ -52,7 +52,7 @@ from ...numerics.doubledouble import Pair
 from ...typing import BoolArray, FloatArray, IntArray
 from ..base import Problem, Solution, Status
 from ..derivatives import Direction
-from ..kernels.residuals import imbalance
+from ..kernels import imbalance
 from ..proof import BracketProof, FillRule
 from ..scaling import Scaled
 from .exact import rational_amle, ties_decided

@@ -7,6 +7,10 @@ every state, -1 where it makes no move. Values at states without a move are boun
 Outcomes that stay at the same state are left out. With D the total count of the other outcomes, a
 choice costs ``fee`` = (Σ counts · costs) / D in expectation until the state is left, and then leads
 on with ``odds`` = counts / D.
+
+**Interval odds.** Outcome e of a choice has odds between ``low[e]`` and ``high[e]``, and the odds
+sum to 1. At the extreme of Σ p x every outcome has its lower bound. The rest goes to the outcomes
+with the largest x (or the smallest), as far as their upper bounds allow.
 """
 
 from __future__ import annotations
@@ -17,15 +21,20 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ...numerics.csr import entries_of
-from ...numerics.doubledouble import DD_ERROR, Pair, add, multiply_double
-from ...numerics.heap import Heap, drop_least, push
-from ...numerics.jit import njit
-from ...typing import BoolArray, FloatArray, IntArray
+from ..numerics.csr import entries_of
+from ..numerics.doubledouble import (
+    DD_ERROR,
+    EPSILON,
+    FEW_ROUNDINGS,
+    UNIT_ROUNDOFF,
+    Pair,
+    add,
+    multiply_double,
+)
+from ..numerics.heap import Heap, drop_least, push
+from ..numerics.jit import njit
+from ..typing import BoolArray, FloatArray, IntArray
 
-ROUNDING = 2.0**-53
-SLACK = 2.0**-50
-"""More than the relative rounding error of a few operations in doubles."""
 UNDERFLOW = 2.0**-1000
 """More than all that a row can lose where products underflow."""
 CLEAR = 2.0**-30
@@ -373,14 +382,14 @@ def sweep(
                 best, choice = q, k
         if choice != policy[i]:
             # otherwise sweeps might switch for ever between choices that differ only by rounding
-            if own - best <= SLACK * abs(best):
+            if own - best <= FEW_ROUNDINGS * abs(best):
                 best, choice = own, policy[i]
             else:
                 changed += 1
                 policy[i] = choice
         update = abs(best - change[i])
         # `not <=`: a NaN must count as an update
-        if not update <= SLACK * abs(best):
+        if not update <= FEW_ROUNDINGS * abs(best):
             # costs are at most 1, and so is the unit of an update that no choice makes
             most = max(most, update / fee[choice] if choice >= 0 else update)
         change[i] = best
@@ -420,7 +429,7 @@ def chosen_rows(
         ptr[i + 1] = size
         descends = descends and down
         residual[i] = total - change[i]
-        if not abs(residual[i]) <= SLACK * abs(change[i]):
+        if not abs(residual[i]) <= FEW_ROUNDINGS * abs(change[i]):
             unit = choices.fee[k] if k >= 0 else 1.0
             most = max(most, abs(residual[i]) / unit)
     return ptr, columns, data, residual, most, descends
@@ -455,7 +464,7 @@ def balance(process: Process, k: int, values: Pair, costs: float) -> tuple[float
     # operations per term. `size` and `paid` add up magnitudes: cancellation does not hide an error.
     terms = 2.0 * (process.ptr[k + 1] - process.ptr[k]) + 4.0
     error = 2.0 * terms * DD_ERROR * (size + paid) + UNDERFLOW
-    return high, error, paid * (1.0 - 2.0 * terms * ROUNDING) + process.relief[k]
+    return high, error, paid * (1.0 - 2.0 * terms * UNIT_ROUNDOFF) + process.relief[k]
 
 
 @njit(cache=True, nogil=True)
@@ -468,7 +477,7 @@ def balances(
     for i in range(choices.size):
         k = choices[i]
         high[i], error[i], paid[i] = balance(process, k, values, costs)
-        error[i] += SLACK * (abs(high[i]) + error[i])
+        error[i] += FEW_ROUNDINGS * (abs(high[i]) + error[i])
         for e in range(process.ptr[k], process.ptr[k + 1]):
             if process.heads[e] != process.owner[k]:
                 leaving[i] += process.counts[e]
@@ -557,11 +566,11 @@ def optimality_check(
                 if heads[e] != s:
                     leaving += counts[e]
             # the low parts and every rounding together are below (outcomes + 8) · 2⁻⁵² of the size
-            rounding = ((ptr[k + 1] - ptr[k]) + 8.0) * (2.0 * ROUNDING)
+            rounding = ((ptr[k + 1] - ptr[k]) + 8.0) * (EPSILON)
             error = rounding * size + UNDERFLOW
             paid -= rounding * paid
             if process.relief[k] >= 0.0 and k != policy[s]:
-                clear = max(CLEAR, (ptr[k + 1] - ptr[k]) * SLACK)
+                clear = max(CLEAR, (ptr[k + 1] - ptr[k]) * FEW_ROUNDINGS)
                 if high > clear * size + UNDERFLOW:
                     gaps[k] = high / leaving
                     continue
@@ -569,7 +578,7 @@ def optimality_check(
             if not (process.relief[k] >= 0.0 and error <= enough * paid):
                 high, error, paid = balance(process, k, values, 1.0)
             gaps[k] = high / leaving
-            error += SLACK * (abs(high) + error)
+            error += FEW_ROUNDINGS * (abs(high) + error)
             over, under = (error + high) / paid, (error - high) / paid
             if not under <= below:  # NaN, or worse than any before
                 below = under if under > below else np.inf
@@ -584,3 +593,68 @@ def correct(values: Pair, order: IntArray, correction: FloatArray) -> None:
     for i in range(order.size):
         s = order[i]
         values.high[s], values.low[s] = add(values.high[s], values.low[s], correction[i], 0.0)
+
+
+# ------------------------------------------------------------------ interval odds
+
+
+FEW = 24
+"""Largest number of outcomes that is sorted by insertion."""
+
+
+@njit(cache=True, nogil=True)
+def extremes(
+    ptr: IntArray,
+    heads: IntArray,
+    owner: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    costs: FloatArray,
+    values: FloatArray,
+    sign: float,
+    odds: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the largest (sign 1) or least (-1) Σ p (cost + value there - value here) per choice.
+
+    Also return a bound on its rounding error, for finite values. `odds` is set to odds that attain
+    the extreme.
+    """
+    found, error = np.empty(owner.size), np.empty(owner.size)
+    for k in range(owner.size):
+        begin, end = np.int64(ptr[k]), np.int64(ptr[k + 1])
+        size = end - begin
+        gain, order = np.empty(size), np.empty(size, np.int64)
+        left, largest = 1.0, 0.0
+        for i in range(size):
+            e = begin + i
+            change = values[heads[e]] - values[owner[k]]
+            gain[i] = costs[e] + change
+            largest = max(largest, costs[e] + abs(change))
+            odds[e] = low[e]
+            left -= low[e]
+            # insertion sort while the gains come in; a long row is sorted below, all at once
+            j = i if size <= FEW else 0
+            while j > 0 and sign * gain[order[j - 1]] < sign * gain[i]:
+                order[j] = order[j - 1]
+                j -= 1
+            order[j] = i
+        if size > FEW:
+            order = np.argsort(-sign * gain, kind="mergesort")
+        # what the lower bounds leave of 1 goes to the most extreme outcomes first
+        for j in range(size):
+            if left <= 0.0:
+                break
+            e = begin + order[j]
+            more = min(high[e] - low[e], left)
+            odds[e] += more
+            left -= more
+        total = 0.0
+        for i in range(size):
+            # an outcome of odds 0 may have an infinite gain: 0 · inf would be NaN
+            if odds[begin + i] > 0.0:
+                total += odds[begin + i] * gain[i]
+        found[k] = total
+        # In units of 2⁻⁵³ · largest: 2 for a gain, twice because it also decides the order;
+        # size + 1 for what is left of 1; size + 2 for odds, products and their sum.
+        error[k] = 4.0 * (size + 4.0) * UNIT_ROUNDOFF * largest
+    return found, error
