@@ -1,21 +1,20 @@
 """Kernels of the vertex equations: residuals, Jacobians, and what is proved of their signs.
 
-**p-Laplacian**, normalised at every vertex.
-With q = p − 1 and the slopes s = |u_y − u_x| / ℓ_xy, split by the sign of u_y − u_x,
+**p-Laplacian**, normalised at every vertex. With q = p − 1 and the slopes s = |u_y − u_x| / ℓ_xy,
+split by the sign of u_y − u_x,
 
     M_x⁺ = (Σ_{u_y > u_x} s^q)^{1/q},   M_x⁻ likewise downward,   F_x = M_x⁺ − M_x⁻.
 
-Powers are taken of slopes divided by the steepest, so nothing overflows for any p. All kernels
+Powers are taken of slopes divided by the steepest, so nothing overflows for any p. These kernels
 work on `vertices`, the free ones.
 
 A field is a `Pair`, an unevaluated sum of two doubles: where lengths differ by many orders of
 magnitude, the difference across a short edge is far below the last place of the values.
 
-**Harmonic.** `balance` evaluates B_x(v) = Σ_y (v_y − v_x) / ℓ_xy of a field v = high + low held as an unevaluated
-sum of two doubles, and bounds its own rounding error. Differences of the high parts are exact
-(Knuth's two-sum), quotients carry their remainder (Dekker's product), and the quotients are summed
-with the error of every addition kept; what is left is small, is added in plain doubles, and is
-off by at most
+**Harmonic.** `balance` evaluates B_x(v) = Σ_y (v_y − v_x) / ℓ_xy of a field v = high + low, and
+bounds its own rounding error. Differences of the high parts are exact (Knuth's two-sum), quotients
+carry their remainder (Dekker's product), and the quotients are summed with the error of every
+addition kept; what is left is small, is added in plain doubles, and is off by at most
 
     (deg + 8) · 2u · Σ |small parts|  +  2u · |B_x|  +  underflow,      u = 2⁻⁵³,
 
