@@ -171,7 +171,7 @@ def test_without_ties_rationals_are_not_asked(monkeypatch: pytest.MonkeyPatch) -
         wf.extend(graph, labels, wf.AMLE())
 
 
-@pytest.mark.parametrize(("cap", "least"), [("MOST_VERTICES", 7), ("MOST_BITS", 1)])
+@pytest.mark.parametrize(("cap", "least"), [("MOST_RATIONALS", 7), ("MOST_BITS", 1)])
 def test_beyond_the_caps_there_is_no_bracket(
     cap: str, least: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,7 +220,7 @@ def test_a_wrong_log_is_found_out(order: list[int], monkeypatch: pytest.MonkeyPa
     found = rational_amle(problem, log)
     assert found is not None
     assert found.exact == exact_directed_amle(graph, problem.labels, "flat")
-    monkeypatch.setattr(_exact, "ATTEMPTS", 1)
+    monkeypatch.setattr(_exact, "MOST_CANDIDATES", 1)
     assert rational_amle(problem, log) is None
 
 

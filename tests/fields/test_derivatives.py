@@ -428,7 +428,7 @@ def test_long_corridors_are_named_if_rounding_is_too_large(
     field = wf.extend(path, wf.Labels([0, n - 1], [0.0, 1.0]), wf.Harmonic())
     weights = field.pullback(np.eye(1, n, n // 3)[0]).labels
     assert weights[1] == pytest.approx(n // 3 / (n - 1), abs=1e-8)
-    monkeypatch.setattr(_adjoint, "COARSE", 1e-9)
+    monkeypatch.setattr(_adjoint, "INACCURATE", 1e-9)
     with pytest.raises(wf.WayfieldError, match=r"only known to within .*: label states in between"):
         field.influence(n // 2)
 

@@ -13,7 +13,7 @@ from wayfield.numerics.doubledouble import Pair
 from wayfield.numerics.krylov import Matrix, biconjugate_gradients
 
 
-def random_process(rng: np.random.Generator, n: int) -> chance.Process:
+def random_process(rng: np.random.Generator, n: int) -> chance.MDP:
     rows = [
         (s, a, int(y), float(rng.integers(1, 9)), float(rng.uniform(0.1, 1.0)))
         for s in range(n)

@@ -26,17 +26,18 @@ from ..errors import WayfieldError
 from ..graphs.labels import Labels
 from ..numerics.csr import reverse_slots
 from ..numerics.deadline import check_time
+from ..numerics.doubledouble import EPSILON
 from ..typing import BoolArray, FloatArray
 from .base import Problem, Solution
 from .derivatives import STEPS, VALUE_ERROR, Direction, Gradient, both_ways, component_max
 from .linear import Interior, general_solver, symmetric_solver
 from .newton import plateaus
 
-FINE, COARSE = 1e-12, 1e-6
+REFINED, INACCURATE = 1e-12, 1e-6
 """Residuals of the adjoint, relative to the cotangent: where refinement stops; where it failed."""
 BLUR = 1e-4
 """Largest relative error of the coefficients of a vertex that matters."""
-REFINEMENTS = 8
+MOST_REFINEMENTS = 8
 
 
 class Adjoint:
@@ -96,7 +97,7 @@ class Adjoint:
         adjoint = self._adjoint(cotangent[self._interior.vertices])
         share = adjoint[self._row] * self._weight
         passing = np.bincount(self._row, np.abs(share), adjoint.size)
-        blurred = (self._blur > BLUR) & (passing > COARSE * np.abs(cotangent).sum())
+        blurred = (self._blur > BLUR) & (passing > INACCURATE * np.abs(cotangent).sum())
         if blurred.any():
             raise WayfieldError(
                 f"the derivative is inaccurate at vertex {self._interior.vertices[blurred][0]}: "
@@ -112,21 +113,21 @@ class Adjoint:
         """Solve Aᵀ λ = c to a negligible residual."""
         found, left = np.zeros(right.size), right
         size = float(np.abs(right).sum())
-        for _ in range(REFINEMENTS):
-            if float(np.abs(left).sum()) <= FINE * size:
+        for _ in range(MOST_REFINEMENTS):
+            if float(np.abs(left).sum()) <= REFINED * size:
                 break
             check_time()
-            trial = found + self._solver.solve(left, rtol=FINE)
+            trial = found + self._solver.solve(left, rtol=REFINED)
             rest = right - self._matrix @ trial
             if not np.abs(rest).sum() < 0.5 * np.abs(left).sum():
                 break
             found, left = trial, rest
         residual = float(np.abs(left).sum())
-        if residual > COARSE * size:
+        if residual > INACCURATE * size:
             raise WayfieldError(
                 f"the derivative is only known to within {residual / size:.1e} of the cotangent, "
-                f"more than {COARSE:g}: (a) labels are hundreds of thousands of steps apart: label "
-                "states in between; (b) slopes or lengths are too many orders apart: use a "
+                f"more than {INACCURATE:g}: (a) labels are hundreds of thousands of steps apart: "
+                "label states in between; (b) slopes or lengths are too many orders apart: use a "
                 "smaller p; or take AMLE(), whose derivative needs no linear solve"
             )
         return found
@@ -151,7 +152,7 @@ def adjoint_of(
         solved = solve(problem)
 
     def at(problem: Problem, solved: Solution) -> Adjoint:
-        error = np.finfo(float).eps * component_max(problem.graph, problem.boundary)
+        error = EPSILON * component_max(problem.graph, problem.boundary)
         if solved.lower is not None and solved.upper is not None:
             with np.errstate(invalid="ignore"):  # inf − inf
                 error += component_max(problem.graph, solved.upper - solved.lower) / 2

@@ -52,18 +52,18 @@ from .linear import SOLVES, Interior, LinearSolver, symmetric_solver
 from .proof import Enclosed
 from .scaling import Scaled
 
-FINE = 2.0**-90
+CONVERGED_UPDATE = 2.0**-90
 """Update residual, relative to the label range, at which refinement has nothing left to gain."""
-COARSE = 2.0**-50
+STALLED_UPDATE = 2.0**-50
 """Update residual, relative to the label range, above which a field without bracket has stalled."""
 LONGEST = 1e150
 """Cap on hitting times, which overflow where lengths are hundreds of orders apart."""
-UNDERFLOW = 1e-200
+UPDATE_UNDERFLOW = 1e-200
 """More than underflow can add to an update residual, for lengths up to 1e100."""
 NEGLIGIBLE = 2.0**-80
 """A value below this share of the label range is returned as 0."""
 MAX_SOLVES = 8
-MAX_WIDENINGS = 12
+MOST_WIDENINGS = 12
 BLOCK = 16
 """Goals solved together; fixed, so that results do not depend on the number of workers."""
 MAX_EXTRA = 8
@@ -192,7 +192,7 @@ class Task:
     @property
     def fine(self) -> float:
         """Update residual at which refinement has nothing left to gain."""
-        return FINE * self.scaled.size
+        return CONVERGED_UPDATE * self.scaled.size
 
 
 def solve_block(system: System, problems: Sequence[Problem], bracket: bool) -> list[Solution]:
@@ -260,7 +260,7 @@ def conclude(system: System, task: Task, wanted: bool) -> Solution:
     if wanted:
         bracket, evidence = verified_bracket(system, task)
         status = Status.UNVERIFIED if bracket is None else Status.CONVERGED
-    elif task.tau > COARSE * scaled.span + UNDERFLOW:
+    elif task.tau > STALLED_UPDATE * scaled.span + UPDATE_UNDERFLOW:
         status = Status.STALLED
     values = scaled.values(task.field)
     negligible = np.abs(values) <= NEGLIGIBLE * scaled.scale * scaled.size
@@ -281,7 +281,7 @@ def verified_bracket(
         return None, None
     with np.errstate(over="ignore"):  # an overflow encloses nothing
         shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
-        for _ in range(MAX_WIDENINGS):
+        for _ in range(MOST_WIDENINGS):
             if system.encloses(task.field, task.pinned, shift):
                 below, above = Pair(high, low - shift), Pair(high, low + shift)
                 bracket = scaled.values(below, -1), scaled.values(above, +1)

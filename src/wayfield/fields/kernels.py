@@ -33,14 +33,14 @@ from ..numerics.doubledouble import UNDERFLOW, UNIT_ROUNDOFF, Pair, add, two_pro
 from ..numerics.jit import njit
 from ..typing import BoolArray, FloatArray, IntArray
 
-FAINT = 1e-200
+LEAST_SLOPE = 1e-200
 """Slopes below this are too close to underflow to be compared."""
-TINY = 1e-60
+NEGLIGIBLE_POWER = 1e-60
 """Powers below this, relative to the steepest slope's, are left out of sums, and accounted for."""
 
 
-class Rows(NamedTuple):
-    """Where the entries of the Jacobian go: see `extension._linear.Interior`."""
+class JacobianRows(NamedTuple):
+    """Where the entries of the Jacobian go: see `linear.Interior`."""
 
     vertices: IntArray
     indptr: IntArray
@@ -128,7 +128,7 @@ def residual(
 
 
 @njit(cache=True, nogil=True)
-def jacobian(arcs: Arcs, rows: Rows, field: Pair, q: float, flat: FloatArray) -> FloatArray:
+def jacobian(arcs: Arcs, rows: JacobianRows, field: Pair, q: float, flat: FloatArray) -> FloatArray:
     """Return the entries of A = −∂F/∂u on the free vertices, an M-matrix.
 
     The entry of a neighbour y above is −(s / M⁺)^(q−1) / ℓ, below likewise with M⁻. Where the
@@ -280,12 +280,12 @@ def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int)
     that to the unfavourable side, and counts as exact from there, since both sums are monotone.
     Dividing by ℓ and by the steepest slope costs 2u, which the power turns into 2 q u; the power
     itself is taken to be good to 4 units in the last place; summing adds deg · u. So the relative
-    error of either sum is below ρ = (3 q + deg + 16) u. Terms below TINY are left out, and
-    underflow loses less. Where all neighbours have exactly the same value both sums are 0. A field
-    that is not finite, or so flat that slopes underflow, proves nothing.
+    error of either sum is below ρ = (3 q + deg + 16) u. Terms below NEGLIGIBLE_POWER are left
+    out, and underflow loses less. Where all neighbours have exactly the same value both sums are 0.
+    A field that is not finite, or so flat that slopes underflow, proves nothing.
     """
     unsure = np.zeros(vertices.size, np.bool_)
-    least = TINY ** (1.0 / q)
+    least = NEGLIGIBLE_POWER ** (1.0 / q)
     for i in range(vertices.size):
         x = vertices[i]
         most = 0.0
@@ -314,8 +314,8 @@ def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int)
         rho = (3.0 * q + degree + 16.0) * UNIT_ROUNDOFF
         # sure only if the inequality holds with both sums moved by ρ against it
         larger, smaller = (fall, rise) if side > 0 else (rise, fall)
-        sure = larger * (1.0 - rho) >= smaller * (1.0 + rho) + 2.0 * degree * TINY
-        unsure[i] = not (sure and finite and FAINT <= most < np.inf)
+        sure = larger * (1.0 - rho) >= smaller * (1.0 + rho) + 2.0 * degree * NEGLIGIBLE_POWER
+        unsure[i] = not (sure and finite and LEAST_SLOPE <= most < np.inf)
     return unsure
 
 

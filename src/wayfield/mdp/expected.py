@@ -66,7 +66,7 @@ from .doubt import beta_quantile, moments, posterior, standard_deviations, tilte
 from .free import least_cost
 from .intervals import solve
 from .proofs import cost_sections
-from .solver import FINEST, Answer, Boundary, answer, value_of
+from .solver import FINEST, Boundary, PolicyBounds, policy_bounds, value_of
 from .transitions import Transitions
 
 
@@ -244,7 +244,7 @@ class ExpectedCost(KeepsReadOnly):
         boundary = _boundary(moves, self.goal, self.labels, self.give_up)
         begin = np.ldexp(values, -moves._cost_exponent)
         solved = value_of(moves._process, moves._choices(plan), boundary, begin)
-        found = answer(moves._process, solved, boundary, optimal=False)
+        found = policy_bounds(moves._process, solved, boundary, optimal=False)
         question = (moves, self.goal, self.labels, self.give_up)
         return _packaged(question, boundary, found, start, check, optimal=False)
 
@@ -455,7 +455,7 @@ def expected_cost(
     boundary = _boundary(moves, ends, labels, price)
     if odds is None:
         solved = least_cost(moves._process, boundary, rtol)
-        found = answer(moves._process, solved, boundary, optimal=True)
+        found = policy_bounds(moves._process, solved, boundary, optimal=True)
     else:
         found = solve(moves, boundary, rtol, worst=odds == "worst")
     return _packaged((moves, ends, labels, price), boundary, found, start, check, odds=odds)
@@ -467,7 +467,7 @@ Question = tuple[Transitions, NDArray[np.int64], Labels | None, float | None]
 def _packaged(
     question: Question,
     boundary: Boundary,
-    found: Answer,
+    found: PolicyBounds,
     start: float,
     check: bool,
     optimal: bool = True,

@@ -35,13 +35,13 @@ from ..numerics.heap import Heap, drop_least, push
 from ..numerics.jit import njit
 from ..typing import BoolArray, FloatArray, IntArray
 
-UNDERFLOW = 2.0**-1000
+ROW_UNDERFLOW = 2.0**-1000
 """More than all that a row can lose where products underflow."""
 CLEAR = 2.0**-30
 """A balance above this share of its terms is accurate to six digits in plain doubles."""
 
 
-class Process(NamedTuple):
+class MDP(NamedTuple):
     """Choices and outcomes, with those that lead to each state.
 
     Indices of outcomes, states and choices are unsigned 32-bit integers. Numba then leaves out its
@@ -92,7 +92,7 @@ def prepared(
     counts: FloatArray,
     costs: FloatArray,
     owner: IntArray,
-) -> Process:
+) -> MDP:
     """Return the process with fees, odds, and for each state the choices that may lead to it.
 
     A choice that never leaves its state has an infinite fee, and odds of 0.
@@ -110,14 +110,14 @@ def prepared(
     into = sparse.csr_array((odds[kept], heads[kept], kept_ptr), shape).tocsc()
     arrivals = into.indptr.astype(np.uint32), into.indices.astype(np.uint32), into.data
     relief = np.zeros(owner.size)
-    return Process(first, ptr, heads, counts, costs, owner, fee, odds, *arrivals, relief)
+    return MDP(first, ptr, heads, counts, costs, owner, fee, odds, *arrivals, relief)
 
 
 # ------------------------------------------------------------------ graph questions
 
 
 @njit(cache=True, nogil=True)
-def approach(process: Process, usable: BoolArray, targets: BoolArray) -> tuple[IntArray, IntArray]:
+def approach(process: MDP, usable: BoolArray, targets: BoolArray) -> tuple[IntArray, IntArray]:
     """Return the fewest moves by usable choices to a target, and the first choice to make.
 
     An outcome of that choice is nearer to the target. The results are 0 and -1 at targets, and
@@ -151,7 +151,7 @@ def approach(process: Process, usable: BoolArray, targets: BoolArray) -> tuple[I
 
 
 @njit(cache=True, nogil=True)
-def infinite_layers(process: Process, ends: BoolArray, allowed: BoolArray) -> IntArray:
+def infinite_layers(process: MDP, ends: BoolArray, allowed: BoolArray) -> IntArray:
     """Return the layers of states from which no policy of allowed choices surely ends; else -1.
 
     Every allowed choice of such a state has an outcome in a lower layer, or all its outcomes in the
@@ -198,14 +198,14 @@ def infinite_layers(process: Process, ends: BoolArray, allowed: BoolArray) -> In
                         size += 1
 
 
-def choices_of(process: Process, policy: IntArray) -> BoolArray:
+def choices_of(process: MDP, policy: IntArray) -> BoolArray:
     """Return which choices a policy makes."""
     chosen = np.zeros(process.owner.size, np.bool_)
     chosen[policy[policy >= 0]] = True
     return chosen
 
 
-def policy_reaching(process: Process, policy: IntArray, targets: BoolArray) -> BoolArray:
+def policy_reaching(process: MDP, policy: IntArray, targets: BoolArray) -> BoolArray:
     """Return the states from which the policy may lead to a target."""
     reached: BoolArray = approach(process, choices_of(process, policy), targets)[1] >= 0
     return targets | reached
@@ -213,7 +213,7 @@ def policy_reaching(process: Process, policy: IntArray, targets: BoolArray) -> B
 
 @njit(cache=True, nogil=True)
 def first_policy(
-    process: Process, fixed: BoolArray, allowed: BoolArray, values: FloatArray, give_up: float
+    process: MDP, fixed: BoolArray, allowed: BoolArray, values: FloatArray, give_up: float
 ) -> IntArray:
     """Return a proper policy, and set rough values of it.
 
@@ -290,7 +290,7 @@ def first_policy(
     return policy
 
 
-def components(process: Process, policy: IntArray) -> IntArray:
+def components(process: MDP, policy: IntArray) -> IntArray:
     """Return strong components of a policy's moves; -1 at states without a move.
 
     SciPy numbers them so that moves lead to smaller numbers. This is a good order for sweeps, but
@@ -309,7 +309,7 @@ def components(process: Process, policy: IntArray) -> IntArray:
 
 @njit(cache=True, nogil=True)
 def numbered(
-    process: Process, allowed: BoolArray, order: IntArray
+    process: MDP, allowed: BoolArray, order: IntArray
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray, IntArray, BoolArray]:
     """Return the arrays of `Choices`: those allowed at the states in `order`, in that order."""
     first, ptr, heads, counts = process[:4]
@@ -439,7 +439,7 @@ def chosen_rows(
 
 
 @njit(cache=True, nogil=True)
-def balance(process: Process, k: int, values: Pair, costs: float) -> tuple[float, float, float]:
+def balance(process: MDP, k: int, values: Pair, costs: float) -> tuple[float, float, float]:
     """Return Σ counts · (costs · cost + value there - value here) over a choice's outcomes.
 
     It is summed in double-doubles and rounded at the end. Also returned: a bound on its error
@@ -463,13 +463,13 @@ def balance(process: Process, k: int, values: Pair, costs: float) -> tuple[float
     # Two sums per outcome at most, each off by `DD_ERROR` of the magnitudes added so far, and two
     # operations per term. `size` and `paid` add up magnitudes: cancellation does not hide an error.
     terms = 2.0 * (process.ptr[k + 1] - process.ptr[k]) + 4.0
-    error = 2.0 * terms * DD_ERROR * (size + paid) + UNDERFLOW
+    error = 2.0 * terms * DD_ERROR * (size + paid) + ROW_UNDERFLOW
     return high, error, paid * (1.0 - 2.0 * terms * UNIT_ROUNDOFF) + process.relief[k]
 
 
 @njit(cache=True, nogil=True)
 def balances(
-    process: Process, choices: IntArray, values: Pair, costs: float
+    process: MDP, choices: IntArray, values: Pair, costs: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the `balance` of these choices, its error with all rounding, costs, leaving counts."""
     high, error, paid = np.empty(choices.size), np.empty(choices.size), np.empty(choices.size)
@@ -485,7 +485,7 @@ def balances(
 
 
 def policy_check(
-    process: Process, policy: IntArray, states: IntArray, values: Pair, costs: float
+    process: MDP, policy: IntArray, states: IntArray, values: Pair, costs: float
 ) -> tuple[FloatArray, float, float]:
     """Return how well values fit their policy: residuals of these states, and two ratios.
 
@@ -500,7 +500,7 @@ def policy_check(
 
 
 def worst_ratio(
-    process: Process, choices: IntArray, values: Pair, costs: float, side: float, relief: FloatArray
+    process: MDP, choices: IntArray, values: Pair, costs: float, side: float, relief: FloatArray
 ) -> float:
     """Return the largest ratio of side · balance to cost + `relief` over choices, rounded up.
 
@@ -519,7 +519,7 @@ def worst_ratio(
     return float(ratio.max(initial=0.0))
 
 
-def mean_falls(process: Process, choices: IntArray, barrier: Pair) -> FloatArray:
+def mean_falls(process: MDP, choices: IntArray, barrier: Pair) -> FloatArray:
     """Return Σ w (barrier here - barrier there) of these choices, rounded down; 0 for others."""
     found = np.zeros(process.owner.size)
     # the balance is the mean rise
@@ -530,7 +530,7 @@ def mean_falls(process: Process, choices: IntArray, barrier: Pair) -> FloatArray
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def optimality_check(
-    process: Process,
+    process: MDP,
     allowed: BoolArray,
     states: IntArray,
     give_up: float,
@@ -566,12 +566,12 @@ def optimality_check(
                 if heads[e] != s:
                     leaving += counts[e]
             # the low parts and every rounding together are below (outcomes + 8) · 2⁻⁵² of the size
-            rounding = ((ptr[k + 1] - ptr[k]) + 8.0) * (EPSILON)
-            error = rounding * size + UNDERFLOW
+            rounding = ((ptr[k + 1] - ptr[k]) + 8.0) * EPSILON
+            error = rounding * size + ROW_UNDERFLOW
             paid -= rounding * paid
             if process.relief[k] >= 0.0 and k != policy[s]:
                 clear = max(CLEAR, (ptr[k + 1] - ptr[k]) * FEW_ROUNDINGS)
-                if high > clear * size + UNDERFLOW:
+                if high > clear * size + ROW_UNDERFLOW:
                     gaps[k] = high / leaving
                     continue
             # relief only adds to what is paid
@@ -598,7 +598,7 @@ def correct(values: Pair, order: IntArray, correction: FloatArray) -> None:
 # ------------------------------------------------------------------ interval odds
 
 
-FEW = 24
+INSERTED = 24
 """Largest number of outcomes that is sorted by insertion."""
 
 
@@ -633,12 +633,12 @@ def extremes(
             odds[e] = low[e]
             left -= low[e]
             # insertion sort while the gains come in; a long row is sorted below, all at once
-            j = i if size <= FEW else 0
+            j = i if size <= INSERTED else 0
             while j > 0 and sign * gain[order[j - 1]] < sign * gain[i]:
                 order[j] = order[j - 1]
                 j -= 1
             order[j] = i
-        if size > FEW:
+        if size > INSERTED:
             order = np.argsort(-sign * gain, kind="mergesort")
         # what the lower bounds leave of 1 goes to the most extreme outcomes first
         for j in range(size):

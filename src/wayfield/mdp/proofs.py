@@ -29,13 +29,13 @@ import numpy as np
 from ..checks import frozen
 from ..errors import InputError
 from ..numerics import proof_file
-from ..numerics.doubledouble import Pair
+from ..numerics.doubledouble import FEW_ROUNDINGS, Pair
 from ..numerics.proof_file import Section
 from ..typing import BoolArray, FloatArray, IntArray
 from .free import barrier_for_all
 from .intervals import attainable, layers, reach_one, worst_cost
 from .kernels import (
-    Process,
+    MDP,
     approach,
     choices_of,
     extremes,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 SINGLE = 2.0**-56
 """Low parts have single precision if the error is then at most this, or twice that of doubles."""
-FINEST = 100
+LARGEST_EXPONENT = 100
 """Largest exponent of a scaled barrier."""
 
 
@@ -174,7 +174,7 @@ def _known(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reasons
     e_reach = 0
     if not field.optimal or price < np.inf:
         opened, height = policy[is_open], height + for_plan
-        judged, factor = process, (1.0 + above) * (1.0 + 2.0**-50)
+        judged, factor = process, (1.0 + above) * (1.0 + FEW_ROUNDINGS)
         if endless:
             judged, height, factor = process._replace(costs=0.0 * process.costs), for_plan, 1.0
         relief = mean_falls(judged, opened, Pair(for_plan, zeros))
@@ -285,7 +285,7 @@ def _between(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reaso
 
 
 def _fitting(
-    process: Process,
+    process: MDP,
     low: FloatArray,
     high: FloatArray,
     layer: IntArray,
@@ -346,7 +346,7 @@ def _low_parts(rest: FloatArray, exponent: int, error: Callable[[FloatArray], fl
     return single if error(single) <= max(SINGLE, 2.0 * error(rest)) else rest
 
 
-def _narrowed(process: Process, barrier: FloatArray, choices: IntArray) -> FloatArray:
+def _narrowed(process: MDP, barrier: FloatArray, choices: IntArray) -> FloatArray:
     """Round a barrier to single precision, unless that costs a tenth of a mean fall."""
     zeros = np.zeros(barrier.size)
     with np.errstate(over="ignore"):
@@ -368,7 +368,7 @@ def _power(error: float) -> int:
         raise InputError(
             "the bracket of this result could not be verified, so there is no proof to write"
         )
-    return min(-int(np.frexp(error)[1]), FINEST) if error > 0.0 else FINEST
+    return min(-int(np.frexp(error)[1]), LARGEST_EXPONENT) if error > 0.0 else LARGEST_EXPONENT
 
 
 def _wider(

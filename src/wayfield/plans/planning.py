@@ -61,7 +61,7 @@ from .lifting import finite_where_reachable, lift
 RuleName = Literal["slope", "q"]
 TieName = Literal["exit", "index"]
 
-PATIENCE = 16
+WORK_LIMIT = 16
 """Work limit of a learning walk in arcs, as a multiple of n + m; beyond it the field is lifted."""
 
 
@@ -263,7 +263,7 @@ class Plan(KeepsReadOnly):
         if not self.reachable[start]:
             return Rollout(frozen(np.array([start])), 0.0, Outcome.UNREACHABLE)
         values = finite_where_reachable(self.values, self.reachable)
-        limit = PATIENCE * (graph.num_vertices + graph.num_arcs)
+        limit = WORK_LIMIT * (graph.num_vertices + graph.num_arcs)
         path, raised = learning_walk(graph.arcs, values, self.goal, start, limit)
         if path[-1] != self.goal:
             lifted = lift(graph, values, self.goal)

@@ -59,11 +59,11 @@ from .kernels.fill import (
     with_near_ties,
 )
 
-MOST_VERTICES = 2**20
+MOST_RATIONALS = 2**20
 """Most vertices to compute in rationals, which takes 20 to 40 microseconds per vertex."""
 MOST_BITS = 2000
 """The attempt ends if a numerator or denominator has more bits than this."""
-ATTEMPTS = 8
+MOST_CANDIDATES = 8
 """Largest number of candidates that are checked."""
 
 
@@ -88,7 +88,7 @@ def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
     """Return the exact solution, with the filled vertices proved; None if that fails."""
     arcs = problem.graph.arcs, problem.graph.reverse_arcs
     values, slopes = _retraced(problem, fixing, fixing.fixed)
-    for attempt in range(ATTEMPTS):
+    for attempt in range(MOST_CANDIDATES):
         if not values:
             return None
         wrong = _out_of_balance(problem, values, slopes)
@@ -96,7 +96,7 @@ def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
             found = _rounded(problem, values)
             if certainly_filled(*arcs, found.fixed, problem.labelled, found.rank, found.rank):
                 return found
-        if attempt + 1 < ATTEMPTS:
+        if attempt + 1 < MOST_CANDIDATES:
             values, slopes = _solved_again(problem, values, slopes, wrong)
     return None
 
@@ -142,7 +142,7 @@ def _retraced(
 
     Both are empty if the part is too large or the numbers grow too long.
     """
-    if np.count_nonzero(part) > MOST_VERTICES:
+    if np.count_nonzero(part) > MOST_RATIONALS:
         return {}, {}
     graph, at = problem.graph, problem.labels.vertices
     at = at[part[at]]

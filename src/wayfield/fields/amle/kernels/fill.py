@@ -12,13 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from ....numerics.csr import Arcs
-from ....numerics.doubledouble import two_sum
+from ....numerics.doubledouble import FEW_ROUNDINGS, two_sum
 from ....numerics.heap import Heap, drop_least, push
 from ....numerics.jit import njit
 from ....typing import BoolArray, FloatArray, IntArray
-
-ROUNDING = 2.0**-50
-"""More than the relative error of a difference divided by a length."""
 
 
 @njit(cache=True, nogil=True)
@@ -208,7 +205,7 @@ def with_near_ties(
                 drop = upper[x] - lower[y] if side == 0 else upper[y] - lower[x]
                 most = drop / lengths[e]
                 # both quotients are rounded, and may underflow
-                if not most < least - ROUNDING * (abs(most) + abs(least)) - 2.0**-1022:
+                if not most < least - FEW_ROUNDINGS * (abs(most) + abs(least)) - 2.0**-1022:
                     inside[y] = True
                     queue[tail] = y
                     tail += 1
