@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import fields
+from .. import fields as extension
 from ..errors import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Word(NamedTuple):
     def make(self, number: float | None = None) -> Method:
         """Return the method, with a number if one is given."""
         given = {} if number is None else {self.number: number}
-        made: Method = getattr(fields, self.method)(**self.settings, **given)
+        made: Method = getattr(extension, self.method)(**self.settings, **given)
         return made
 
 
@@ -108,4 +108,4 @@ def method_word(method: Method) -> str:
                 word = f"{word}={value:g}" if known.kind is float else f"{word}={value}"
             if parse_method(word) == method:
                 return word
-    return fields.describe(method)
+    return extension.describe(method)
