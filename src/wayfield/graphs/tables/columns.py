@@ -15,7 +15,7 @@ from ...errors import InputError
 if TYPE_CHECKING:
     from .sheet import Sheet
 
-HEADINGS = {
+WORDS = {
     "from": "from source src tail start origin u i node1 vertex1 von de obs state",
     "to": "to target dst dest destination head end v j node2 vertex2 nach vers next tgt sink",
     "length": (
@@ -40,7 +40,7 @@ HEADINGS = {
 }
 """Words of a header that show what a column is, the likeliest first."""
 
-_MOST_UNUSED = 50
+_MOST_NAMED = 50
 """Largest number of columns that are all named in a message."""
 
 
@@ -80,7 +80,7 @@ def matching_columns(role: str, header: Sequence[str] | None) -> list[int]:
     headings = [tokens(heading) for heading in header or ()]
     ranks: dict[int, tuple[int, int]] = {}
     for i, words in enumerate(headings):
-        for rank, word in enumerate(HEADINGS[role].split()):
+        for rank, word in enumerate(WORDS[role].split()):
             # the word, its plural, or its first three letters or more
             if any(
                 token in (word, word + "s") or (len(token) >= 3 and word.startswith(token))
@@ -139,5 +139,5 @@ def unused_note(sheet: Sheet, at: Mapping[str, int]) -> list[str]:
     if not left:
         return []
     word = "" if sheet.header is not None else "column " if len(left) == 1 else "columns "
-    more = f" and {len(left) - _MOST_UNUSED:,} more" if len(left) > _MOST_UNUSED else ""
-    return [f"{sheet.path}: not used: {word}{', '.join(left[:_MOST_UNUSED])}{more}"]
+    more = f" and {len(left) - _MOST_NAMED:,} more" if len(left) > _MOST_NAMED else ""
+    return [f"{sheet.path}: not used: {word}{', '.join(left[:_MOST_NAMED])}{more}"]

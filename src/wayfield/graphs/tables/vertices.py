@@ -28,7 +28,7 @@ from .numbers import NumberColumn, read_columns
 from .sheet import Sheet, open_sheet
 from .text import Progress
 
-VERTEX_ROLES = ("vertex", "value", "x", "y")
+ROLES = ("vertex", "value", "x", "y")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,7 +102,7 @@ def read_labels(
             " and ",
             Option("value", within="columns"),
         )
-    sheet = open_sheet(path, style, VERTEX_ROLES)
+    sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="value")
     found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
     notes += unused_note(sheet, at)
@@ -166,7 +166,7 @@ def read_positions(
            [600., 200.]])
     """
     style = style or Style()
-    sheet = open_sheet(path, style, VERTEX_ROLES)
+    sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="x")
     at.pop("value", None)
     found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
@@ -232,4 +232,4 @@ def _positions(
 
 
 def _said(sheet: Sheet, at: Mapping[str, int]) -> str:
-    return sheet.understood({role: at[role] for role in VERTEX_ROLES if role in at})
+    return sheet.understood({role: at[role] for role in ROLES if role in at})

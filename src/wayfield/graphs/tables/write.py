@@ -22,7 +22,7 @@ from ...errors import InputError, Option
 MANIFEST = ".wayfield.json"
 """Name of the file that lists the results in its folder."""
 
-_ROWS_WRITTEN = 1 << 16
+_BATCH = 1 << 16
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 """First characters of text that a spreadsheet reads as a formula."""
 
@@ -205,8 +205,8 @@ def write_table(columns: Mapping[str, Any], path: Path) -> None:
     rows = len(next(iter(columns.values())))
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(",".join(_quoted(name) for name in columns) + "\n")
-        for start in range(0, rows, _ROWS_WRITTEN):
-            piece = [cells(column[start : start + _ROWS_WRITTEN]) for column in columns.values()]
+        for start in range(0, rows, _BATCH):
+            piece = [cells(column[start : start + _BATCH]) for column in columns.values()]
             file.writelines(f"{row}\n" for row in map(",".join, zip(*piece, strict=True)))
 
 
