@@ -70,9 +70,7 @@ class Linearised(Protocol):
 class Differentiable(Protocol):
     """A method that has derivatives."""
 
-    def linearised(
-        self, problem: Problem, solved: Solution, direction: Direction | None
-    ) -> Linearised:
+    def linearised(self, problem: Problem, at: Solution, toward: Direction | None) -> Linearised:
         """Return the derivative at a solution; at a kink, or if asked, the one in a direction."""
         ...
 

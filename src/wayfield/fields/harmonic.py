@@ -6,10 +6,10 @@ Equation
 Boundary condition
     u equals the label at every labelled vertex. A component without a label has no extension.
 Method
-    A sparse solver, direct or iterative (`_linear`), then iterative refinement: u is held as
+    A sparse solver, direct or iterative (`linear`), then iterative refinement: u is held as
     an unevaluated sum of two doubles whose residual is evaluated, with a bound on its rounding
     error, to about 30 digits (`kernels.balance`). The labels are centred and scaled
-    first, exactly (`extension._scaling`), so that an offset or a unit of theirs costs nothing.
+    first, exactly (`scaling`), so that an offset or a unit of theirs costs nothing.
 Stopping rule
     The update residual τ = max_x |u_x − weighted mean of its neighbours| falls below 2⁻⁹⁰ of the
     label range, or no longer falls by a factor of 4.
@@ -111,11 +111,9 @@ class Harmonic:
         solve = partial(solve_block, system, bracket=self.bracket)
         return Shared(solve, partial(system.prepare, self.bracket), BLOCK)
 
-    def linearised(
-        self, problem: Problem, solved: Solution, direction: Direction | None
-    ) -> Adjoint:
+    def linearised(self, problem: Problem, at: Solution, toward: Direction | None) -> Adjoint:
         """Return the adjoint equation, ready for solving."""
-        return adjoint_of(problem, solved, direction, self.solve, 2.0)
+        return adjoint_of(problem, at, toward, self.solve, 2.0)
 
 
 @dataclass(frozen=True, eq=False)

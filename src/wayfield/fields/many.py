@@ -1,7 +1,7 @@
 """Many label sets on one graph: common work is done once, the rest in parallel.
 
 Threads do the work, since kernels and factorisations release Python's lock; or any executor does
-(`_workers.dispatch`). A method that can share work between problems has a `share`: the common part,
+(`workers.dispatch`). A method that can share work between problems has a `share`: the common part,
 and how many problems are solved together. Neither depends on the workers, so results do not either.
 """
 

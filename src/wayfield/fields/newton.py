@@ -1,6 +1,6 @@
 """Newton's method and the verified bracket for the normalised p-Laplace equation.
 
-See `plaplacian` for the mathematics. Fields are centred and scaled (`_scaling`), and stored as
+See `plaplacian` for the mathematics. Fields are centred and scaled (`scaling`), and stored as
 unevaluated sums of two doubles.
 """
 

@@ -17,7 +17,7 @@ Method
     until the residual falls; where Newton's direction fails, nonlinear Gauss–Seidel sweeps follow.
     Ordering and pattern of the Jacobian are fixed once, and a factorisation is reused for chord
     steps as long as they contract. Where the graph would fill in, Newton's equation is solved by
-    iteration to four digits (`_linear`); neither proof nor accuracy of the result depend on it.
+    iteration to four digits (`linear`); neither proof nor accuracy of the result depend on it.
 Stopping rule
     max |F| at most a tenth of the tolerance, relative to M + (label range / longest edge), then as
     far as steps come cheap. Converged means: at most the tolerance, and the bracket verified.
@@ -153,11 +153,9 @@ class PLaplacian:
         solve = partial(one_by_one, partial(self.solve_on, system))
         return Shared(solve, partial(system.prepare, bracket=False))
 
-    def linearised(
-        self, problem: Problem, solved: Solution, direction: Direction | None
-    ) -> Adjoint:
+    def linearised(self, problem: Problem, at: Solution, toward: Direction | None) -> Adjoint:
         """Return the equation linearised at a solution, ready for solving with its transpose."""
-        return adjoint_of(problem, solved, direction, self.solve, float(self.p))
+        return adjoint_of(problem, at, toward, self.solve, float(self.p))
 
     def solve_on(self, system: System, problem: Problem) -> Solution:
         """Extend the labels of a problem whose free vertices are among the system's."""

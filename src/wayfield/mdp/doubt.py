@@ -36,7 +36,7 @@ figure of the plain counts if that is better.
 
 Guarantee
     None that holds for every process: with few samples only intervals for the odds have one, and
-    they are vacuous (`chance.intervals`). The constants were chosen on 35 families of processes.
+    they are vacuous (`intervals`). The constants were chosen on 35 families of processes.
     The how-to "How sure is my agent?" has the coverage on ten others, written afterwards;
     `benchmarks/coverage.py` measures it.
 

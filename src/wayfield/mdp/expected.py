@@ -14,13 +14,13 @@ Without giving up
     converges to it from any start [1]_.
 Free moves
     Where costs may be 0, V is the least mean cost of the policies that end with probability 1: a
-    walk that goes round for ever at no cost is not one of them (`chance._free`).
+    walk that goes round for ever at no cost is not one of them (`free`).
 Method
     Policy iteration, by sweeps in place and by linear systems, on the change that the values still
     need; refined in double-doubles.
 Guarantee
     A sub- and a supersolution around the result are verified for the returned numbers, by the
-    scaling argument of optimistic value iteration [3]_ (`chance._solver`), with all rounding
+    scaling argument of optimistic value iteration [3]_ (`solver`), with all rounding
     included. Interval iteration [2]_ would need many sweeps for the same bracket. Exact means: for
     the counts and costs that the transitions hold.
 
@@ -75,7 +75,7 @@ class Doubt(KeepsReadOnly):
     """Bounds on a plan's true cost and reach, given that its odds are estimated from counts.
 
     They allow for few samples, for outcomes not yet seen, and for the choice of the plan on the
-    same counts (`chance.doubt`). The how-to "How sure is my agent?" shows how often they hold.
+    same counts (`doubt`). The how-to "How sure is my agent?" shows how often they hold.
 
     Attributes
     ----------

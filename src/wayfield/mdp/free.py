@@ -8,7 +8,7 @@ leave the state as it is.
 
 After that, no policy makes free moves for ever: the states and choices that it used for ever would
 form an end component. So policies that do not end have infinite cost, as with positive costs, and
-policy iteration is the same. For its bounds (`chance._solver`) the barrier b is the largest
+policy iteration is the same. For its bounds (`solver`) the barrier b is the largest
 expected number of free moves in a row, over all policies. It is also computed by policy iteration,
 but only roughly: at every free choice it must fall by at least half a move in expectation.
 """

@@ -21,7 +21,7 @@ Method
 R the mean change of v. Let C⁻ > 0 be the least C. If E_k <= δ C⁻ for the policy's own choices, then
 m + (v - m) / (1 - δ) lies above V; if E_k >= -ε C⁻ for every choice, m + (1 - ε)(v - m) lies below.
 *Proof.* Worst, above: C + R <= δ C for every p. So for every p the field lies above its image under
-the policy (`chance._solver`), falls in expectation by the cost of every move, and bounds the
+the policy (`solver`), falls in expectation by the cost of every move, and bounds the
 policy's cost. Nature cannot do worse. Worst, below: for the one p that attains E, C + R >= -ε C at
 every choice, so no policy does better against it. Best: the same with both sides exchanged. ∎
 **Reach** of the plan, the least (worst) or the largest (best): if the extreme F of R for a computed
@@ -34,7 +34,7 @@ Guarantee
     the bracket is wider than that of `expected_cost` with known odds: about 1e-14 times the longest
     walk.
 
-Proof files (`chance.proofs`) hold the bounds of every outcome. The checker finds E itself, by
+Proof files (`proofs`) hold the bounds of every outcome. The checker finds E itself, by
 sorting. The layers of infinite states follow the two rules above.
 
 References

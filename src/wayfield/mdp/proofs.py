@@ -1,17 +1,17 @@
 """Proofs of expected cost as files.
 
 The values of the plan are computed again in double-doubles, v = value + low part. With m the least
-end value, the sub- and supersolutions of `chance._solver` follow from them by scaling:
+end value, the sub- and supersolutions of `solver` follow from them by scaling:
 
     l = v - 2^-e ((v - m) + a),   u = v + 2^-e' ((v - m) + b),
     h ∓ 2^-e" ((v - m) + b)       for the probability h of arrival.
 
 The file holds the low parts and the powers of two, chosen so that the checker finds them
 sufficient in exact arithmetic; all rounding is bounded here. With positive costs a = b = 0. Where
-choices are free, a is the barrier of `chance._free`, and b counts the moves of the plan. Where the
+choices are free, a is the barrier of `free`, and b counts the moves of the plan. Where the
 plan may walk on for ever, b alone is the barrier of arrival.
 
-**Odds in intervals.** v is the value alone, and E in Theorem W (`chance.intervals`) is measured for
+**Odds in intervals.** v is the value alone, and E in Theorem W (`intervals`) is measured for
 it in doubles. With the best odds, the barrier of arrival is the plan's worst expected cost.
 
 The page ``docs/proofs-of-expected-cost.md`` has the theorems, their proofs and the file format.

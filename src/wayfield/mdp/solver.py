@@ -28,7 +28,7 @@ barrier.
 **Free choices.** Where C = 0 the ratios say nothing. Let b ≥ 0 be a field whose mean falls at free
 choices, and C̃ = C plus the fall of its mean. If C̃ > 0, all of the above holds with C̃ in place of
 C, and v - m + b in place of v - m. For a policy, b is its expected number of moves (`relieved`);
-for all choices, see `chance._free`.
+for all choices, see `free`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ So `ties_decided` collects the vertices whose order is in doubt and all that the
 on (`kernels.fill.with_near_ties`). Only these are computed in rationals; the others keep bounds. If
 there are too many near ties, or doubles got one wrong, `rational_amle` computes all of K.
 
-**Candidate.** `_retraced` repeats the order of fixing, as `kernels.amle.retrace` does. s(x) is
+**Candidate.** `_retraced` repeats the order of fixing, as `kernels.retrace` does. s(x) is
 the slope of the walk through x. If a walk turns out to be exactly level, only rounding made it look
 like a descent: its vertices are left unfixed.
 

@@ -14,7 +14,7 @@ steepest slope over the arcs into x equals the steepest over the arcs out of it.
 positive slope are unique; where no walk descends through a vertex the equation leaves a choice,
 made by `fill`. A vertex that can reach no label is +inf.
 
-**Method.** Two, in `kernels.amle.fix`, with no tolerance to choose and near-linear in practice.
+**Method.** Two, in `kernels.fix`, with no tolerance to choose and near-linear in practice.
 *Iterate, freeze, follow, verify*: a few sweeps, values along the chains of steepest neighbours, and
 a check of every vertex; repeated where it fails. A field in balance everywhere is the AMLE, by the
 comparison principle. *Divide and conquer on slopes*: a direct method, used on directed graphs, on
@@ -22,7 +22,7 @@ small ones, on mazes, on grids with few labels, and wherever the iteration stall
 `iterations` counts the rounds of the first or the frames of the second.
 
 **Guarantee.** The order of fixing is retraced in double-double and the outcome is wrapped in a
-verified sub- and supersolution (`kernels.amle.bracket`): `lower` ≤ exact ≤ `upper`, with all
+verified sub- and supersolution (`kernels.bracket`): `lower` ≤ exact ≤ `upper`, with all
 rounding counted in. If that proof fails anywhere, or proves next to nothing, the status is
 `UNVERIFIED`. Where vertices are filled it must be certain which: every other vertex lies on a
 strict descent, and no descent leads through the filled ones (`kernels.fill`). Where values tie,
@@ -139,10 +139,10 @@ class AMLE:
         rule: FillRule = self.fill or ("cost" if graph.directed else "flat")
         return rule if graph.directed or rule != "flat" else None
 
-    def linearised(self, problem: Problem, solved: Solution, direction: Direction | None) -> Tape:
+    def linearised(self, problem: Problem, at: Solution, toward: Direction | None) -> Tape:
         """Return the tape of a solution."""
         solve = replace(self, bracket=False).solve
-        return tape_of(problem, solved, direction, solve, self.filling(problem.graph))
+        return tape_of(problem, at, toward, solve, self.filling(problem.graph))
 
     def _fixed_and_proved(self, problem: Problem, leave_flat: bool) -> tuple[Fixing, _Outcome]:
         """Fix the vertices that the equation determines, and compute the bracket if requested.
