@@ -31,6 +31,7 @@ from ..checks import LARGEST, as_choice, as_floats, frozen, owned, refuse
 from ..errors import InputError
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels, check_labels
+from ..numerics.doubledouble import outward_sum, sum_and_error
 from ..typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -269,9 +270,9 @@ def bound_plus_prior(labels: Labels, prior: FloatArray, bound: FloatArray, sign:
 
     `sign` is -1 for a lower bound and +1 for an upper one.
     """
-    _, error = _two_sum(labels.values, -prior[labels.vertices])
-    widened = _outward(bound, sign * np.abs(error).max(), sign)
-    return _restored(labels, prior, _outward(prior, widened, sign))
+    _, error = sum_and_error(labels.values, -prior[labels.vertices])
+    widened = outward_sum(bound, sign * np.abs(error).max(), sign)
+    return _restored(labels, prior, outward_sum(prior, widened, sign))
 
 
 def _restored(labels: Labels, prior: FloatArray, field: FloatArray) -> FloatArray:
@@ -279,17 +280,3 @@ def _restored(labels: Labels, prior: FloatArray, field: FloatArray) -> FloatArra
     field[labels.vertices] = labels.values
     field[np.isinf(prior)] = np.inf
     return field
-
-
-def _outward(a: FloatArray, b: FloatArray | float, sign: int) -> FloatArray:
-    """Return the sum rounded down (`sign` -1) or up (+1), unless it is exact or not finite."""
-    with np.errstate(invalid="ignore"):  # inf and NaN have no remainder
-        total, error = _two_sum(a, b)
-    return np.where(error * sign > 0.0, np.nextafter(total, sign * np.inf), total)
-
-
-def _two_sum(a: FloatArray, b: FloatArray | float) -> tuple[FloatArray, FloatArray]:
-    """Return a + b rounded, and the exact rounding error (Knuth)."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)

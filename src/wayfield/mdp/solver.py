@@ -42,7 +42,7 @@ from scipy import sparse
 
 from ..fields import Status
 from ..fields.linear import SMALL, STEP_COST, Direct
-from ..numerics.doubledouble import FEW_ROUNDINGS, Pair
+from ..numerics.doubledouble import FEW_ROUNDINGS, Pair, outward_sum
 from ..numerics.elimination import level_work
 from ..numerics.krylov import Matrix, biconjugate_gradients
 from ..typing import BoolArray, FloatArray, IntArray
@@ -577,11 +577,5 @@ def rounded_up(a: FloatArray) -> FloatArray:
 
 def shifted(pair: Pair, shift: FloatArray, sign: float) -> FloatArray:
     """Return pair + sign · shift, rounded in the direction of the sign."""
-    with np.errstate(invalid="ignore"):
-        step = np.nextafter(pair.low + sign * rounded_up(shift), sign * np.inf)
-        total = pair.high + step
-        back = total - pair.high
-        # what the rounded sum leaves over, exactly (Knuth's two-sum)
-        rest = (pair.high - (total - back)) + (step - back)
-    out = np.where(sign * rest > 0.0, np.nextafter(total, sign * np.inf), total)
-    return np.where(np.isfinite(shift), out, sign * np.inf)
+    step = np.nextafter(pair.low + sign * rounded_up(shift), sign * np.inf)
+    return np.where(np.isfinite(shift), outward_sum(pair.high, step, sign), sign * np.inf)

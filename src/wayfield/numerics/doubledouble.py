@@ -124,6 +124,20 @@ def divide(a_high: float, a_low: float, b_high: float, b_low: float) -> DD:
 # ------------------------------------------------------------------ fields
 
 
+def sum_and_error(a: FloatArray, b: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+    """Return a + b rounded, and the exact rounding error (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def outward_sum(a: FloatArray, b: FloatArray | float, sign: float) -> FloatArray:
+    """Return the sum rounded down (`sign` -1) or up (+1), unless it is exact or not finite."""
+    with np.errstate(invalid="ignore"):  # inf and NaN have no remainder
+        total, error = sum_and_error(a, b)
+    return np.where(error * sign > 0.0, np.nextafter(total, sign * np.inf), total)
+
+
 @njit(cache=True, nogil=True)
 def corrected(field: Pair, vertices: IntArray, step: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the parts of the field with `step` added at `vertices`; they do not overlap."""
