@@ -23,13 +23,13 @@ from matplotlib.patches import Circle
 from PIL import Image
 
 from wayfield import replay
-from wayfield_study.experiments.pointmaze._maze import (
+from wayfield_study.experiments.pointmaze.maze import (
     Scene,
     collect_buffer,
     load_point_maze,
     places,
 )
-from wayfield_study.experiments.pointmaze._planners import Problem, graph_distance
+from wayfield_study.experiments.pointmaze.planners import Problem, graph_distance
 from wayfield_study.kernels.point_maze import ARRIVAL, STEP, push_out, sent
 
 MAZE = load_point_maze("teleport")

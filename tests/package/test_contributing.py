@@ -64,7 +64,7 @@ def hello() -> None:
 '''
 EXPERIMENT = """
 from ..engine import Experiment
-from ._mazes import MazeCell, read_grid
+from .mazes import MazeCell, read_grid
 
 def run(cell: MazeCell) -> list[dict[str, int]]:
     return [{"goals": cell.goals}]

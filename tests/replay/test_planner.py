@@ -16,9 +16,9 @@ import wayfield as wf
 from rooms import Room
 from wayfield import replay
 from wayfield.replay import _check
-from wayfield.replay._dataset import read_dataset, read_rows
-from wayfield.replay._metric import time_metric
-from wayfield.replay._model import kinds_of, read_steps
+from wayfield.replay.dataset import read_dataset, read_rows
+from wayfield.replay.metric import time_metric
+from wayfield.replay.model import kinds_of, read_steps
 from wayfield.replay.planner import Cache
 
 Array = np.ndarray[Any, Any]

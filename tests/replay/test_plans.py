@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from wayfield import replay
-from wayfield.replay._metric import APART
-from wayfield.replay._model import Model, _meant
-from wayfield.replay._plans import _ERROR, _PATIENCE, judged, make_plan, settle
+from wayfield.replay.metric import APART
+from wayfield.replay.model import Model, _meant
+from wayfield.replay.goal_plans import _ERROR, _PATIENCE, judged, make_plan, settle
 from wayfield.replay.kernels.outcomes import follow
 
 Array = np.ndarray[Any, Any]

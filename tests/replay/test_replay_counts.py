@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 from wayfield import replay
-from wayfield.replay._counts import merged, nearest
-from wayfield.replay._dataset import read_rows
+from wayfield.replay.counts import merged, nearest
+from wayfield.replay.dataset import read_rows
 from wayfield.replay.kernels.landmarks import farthest_points, nearest_landmarks
 from wayfield.replay.kernels.merging import merge_near
 

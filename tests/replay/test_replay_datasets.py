@@ -12,7 +12,7 @@ import pytest
 import wayfield as wf
 from wayfield import replay
 from wayfield.errors import InputWarning
-from wayfield.replay._dataset import read_dataset, read_rows
+from wayfield.replay.dataset import read_dataset, read_rows
 
 RAW: dict[str, Any] = {
     "observations": np.array([[0], [1], [2], [7], [6], [5], [2], [3]], dtype=np.float32),

@@ -6,10 +6,10 @@ that were never observed are attached to their neighbours temporarily (`Replay.a
 on any graph).
 """
 
-from ._check import Check
-from ._counts import ActionCounts, Jumps
-from ._replay import Replay, attach, replay_graph, scan_tolerances
-from ._reports import Diagnosis, PlannerReport, ReachReport, ToleranceScan
+from .check import Check
+from .counts import ActionCounts, Jumps
+from .state_graph import Replay, attach, replay_graph, scan_tolerances
+from .reports import Diagnosis, PlannerReport, ReachReport, ToleranceScan
 from .planner import Planner
 
 __all__ = [

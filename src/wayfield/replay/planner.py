@@ -1,7 +1,7 @@
 """A planner for goal-conditioned agents, from a replay buffer, with the odds of arrival.
 
-A `Planner` holds a metric (`replay._metric`), a model of what actions do (`replay._model`), and the
-results of a test on held-out episodes (`replay._check`). The plan for a goal (`replay._plans`) is
+A `Planner` holds a metric (`replay.metric`), a model of what actions do (`replay.model`), and the
+results of a test on held-out episodes (`replay.check`). The plan for a goal (`replay.goal_plans`) is
 made when first needed, and then cached.
 """
 
@@ -23,13 +23,13 @@ from scipy.spatial import cKDTree
 
 from ..checks import LARGEST, as_real, as_real_array, as_whole, frozen
 from ..errors import InputError, TrustWarning
-from ..graphs import npz as _npz
+from ..graphs import npz
 from ..typing import FloatArray, IntArray
 from ..words import number_of
-from ._check import Check, Test, calibrated, interval, make_check, run_test
-from ._dataset import Ends, as_rows, read_dataset, read_rows
-from ._metric import Distance, Embedding, Given, Landmarks, Metric, time_metric
-from ._model import (
+from .check import Check, Test, calibrated, interval, make_check, run_test
+from .dataset import Ends, as_rows, read_dataset, read_rows
+from .metric import Distance, Embedding, Given, Landmarks, Metric, time_metric
+from .model import (
     STATES,
     Model,
     Steps,
@@ -40,8 +40,8 @@ from ._model import (
     weights,
     where_steps_led,
 )
-from ._plans import Plan, find_horizon, make_plan
-from ._reports import Diagnosis, PlannerReport
+from .goal_plans import Plan, find_horizon, make_plan
+from .reports import Diagnosis, PlannerReport
 from .kernels.merging import Rows
 from .kernels.outcomes import consult
 
@@ -416,7 +416,7 @@ class Planner:
                 for field in fields(thing)
                 if field.name != "function"
             }
-        return _npz.write(path, _KIND, arrays)
+        return npz.write(path, _KIND, arrays)
 
     @classmethod
     def load(
@@ -435,7 +435,7 @@ class Planner:
         embed, distance : callable, optional
             The function that the planner was made with, since it is not saved.
         """
-        arrays = _npz.read(path, _KIND)
+        arrays = npz.read(path, _KIND)
         kinds: dict[str, Any] = {"Metric": Metric, "Given": Given, "Landmarks": Landmarks}
         needs = {"Metric": "", "Given": "embed", "Landmarks": "distance"}
         given = "distance" if distance is not None else "embed" if embed is not None else ""

@@ -18,7 +18,7 @@ import wayfield as wf
 from wayfield.graphs.graph import same_graph
 from wayfield.plans.kernels.walks import visit_counts
 from wayfield_study.audit import half_gap
-from wayfield_study.audit._inputs import rounding
+from wayfield_study.audit.inputs import rounding
 from wayfield_study.kernels.decisions import first_breaks
 from worlds import PATH, any_fields, noisy_fields, random_graph, seven
 

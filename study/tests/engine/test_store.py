@@ -17,7 +17,7 @@ from wayfield_study.engine import Condition, Experiment, Row, Store, Task, store
 from wayfield_study.engine.store import Entry
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import MazeCell
-from wayfield_study.experiments._mazes import own_maze
+from wayfield_study.experiments.mazes import own_maze
 
 TASK = Task(toy(), MazeCell("umaze", 2, 0.1, 54, goals=2))
 ROWS = as_table(TASK.cell, figures(TASK.cell))

@@ -10,12 +10,12 @@ import pytest
 
 import wayfield as wf
 from wayfield.errors import InputWarning
-from wayfield.replay._dataset import read_dataset
+from wayfield.replay.dataset import read_dataset
 from wayfield_study.engine import Profile, Records
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import buffers
 from wayfield_study.experiments.buffers import _planners, _worlds, held_back, tuned
-from wayfield_study.experiments.buffers._worlds import World, behave, make_buffer, steer
+from wayfield_study.experiments.buffers.worlds import World, behave, make_buffer, steer
 
 WORLDS = {
     f"{which}: {name}": world

@@ -9,12 +9,12 @@ import pytest
 
 import wayfield as wf
 from wayfield import replay
-from wayfield_study.experiments.pointmaze._common import (
+from wayfield_study.experiments.pointmaze.common import (
     ARMS,
     OURS,
     REFERENCE,
 )
-from wayfield_study.experiments.pointmaze._maze import (
+from wayfield_study.experiments.pointmaze.maze import (
     LIMIT,
     SIZES,
     TASKS,
@@ -26,7 +26,7 @@ from wayfield_study.experiments.pointmaze._maze import (
     make_scene,
     places,
 )
-from wayfield_study.experiments.pointmaze._planners import (
+from wayfield_study.experiments.pointmaze.planners import (
     GRAPHS,
     Problem,
     chance_of,

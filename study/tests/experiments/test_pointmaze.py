@@ -14,7 +14,7 @@ from shell import wayfield
 from wayfield_study.engine import Records, Row, Store, by_experiment, run
 from wayfield_study.experiments import STUDIES
 from wayfield_study.experiments.pointmaze import _common, official, success
-from wayfield_study.experiments.pointmaze._common import (
+from wayfield_study.experiments.pointmaze.common import (
     ARMS,
     DATASETS,
     NO_GRAPH,
@@ -23,7 +23,7 @@ from wayfield_study.experiments.pointmaze._common import (
     say_steps,
     say_success,
 )
-from wayfield_study.experiments.pointmaze._planners import GRAPHS
+from wayfield_study.experiments.pointmaze.planners import GRAPHS
 from wayfield_study.report import Provenance, write_report
 
 STUDY = STUDIES["pointmaze"]

@@ -23,7 +23,7 @@ from wayfield_study.experiments import (
     solver_readings,
     witnesses,
 )
-from wayfield_study.experiments._mazes import draw_starts
+from wayfield_study.experiments.mazes import draw_starts
 from wayfield_study.experiments.readings import (
     ADOPTED,
     FORMER,

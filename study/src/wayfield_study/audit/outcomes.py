@@ -41,7 +41,7 @@ from wayfield.plans.planning import Plan
 from wayfield.typing import BoolArray, FloatArray
 
 from ..kernels.decisions import neighbour_range
-from ._inputs import Field, FrozenArrays, plan_on
+from .inputs import Field, FrozenArrays, plan_on
 
 
 @dataclass(frozen=True, eq=False, repr=False)

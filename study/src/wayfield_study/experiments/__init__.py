@@ -35,8 +35,8 @@ from . import (
     witnesses,
     wrong_graphs,
 )
-from ._mazes import SAMPLE, MazeCell, grid, read_grid
-from ._trial import Trial
+from .mazes import SAMPLE, MazeCell, grid, read_grid
+from .trial import Trial
 from .directed import WorldCell
 
 __all__ = [

@@ -42,9 +42,9 @@ from ..paper.grid import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
 from ..report import Chart, Finding, Look, Table, against
 from ..sim import Coordinates, Ending, Maze, foresee, make, ogbench_coordinates, walk, wander
 from ..sim.walking import Style
-from ._mazes import seeds_of
-from ._shared import Settings, make_experiment, share_of
-from ._trial import EXACT, HARMONIC, Arm, power_arm
+from .mazes import seeds_of
+from .shared import Settings, make_experiment, share_of
+from .trial import EXACT, HARMONIC, Arm, power_arm
 
 SWEEPS = Arm(
     "sweeps", "AMLE, 300 sweeps", "sweeps", "square", method=MidrangeSweeps(300, "harmonic")

@@ -28,8 +28,8 @@ from wayfield.words import number_of, percent
 from ..engine import Profile, Records, Row
 from ..engine.config import one_of, read_lists, real, whole
 from ..report import Chart, Finding, Look, Table, against
-from ._shared import Settings, make_experiment
-from ._trial import Arm
+from .shared import Settings, make_experiment
+from .trial import Arm
 
 FRACTIONS = (0.001, 0.003, 0.01, 0.03, 0.1)
 SEEDS = (54, 55, 56, 57, 58)

@@ -22,9 +22,9 @@ from ..paper.figures import Figure, value
 from ..paper.grid import CELL, GRID, SEEDS
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
 from ..report import SHAPES, TONES, Chart, Finding, Section, Series, Table, chart, power
-from ._mazes import MazeCell, grid, maze_experiment
-from ._shared import COUNTED, printed_points, success
-from ._trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, power_arm
+from .mazes import MazeCell, grid, maze_experiment
+from .shared import COUNTED, printed_points, success
+from .trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, power_arm
 from .ordering import rate
 from .solver_audit import BUDGET_ARM, budget_cells
 

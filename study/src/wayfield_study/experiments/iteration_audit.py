@@ -28,9 +28,9 @@ from ..paper.grid import (
 )
 from ..paper.measures import measured, on_papers_cells
 from ..report import Chart, Finding, Section, Series, chart
-from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
-from ._shared import printed_points, shares, success
-from ._trial import EXACT, HARMONIC, SWEEPS, Swept, Trial
+from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
+from .shared import printed_points, shares, success
+from .trial import EXACT, HARMONIC, SWEEPS, Swept, Trial
 
 BUDGETS = (50, 100, 200, 500, 1000, 2000, 5000)
 STABLE = 0.95

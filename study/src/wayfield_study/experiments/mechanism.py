@@ -12,8 +12,8 @@ from ..engine import Measure, Records, Row, Tables
 from ..paper.figures import Figure
 from ..paper.measures import figures_of, measure_slices
 from ..report import Section
-from ._mazes import MazeCell, maze_experiment
-from ._trial import EXACT, HARMONIC, SWEEPS, Trial
+from .mazes import MazeCell, maze_experiment
+from .trial import EXACT, HARMONIC, SWEEPS, Trial
 from .ordering import cells
 
 DIAGNOSTICS = {

@@ -16,8 +16,8 @@ from ..paper.figures import FIGURES, shown_name, value
 from ..paper.grid import SEEDS
 from ..paper.measures import measured, on_papers_cells
 from ..report import Finding, Section, Table
-from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
-from ._trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial
+from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
+from .trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial
 
 ARMS = (HARMONIC, SWEEPS, EXACT)
 RATES = {

@@ -64,9 +64,9 @@ from ..paper.grid import (
 from ..paper.measures import as_papers_seeds, measured_values
 from ..paper.rules import Evidence, Expected, expect
 from ..report import Section, Table
-from ._mazes import Draw, MazeCell, cells_by_profile, draw_starts, grid, maze_experiment
-from ._shared import success, table_by
-from ._trial import ENDS, HARMONIC, NEAREST, SCOPES, SWEEPS, Swept, Trial
+from .mazes import Draw, MazeCell, cells_by_profile, draw_starts, grid, maze_experiment
+from .shared import success, table_by
+from .trial import ENDS, HARMONIC, NEAREST, SCOPES, SWEEPS, Swept, Trial
 from .ordering import columns_after
 
 MECHANISM = "mechanism_"

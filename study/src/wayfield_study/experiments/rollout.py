@@ -29,9 +29,9 @@ from ..paper.grid import (
 )
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
 from ..report import Chart, Finding, Section, Table, against, power
-from ._mazes import MazeCell, maze_experiment
-from ._shared import COUNTED, failing, printed_series, shares, success
-from ._trial import ARMS, EXACT, HARMONIC, ORACLE, SWEEPS, Trial
+from .mazes import MazeCell, maze_experiment
+from .shared import COUNTED, failing, printed_series, shares, success
+from .trial import ARMS, EXACT, HARMONIC, ORACLE, SWEEPS, Trial
 from .ordering import cells
 
 MAIN = (HARMONIC, SWEEPS, EXACT)

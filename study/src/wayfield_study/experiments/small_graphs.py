@@ -32,7 +32,7 @@ from ..audit.witnesses import Witness, seven_node
 from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables
 from ..paper.measures import NOT_RUN, figures_of
 from ..report import Chart, Finding, drawn_graph, graph_drawing
-from ._shared import make_experiment
+from .shared import make_experiment
 from .witnesses import LATTICES, SEVEN_NODES, SIDE, GraphCell
 
 SHOWN = 3

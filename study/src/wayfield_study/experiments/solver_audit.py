@@ -57,8 +57,8 @@ from ..kernels import energy as kernels
 from ..paper.grid import AUDIT_SEEDS, AUDITED, SEEDS
 from ..paper.measures import measured, on_papers_cells
 from ..report import Finding, Section, Table, power
-from ._mazes import MazeCell, grid, maze_experiment
-from ._trial import Trial
+from .mazes import MazeCell, grid, maze_experiment
+from .trial import Trial
 
 POWERS = (4.0, 8.0, 16.0)
 TITLES = {

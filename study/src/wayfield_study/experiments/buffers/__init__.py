@@ -1,7 +1,7 @@
 """From a buffer to the goal, on many worlds: who arrives, and who keeps what was predicted.
 
 A cell is a world and a seed. Its buffer is collected by persistent random actions, every planner
-reads it, and each task is walked many times (`_worlds` has the worlds' common part, `_planners` the
+reads it, and each task is walked many times (`worlds` has the worlds' common part, `planners` the
 planners). Constants of the planner are chosen on the worlds of `tuned`. The figures that count are
 those of `held_back`: worlds that were written separately and whose data chose no constant.
 
@@ -26,10 +26,10 @@ from wayfield.typing import FloatArray
 from ...engine import NO_ROWS, Profile, Records, Row, Study, Tables
 from ...engine.statistics import wilson_interval
 from ...report import Chart, Cover, Finding, Look, Series, Table, Tile, scatter
-from .._shared import Settings, make_experiment
+from ..shared import Settings, make_experiment
 from . import held_back, tuned
-from ._planners import Guide, Oracle, Plan, counts, neighbours, ours, shortest
-from ._worlds import Task, World, make_buffer
+from .planners import Guide, Oracle, Plan, counts, neighbours, ours, shortest
+from .worlds import Task, World, make_buffer
 
 SETS = {"tuned": tuned.WORLDS, "held back": held_back.WORLDS}
 WALKS, SEEDS = 40, (1,)

@@ -12,7 +12,7 @@ import numpy as np
 import wayfield as wf
 from wayfield.typing import BoolArray, FloatArray
 
-from ._worlds import (  # fmt: skip
+from .worlds import (  # fmt: skip
     Actions,
     Arm,
     Hill,

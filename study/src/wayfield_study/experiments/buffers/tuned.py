@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ._worlds import Arm, Hill, Ice, KeyDoor, Ledge, Mass, Plane, Task, World
+from .worlds import Arm, Hill, Ice, KeyDoor, Ledge, Mass, Plane, Task, World
 
 _TILT = 0.6
 _TURNED = np.array([[np.cos(_TILT), -np.sin(_TILT)], [np.sin(_TILT), np.cos(_TILT)]])

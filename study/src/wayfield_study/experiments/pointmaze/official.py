@@ -20,11 +20,11 @@ from ...engine import Profile, Records, Row
 from ...kernels.point_maze import STEP
 from ...report import Table
 from ...sim.mazes import global_seed
-from .._shared import make_experiment
-from . import _common as common
-from ._common import OURS, PointCell
-from ._maze import NEAR, NOISE, places
-from ._planners import Problem, make_graph
+from ..shared import make_experiment
+from . import common
+from .common import OURS, PointCell
+from .maze import NEAR, NOISE, places
+from .planners import Problem, make_graph
 
 RIVALS = (common.REFERENCE, "counts_shrunk")
 SubGoal = Callable[[FloatArray, FloatArray], FloatArray]

@@ -1,6 +1,6 @@
 """Every planner on every graph: how often it arrives, and what `Planner` predicted.
 
-`run` has a row for every planner; `_common.row` describes its columns. Then the same with less
+`run` has a row for every planner; `common.row` describes its columns. Then the same with less
 data: 10, 3 and 1 % of the steps, where transitions no longer cover the maze.
 """
 
@@ -12,10 +12,10 @@ from wayfield.words import number_of, percent
 
 from ...engine import Profile, Records
 from ...report import Chart, Finding, Series, Table, scatter
-from .._shared import make_experiment
-from . import _common as common
-from ._common import OURS, PointCell, arms_of, point_grid, say_success, share, success_table
-from ._planners import GRAPHS
+from ..shared import make_experiment
+from . import common
+from .common import OURS, PointCell, arms_of, point_grid, say_success, share, success_table
+from .planners import GRAPHS
 
 NEIGHBOURS = tuple(graph for graph in GRAPHS if graph.startswith("xy-"))
 K_CURVE = (common.REFERENCE, "ttgs", "cut_off", "amle", OURS)

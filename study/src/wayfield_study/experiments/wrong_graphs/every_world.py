@@ -1,6 +1,6 @@
 """Every world with few and some labels: how every arm fares.
 
-Exact costs at 1 and 5 % of the states. `run` has a row for every arm; `_common.row` describes its
+Exact costs at 1 and 5 % of the states. `run` has a row for every arm; `common.row` describes its
 columns.
 """
 
@@ -12,9 +12,9 @@ from wayfield.words import number_of, percent
 
 from ...engine import Records, Row
 from ...report import Chart, Finding, Scale, Series, Table, chart
-from .._shared import make_experiment
-from . import _common as common
-from ._worlds import WRONG_WORLDS
+from ..shared import make_experiment
+from . import common
+from .worlds import WRONG_WORLDS
 
 WORLDS = tuple(WRONG_WORLDS)
 TANGIBLE = 0.02

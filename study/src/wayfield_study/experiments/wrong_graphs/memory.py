@@ -16,8 +16,8 @@ from wayfield.travel import Mended
 
 from ...engine import Records, Row
 from ...report import Finding, Table
-from .._shared import make_experiment
-from . import _common as common
+from ..shared import make_experiment
+from . import common
 
 EPISODES = 200
 TANGIBLE = 0.005

@@ -16,8 +16,8 @@ from wayfield.words import percent
 
 from ...engine import Records, Row
 from ...report import Finding, Table
-from .._shared import make_experiment
-from . import _common as common
+from ..shared import make_experiment
+from . import common
 
 SIGMA = 0.2
 ARMS = ("dijkstra", "residual", "knn", *common.MENDS)

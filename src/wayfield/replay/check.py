@@ -11,7 +11,7 @@ predicted share and y what happened,
 
 Skill is 1 for an oracle, 0 for the base rate, negative for a model that is worse than none.
 
-**Calibration.** A plan comes with two probabilities of arrival, low and high (`_plans`). With
+**Calibration.** A plan comes with two probabilities of arrival, low and high (`goal_plans`). With
 g = high - low, arrival is predicted as low + g (1 - g / 2) / 2: half of the way from low to high
 where they nearly agree, a quarter where they say nothing. The interval reaches from somewhat below
 low to somewhat above high. The rule and the margin were chosen on some worlds; results are reported
@@ -31,12 +31,12 @@ from scipy.spatial import cKDTree
 from ..checks import KeepsReadOnly, frozen
 from ..typing import BoolArray, FloatArray, IntArray
 from ..words import number_of, percent
-from ._metric import Metric
-from ._model import Model, Moves, Steps, query
+from .metric import Metric
+from .model import Model, Moves, Steps, query
 from .kernels.outcomes import NONE, relive
 
 if TYPE_CHECKING:
-    from ._plans import Plan
+    from .goal_plans import Plan
 
 Verdict = Literal["trust", "careful", "do not use"]
 

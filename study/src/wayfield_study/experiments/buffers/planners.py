@@ -1,7 +1,7 @@
 """Planners on a buffer, each an arm: ours, three rivals, and an oracle that knows the world.
 
 A planner takes the buffer and returns, for every goal, what it predicts and how it acts. Those that
-plan in observations hand sub-goals to the low level (`_worlds.steer`).
+plan in observations hand sub-goals to the low level (`worlds.steer`).
 
 ``subgoals``, ``actions``
     `wayfield.Planner`, followed by the low level or by its own actions.
@@ -37,7 +37,7 @@ import wayfield as wf
 from wayfield import replay
 from wayfield.typing import BoolArray, FloatArray
 
-from ._worlds import Actions, World, behave, steer
+from .worlds import Actions, World, behave, steer
 
 NODES, NEAREST = 1_000, 10
 """Cells and neighbours of the rivals."""

@@ -37,8 +37,8 @@ from ...engine.config import one_of, read_lists, real, whole
 from ...engine.statistics import t_interval
 from ...kernels.following import Outcome, follow_all
 from ...report import Look, Table
-from .._shared import Settings
-from ._worlds import WRONG_WORLDS, WrongWorld, make_wrong_world
+from ..shared import Settings
+from .worlds import WRONG_WORLDS, WrongWorld, make_wrong_world
 
 NEIGHBOURS = 5
 """Labels that an estimate by coordinates rests on."""

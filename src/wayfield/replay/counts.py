@@ -28,7 +28,7 @@ from scipy.spatial import cKDTree
 from ..checks import KeepsReadOnly, as_real_array, as_whole, frozen, refuse
 from ..errors import InputError
 from ..typing import BoolArray, FloatArray, IntArray
-from ._dataset import Buffer, as_rows
+from .dataset import Buffer, as_rows
 from .kernels.landmarks import farthest_points, nearest_landmarks
 from .kernels.merging import Numbers, Rows, merge_near
 from .kernels.stays import mean_actions, step_lengths

@@ -26,7 +26,7 @@ from ..graphs.graph import Graph, check_graph
 from ..mdp import Transitions
 from ..plans.kernels.greedy import reaching
 from ..typing import BoolArray, FloatArray, IntArray
-from ._counts import (
+from .counts import (
     ActionCounts,
     Jumps,
     arcs_of,
@@ -39,9 +39,9 @@ from ._counts import (
     nearest,
     speed_of,
 )
-from ._dataset import as_rows, chosen_lengths, read_dataset, read_rows
-from ._process import BY, By, transitions_of
-from ._reports import ReachReport, ToleranceScan
+from .dataset import as_rows, chosen_lengths, read_dataset, read_rows
+from .process import BY, By, transitions_of
+from .reports import ReachReport, ToleranceScan
 from .kernels.merging import Rows
 from .kernels.stays import step_lengths
 

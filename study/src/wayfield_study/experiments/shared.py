@@ -17,7 +17,7 @@ from ..engine.tasks import Cell
 from ..paper.figures import FIGURES, value
 from ..paper.grid import CELL, CONFIGURATION, on_papers_mazes
 from ..report import Figures, Look, Section, Series, Table
-from ._trial import HARMONIC, SWEEPS
+from .trial import HARMONIC, SWEEPS
 
 C = TypeVar("C", bound=Cell)
 

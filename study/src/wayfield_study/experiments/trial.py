@@ -28,7 +28,7 @@ from ..engine.tasks import Row
 from ..kernels.midrange import jacobi
 from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS, PAPER_TOLERANCE
 from ..report.charts import Look
-from ._mazes import Draw, MazeCell
+from .mazes import Draw, MazeCell
 
 ENDS = {
     "reached": End.REACHED,

@@ -16,10 +16,10 @@ from ...engine import Records, Row
 from ...engine.statistics import wilson_interval
 from ...kernels.point_maze import RASTER
 from ...report import Chart, Look, Table, against
-from .._shared import Settings, share_of
-from . import _planners as planners
-from ._maze import Episodes, Route, Scene, draw_episodes, make_scene, places
-from ._planners import GRAPHS, Problem, make_graph
+from ..shared import Settings, share_of
+from . import planners
+from .maze import Episodes, Route, Scene, draw_episodes, make_scene, places
+from .planners import GRAPHS, Problem, make_graph
 
 DATASETS = ("giant-stitch", "giant-navigate", "teleport-stitch")
 SEEDS = (0, 1, 2)

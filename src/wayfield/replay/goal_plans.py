@@ -8,7 +8,7 @@ R, the probability of arrival, go with it:
 - *low*: one half of the episodes chooses, the other one judges, both ways, and the mean is taken.
   Too low where data are few: each half knows less than both.
 
-The truth lies between. `_check` says where.
+The truth lies between. `check` says where.
 
 **Fixed points.** U and R are fixed points of sweeps that contract slowly: where walks wander about,
 all values rise together, by a few percent of what is missing. Anderson acceleration (J. ACM 12(4),
@@ -36,8 +36,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..typing import BoolArray, FloatArray, IntArray
-from ._metric import APART
-from ._model import Model
+from .metric import APART
+from .model import Model
 from .kernels.outcomes import NONE, Table, arrive, follow, improve, pack, parted, score_all
 
 _HORIZON, _LONGER, _PATIENCE = 300.0, 6.0, 8.0

@@ -36,7 +36,7 @@ from wayfield.fields import Method
 from wayfield.mdp import ExpectedCost
 from wayfield.typing import BoolArray, FloatArray
 
-from ._maze import Route, Scene
+from .maze import Route, Scene
 
 GRAPHS = ("time", "xy-5", "xy-10", "xy-20", "xy-50", "noisy-10", "lap-20")
 BLUR = 2.0

@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..checks import LARGEST, as_choice, as_lengths, as_real_array, refuse
 from ..errors import InputError, InputWarning
-from ..graphs import npz as _npz
+from ..graphs import npz
 from ..typing import BoolArray, FloatArray
 from ..words import number_of
 from .kernels.merging import Rows
@@ -65,8 +65,8 @@ def read_dataset(dataset: Any, entry: str, ends: Ends | None = None) -> dict[str
     if isinstance(dataset, str | os.PathLike):
         if Path(dataset).suffix in (".h5", ".hdf5"):
             raise InputError(f"{dataset}: open HDF5 files with h5py and pass the arrays")
-        names = [name for name in _npz.entries(dataset) if name in _NAMES]
-        dataset = {name: _npz.read_arrays(dataset, only=name)[name] for name in names}
+        names = [name for name in npz.entries(dataset) if name in _NAMES]
+        dataset = {name: npz.read_arrays(dataset, only=name)[name] for name in names}
     if isinstance(dataset, Mapping):
         if "observations" in dataset:
             return _from_rows(dataset, entry, ends)

@@ -38,8 +38,8 @@ from ..checks import refuse
 from ..errors import InputError
 from ..numerics.threads import num_processors
 from ..typing import BoolArray, FloatArray, IntArray
-from ._counts import nearest
-from ._dataset import Buffer
+from .counts import nearest
+from .dataset import Buffer
 from .kernels.outcomes import BEHIND, NONE, Sorted, find_nearest, find_planes, parted
 
 STATES, _ENDS = 10_000, 2000
