@@ -20,7 +20,7 @@ from wayfield import explorer, travel
 from wayfield.explorer import notebook
 from wayfield.explorer.api import HANDLERS, respond
 from wayfield.explorer.compute import maze_scene
-from wayfield.explorer.scene import Maze, Scene, Settings, maze_of, scene_of
+from wayfield.explorer.scene import MazeWorld, Panel, Scene, maze_of, scene_of
 from wayfield.graphs.labels import label_distance
 
 SQUARE = wf.Layout.from_text("......\n.##.#.\n...4..\n.#..#.\n......")
@@ -226,7 +226,7 @@ def test_why_a_value_names_the_labels_that_decide_it() -> None:
     assert [weight for _, weight in told["labels"]] == pytest.approx([0.75, 0.25])
     assert ask("why", scene.to_json(), state=4)["text"] == "It rests on 1 label: 100 % on 4 (4)."
     for method, text in (("distance", "uses no labels"), ("mended", "All labels together")):
-        other = replace(scene, panels=(Settings(method),))
+        other = replace(scene, panels=(Panel(method),))
         assert text in ask("why", other.to_json(), state=1)["text"]
 
 
@@ -494,7 +494,7 @@ def test_a_graph_that_is_too_large_to_draw_is_refused() -> None:
 @pytest.mark.parametrize("refinement", [1, 3, 5])
 def test_the_graph_of_a_maze_is_shown_as_that_maze(name: str, refinement: int) -> None:
     layout = wf.load_layout(name)
-    assert maze_of(wf.grid_graph(layout, refinement)) == Maze(layout.to_text(), refinement)
+    assert maze_of(wf.grid_graph(layout, refinement)) == MazeWorld(layout.to_text(), refinement)
 
 
 def test_a_maze_without_walls_around_it_gets_some_and_stays_the_same_graph() -> None:
@@ -558,7 +558,7 @@ def test_a_widget_answers_as_the_server_does_and_leaves_a_still_picture() -> Non
     view = explorer.explore(
         graph, wf.sample_labels(graph, 5, 0.2, seed=1), goal=5, method="harmonic"
     )
-    assert view.scene["panels"] == [asdict(Settings("harmonic"))]
+    assert view.scene["panels"] == [asdict(Panel("harmonic"))]
     assert "run `wayfield explore`" in repr(view)  # where there is no notebook
     sent: list[dict[str, Any]] = []
     view.send = sent.append

@@ -17,7 +17,7 @@ import wayfield as wf
 from browsing import browsing, first_visit, serving
 from wayfield import travel
 from wayfield.advice import Answer
-from wayfield.explorer.scene import Scene, Settings, scene_of
+from wayfield.explorer.scene import Panel, Scene, scene_of
 from wayfield.graphs.labels import label_distance
 
 ROOT = Path(__file__).parents[2]
@@ -708,7 +708,7 @@ def test_twenty_thousand_vertices_move_smoothly(opened: Explorer, tmp_path: Path
     truth = wf.cost_to_go(graph, goal)
     chosen = np.union1d(rng.choice(piece, 300, replace=False), piece[:1])
     labels = wf.Labels(chosen, truth[chosen])
-    opened.read(scene_of(graph, labels, goal, panels=[Settings("harmonic")]), tmp_path)
+    opened.read(scene_of(graph, labels, goal, panels=[Panel("harmonic")]), tmp_path)
     assert opened.values().size == 20_000
     opened.agrees()
     opened.tool("pan")

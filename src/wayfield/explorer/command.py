@@ -73,13 +73,13 @@ def explore(
     from ..fields.names import parse_method
     from ..graphs.labels import Labels
     from .compute import FIRST_GOAL, FIRST_MAZE, FIRST_METHOD, maze_scene
-    from .scene import DISTANCE, MENDED, Scene, Settings, read_json, scene_of
+    from .scene import DISTANCE_FIELD, MENDED_FIELD, Panel, Scene, read_json, scene_of
     from .server import LARGEST_BODY, LOOPBACK, Pool, listen, run
 
     files = [Path(name) for name in what or []]
     if len(files) > 2:
         raise InputError(f"explore takes a maze, or EDGES and LABELS, got {len(files)} arguments")
-    if method not in (None, DISTANCE, MENDED):
+    if method not in (None, DISTANCE_FIELD, MENDED_FIELD):
         parse_method(method)
     opening: Scene
     if len(files) == 2 or (files and files[0].name.lower().endswith(_TABLES)):
@@ -91,7 +91,7 @@ def explore(
         assert isinstance(given.data, Labels)
         assert given.goal is not None
         called = [str(name) for name in given.names]
-        settings = [Settings(method or "amle")]
+        settings = [Panel(method or "amle")]
         opening = scene_of(given.graph, given.data, given.goal, called, settings)
     elif files and files[0].suffix.lower() == ".json":
         with files[0].open("rb") as file:

@@ -37,11 +37,11 @@ from ..plots.places import spread
 from ..travel import mend
 from ..typing import FloatArray
 from ..words import PROOF, number_of, percent
-from .scene import DISTANCE, MENDED, Maze, Network, Scene, Settings, World, packed
+from .scene import DISTANCE_FIELD, MENDED_FIELD, GraphWorld, MazeWorld, Panel, Scene, World, packed
 
 FIRST_MAZE, FIRST_GOAL, FIRST_METHOD = "large", 40, "harmonic"
 """The first scene: the harmonic plan loops from most starts of this maze, the AMLE's never."""
-_KEPT = 12
+_CACHED = 12
 """Number of cached fields."""
 _NEAREST = 4
 """Number of labels listed around a state."""
@@ -49,9 +49,9 @@ _MOST_REASONS = 50
 """Largest number of labels to which lines are drawn; those with the largest weights."""
 _MOST_MARKED = 2_000
 """Largest number of edges marked in the picture, most suspect first."""
-_PATIENCE = 5.0
+_VERDICT_SECONDS = 5.0
 """Time limit of each method in a comparison, in seconds."""
-_SHORT = 60
+_WRITTEN_OUT = 60
 """Graphs with more edges are read from the exported file instead of written into the program."""
 
 ON_THE_PAGE = {
@@ -74,10 +74,10 @@ graph = wf.Graph.from_edges(scene["tails"], scene["heads"], scene["lengths"], \
 scene["vertices"], scene["directed"])"""
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def graph_of(world: World) -> Graph:
     """Build the graph of a maze or of edges."""
-    if isinstance(world, Maze):
+    if isinstance(world, MazeWorld):
         return grid_graph(world.layout, world.refinement)
     with warnings.catch_warnings():  # parallel edges and loops need no warning here
         warnings.simplefilter("ignore", InputWarning)
@@ -86,7 +86,7 @@ def graph_of(world: World) -> Graph:
         )
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _truth(world: World, goal: int) -> FloatArray:
     return cost_to_go(graph_of(world), goal)
 
@@ -100,7 +100,7 @@ def maze_scene(
     method: str = "amle",
 ) -> Scene:
     """Return a scene of a maze with a share of its vertices labelled with true values."""
-    maze = Maze(layout.to_text(), refinement)
+    maze = MazeWorld(layout.to_text(), refinement)
     maze.check()
     graph = graph_of(maze)
     goal = as_vertex(goal, "goal", graph.num_vertices)
@@ -108,7 +108,7 @@ def maze_scene(
     vertices = tuple(drawn.tolist())
     return Scene(
         maze, goal, vertices, (None,) * len(vertices),
-        panels=(Settings(method),), drawn=(share, seed),
+        panels=(Panel(method),), drawn=(share, seed),
     )  # fmt: skip
 
 
@@ -140,12 +140,12 @@ def answer(scene: Scene, number: int = 0) -> Answer:
     """Solve one panel of a scene; the goal needs a label unless its field needs none."""
     settings = scene.panels[number]
     as_vertex(scene.goal, "goal", graph_of(scene.world).num_vertices)
-    if settings.method != DISTANCE and scene.goal not in scene.vertices:
+    if settings.method != DISTANCE_FIELD and scene.goal not in scene.vertices:
         raise InputError("the goal has no label, so nothing leads there: label it")
     found = _solved(
         replace(
             scene,
-            panels=(Settings(settings.method, lift=settings.lift),),
+            panels=(Panel(settings.method, lift=settings.lift),),
             budget=0.0,
             drawn=None,
         )
@@ -159,15 +159,15 @@ def answer(scene: Scene, number: int = 0) -> Answer:
     return replace(found, plan=moves, certificate=judged)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _solved(scene: Scene) -> Answer:
     graph, (settings,) = graph_of(scene.world), scene.panels
     goal, lift = scene.goal, settings.lift
-    if settings.method == DISTANCE:  # a correction of 0: the distances themselves
+    if settings.method == DISTANCE_FIELD:  # a correction of 0: the distances themselves
         none, distance = Labels([goal], [0.0]), _truth(scene.world, goal)
         flat = AMLE(fill="flat")
         return solve(graph, none, goal, flat, prior=distance, lift=lift, check=False)
-    if settings.method == MENDED:
+    if settings.method == MENDED_FIELD:
         return solve(graph, labels_of(scene), goal, mend=True, lift=lift, check=False)
     method = parse_method(settings.method)
     return solve(graph, labels_of(scene), goal, method, lift=lift, check=False)
@@ -277,9 +277,9 @@ def why(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
     """Return the labels that a value rests on with their weights, and a sentence that says so."""
     found, method = answer(scene, panel), scene.panels[panel].method
     x = as_vertex(vertex, "state", found.graph.num_vertices)
-    if method == DISTANCE:
+    if method == DISTANCE_FIELD:
         return {"labels": [], "text": "The graph distance uses no labels."}
-    if method == MENDED:
+    if method == MENDED_FIELD:
         return {"labels": [], "text": "All labels together determine the mended lengths."}
     if not np.isfinite(found.field.values[x]):
         return {"labels": [], "text": "No label can be reached from here, so there is no value."}
@@ -314,7 +314,7 @@ def route(scene: Scene, panel: int, start: int) -> dict[str, Any]:
 def verdict(scene: Scene, panel: int) -> dict[str, Any]:
     """Return whether the labels beat the plain graph distance."""
     graph, labels = graph_of(scene.world), labels_of(scene)
-    found = recommend(graph, labels, scene.goal, time_limit=_PATIENCE)
+    found = recommend(graph, labels, scene.goal, time_limit=_VERDICT_SECONDS)
     return {
         "verdict": found.verdict,
         "remarks": list(found.remarks_for(ON_THE_PAGE)),
@@ -374,7 +374,7 @@ def mend_graph(scene: Scene) -> dict[str, Any]:
 def false_sinks(scene: Scene, panel: int) -> dict[str, Any]:
     """Return the labels that `drop_false_sinks` drops."""
     word = scene.panels[panel].method
-    method = AMLE() if word in (DISTANCE, MENDED) else parse_method(word)
+    method = AMLE() if word in (DISTANCE_FIELD, MENDED_FIELD) else parse_method(word)
     kept = drop_false_sinks(graph_of(scene.world), labels_of(scene), scene.goal, method)
     return {"dropped": kept.dropped.tolist(), "rounds": kept.rounds}
 
@@ -390,8 +390,8 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
     written = ["import numpy as np", "import wayfield as wf", ""]
 
     # the graph; one with many edges is read from the exported file
-    world_is_large = isinstance(world, Network) and world.tails.size > _SHORT
-    if isinstance(world, Maze):
+    world_is_large = isinstance(world, GraphWorld) and world.tails.size > _WRITTEN_OUT
+    if isinstance(world, MazeWorld):
         known = (name for name in layout_names() if load_layout(name) == world.layout)
         layout = f"wf.Layout.from_text({world.layout.to_text()!r})"
         if name := next(known, ""):
@@ -420,7 +420,7 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
         again = sample_labels(graph_of(world), scene.goal, share, seed).vertices
         if np.array_equal(again, labels.vertices):  # no label has changed since
             draw = f"wf.sample_labels(graph, goal, {share!r}, seed={seed})"
-    if settings.method == DISTANCE:
+    if settings.method == DISTANCE_FIELD:
         written += ["labels = wf.Labels([goal], [0.0])"]
     elif any(value is not None for value in scene.values):
         written += [f"labels = wf.Labels({labels.vertices.tolist()}, {labels.values.tolist()})"]
@@ -436,9 +436,9 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
         written += ["labels = wf.Labels(vertices, values[vertices])"]
 
     # the call
-    if settings.method == DISTANCE:
+    if settings.method == DISTANCE_FIELD:
         how = 'wf.AMLE(fill="flat"), prior=wf.cost_to_go(graph, goal)'
-    elif settings.method == MENDED:
+    elif settings.method == MENDED_FIELD:
         how = "mend=True"
     else:
         how = f"wf.{describe(parse_method(settings.method))}"

@@ -8,15 +8,15 @@ on any graph).
 
 from .check import Check
 from .counts import ActionCounts, Jumps
-from .state_graph import Replay, attach, replay_graph, scan_tolerances
-from .reports import Diagnosis, PlannerReport, ReachReport, ToleranceScan
 from .planner import Planner
+from .reports import PlanDiagnosis, PlannerReport, ReachReport, ToleranceScan
+from .state_graph import Replay, attach, replay_graph, scan_tolerances
 
 __all__ = [
     "ActionCounts",
     "Check",
-    "Diagnosis",
     "Jumps",
+    "PlanDiagnosis",
     "Planner",
     "PlannerReport",
     "ReachReport",

@@ -45,8 +45,8 @@ from .kernels.merging import Rows
 Ends = Literal["absorbing", "truncated"]
 
 _TRUNCATED = ("timeouts", "truncations")
-_ENDS = ("terminals", "timeouts", "terminations", "truncations", "dones")
-_NAMES = ("observations", "next_observations", "actions", "valids", *_ENDS)
+_END_FLAGS = ("terminals", "timeouts", "terminations", "truncations", "dones")
+_NAMES = ("observations", "next_observations", "actions", "valids", *_END_FLAGS)
 _TIME_LIMIT = 0.05
 """Share of episodes of the greatest length that suggests a time limit; at least three of them."""
 
@@ -129,7 +129,7 @@ def _from_rows(dataset: Mapping[str, Any], entry: str, ends: Ends | None) -> dic
     if found["observations"].ndim == 3:
         found, cut = _side_by_side(found)
     observations, onward = found["observations"], found.get("next_observations")
-    size, flags = len(observations), [name for name in _ENDS if name in found]
+    size, flags = len(observations), [name for name in _END_FLAGS if name in found]
     per_row = [name for name in ("actions", "valids", *flags) if name in found]
     for name in per_row:
         if np.ndim(found[name]) == 0:
@@ -139,7 +139,7 @@ def _from_rows(dataset: Mapping[str, Any], entry: str, ends: Ends | None) -> dic
         return _from_episodes([found], entry, ends)
     if onward is None and not flags and "valids" not in found and not cut.any():
         raise InputError(
-            f"dataset must have one of {', '.join(_ENDS)} to mark where episodes end, got none"
+            f"dataset must have one of {', '.join(_END_FLAGS)} to mark where episodes end, got none"
         )
     for name in per_row:
         if len(found[name]) != size:
@@ -239,7 +239,7 @@ def _from_episodes(episodes: Iterable[Any], entry: str, ends: Ends | None) -> di
                     f"episode {number} has {size} observations but {count} actions: is it cut off?"
                 )
         ended = timed_out = False
-        for name in _ENDS:
+        for name in _END_FLAGS:
             if episode.get(name) is not None:
                 flag = _as_flags(episode[name], count, f"episode {number}: {name}")
                 if flag[:-1].any():

@@ -15,7 +15,7 @@ whatever its unit.
 - **Wrapped**: coordinates that leap from one end of their range to the other, and hardly anywhere
   else, although the middle is not empty. They become a circle: cosine and sine.
 - **Discrete**: coordinates of few values that rarely change. A change of one is made at least
-  `APART` steps long, so that states that differ in it are never merged.
+  `DISCRETE_STEP` steps long, so that states that differ in it are never merged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .kernels.merging import Rows
 Embedding: TypeAlias = Callable[[Any], Any]
 Distance: TypeAlias = Callable[[Any, Any], Any]
 
-APART = 10.0
+DISCRETE_STEP = 10.0
 """Least length, in steps, of a change of a discrete coordinate."""
 _MEMORY = 0.3
 _CLIP = 3.0
@@ -151,7 +151,7 @@ def time_metric(rows: Rows, onward: IntArray, kind: IntArray) -> Metric:
     scale[alone] = 0.0
     scale /= median_step(flat * scale, onward)
     for c in np.flatnonzero(discrete & (scale[: low.size] > 0.0)):
-        scale[c] = max(scale[c], APART / np.diff(np.unique(rows[:, c])).min())
+        scale[c] = max(scale[c], DISCRETE_STEP / np.diff(np.unique(rows[:, c])).min())
     return Metric(low, span, wrapped, discrete, scale[: low.size] == 0.0, scale)
 
 
@@ -204,7 +204,7 @@ def _wanderers(
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class EmbeddingMetric:
     """Features that a user's function returns, divided by the median length of a step."""
 
     function: Embedding
@@ -212,7 +212,7 @@ class Given:
     width: int
 
     @classmethod
-    def fitted(cls, function: Embedding, rows: Rows, onward: IntArray) -> Given:
+    def fitted(cls, function: Embedding, rows: Rows, onward: IntArray) -> EmbeddingMetric:
         """Measure a step of the buffer."""
         features = embedded(function, rows)
         return cls(function, median_step(features, onward), rows.shape[1])

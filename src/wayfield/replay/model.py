@@ -38,11 +38,11 @@ from ..checks import refuse
 from ..errors import InputError
 from ..numerics.threads import num_processors
 from ..typing import BoolArray, FloatArray, IntArray
-from .counts import nearest
+from .counts import ACTION_KINDS, JUMP, USUAL, nearest
 from .dataset import Buffer
-from .kernels.outcomes import BEHIND, NONE, Sorted, find_nearest, find_planes, parted
+from .kernels.outcomes import BEHIND, NO_SAMPLE, Sorted, find_nearest, find_planes, parted
 
-STATES, _ENDS = 10_000, 2000
+MOST_STATES, _MOST_ENDS = 10_000, 2000
 """Largest number of states, and of absorbing ends among them."""
 _CUBE, _LEAST_CUBE, _FEW = 0.35, 0.1, 3000
 """First and least side of the cubes that hold one state, in steps. Cubes are made smaller while
@@ -53,11 +53,11 @@ _CANDIDATES = 24
 """Nearest rows that these are chosen from."""
 _FAR, _CLOSE, _ENOUGH = 3.0, 0.5, 3
 """Rows beyond the first distance are far. Of those beyond the second, three are used."""
-_BORROWED, _LEAST_ROWS = 9.0, 10_000
+_BORROWED, LARGE_BUFFER = 9.0, 10_000
 """Where fewer than three rows are near, moves are borrowed from rows up to here. It is less than
-the length of a change of a discrete coordinate, `APART`. Nothing is borrowed if kinds are where
-steps led: then a direction that nobody took may be a wall. Nor from fewer rows than the second
-number, where walls go unnoticed."""
+`DISCRETE_STEP`, the length of a change of a discrete coordinate. Nothing is borrowed if kinds are
+where steps led: then a direction that nobody took may be a wall. Nor from fewer rows than the
+second number, where walls go unnoticed."""
 _EXITS = 6, 12, 25, 50, 100
 """Candidates for the number of nearest jumps, of either half, that predict where a jump leads."""
 _POOLS, _NEARLY, _TESTED = (3, 6, 12, 24), 1.1, 10_000
@@ -75,16 +75,12 @@ _SHORT = 0.75
 """Moves shorter than this share of `hold` steps would bring an agent to rest."""
 _AVERAGED = 3
 """States around an observation whose scores are averaged."""
-_KINDS = 16
-"""Largest number of kinds of actions that are vectors; whole numbers may have 64 kinds."""
-_JUMP = 5.0
-"""Steps longer than this many times the 90th percentile of nonzero steps are jumps."""
 _HELD = 6
 """Moves are at most this many steps long."""
-_AROUND, _LEAST = 400, 8
+_WALL_ROWS, _LEAST_CROSSING = 400, 8
 """Rows around a state that decide on walls, and the least number on either side that might have
 crossed."""
-_DIRECTIONS, _LOCAL, _TRAIL, _SEEN = 24, 2.0, 3, 100
+_DIRECTIONS, WALL_RADIUS, _TRAIL, ENOUGH_ROWS = 24, 2.0, 3, 100
 """Number of normals of planes; how far away rows may be, in steps; number of steps of a state's own
 episode, before and after, that no wall parts from it; and number of rows around a state from which
 walls show well."""
@@ -262,7 +258,7 @@ class Model:
         if not fits:
             raise ValueError("the arrays of the model do not fit each other")
         if (
-            self.to.min() < NONE
+            self.to.min() < NO_SAMPLE
             or self.to.max() >= m
             or self.near.min() < 0
             or self.near.max() >= m
@@ -313,12 +309,12 @@ def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
     )
     if whole:
         values, kind = np.unique(actions, return_inverse=True)
-        if values.size <= 4 * _KINDS:
+        if values.size <= 4 * ACTION_KINDS:  # whole numbers may have more kinds
             return kind.astype(np.int64), values
     vectors = actions.reshape(len(actions), -1).astype(np.float64)
     spread = vectors.std(axis=0)
     scale = np.where(spread > 0.0, spread, 1.0)
-    count = min(3 ** vectors.shape[1], _KINDS, len(np.unique(vectors[:1000], axis=0)))
+    count = min(3 ** vectors.shape[1], ACTION_KINDS, len(np.unique(vectors[:1000], axis=0)))
     drawn = np.random.default_rng(seed).permutation(len(vectors))[:20_000]
     with warnings.catch_warnings():  # of empty clusters, which are dropped below
         warnings.simplefilter("ignore", UserWarning)
@@ -340,7 +336,7 @@ def where_steps_led(features: FloatArray, onward: IntArray) -> FloatArray:
     moves[onward] = features[onward + 1] - features[onward]
     sizes = np.linalg.norm(moves, axis=1)
     usual = sizes[sizes > 0.0]
-    limit = _JUMP * float(np.quantile(usual, 0.9)) if usual.size else np.inf
+    limit = JUMP * float(np.quantile(usual, USUAL)) if usual.size else np.inf
     continued = np.zeros(len(features), bool)
     continued[onward + 1] = True
     before = np.arange(len(features))
@@ -388,7 +384,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
     tree = cKDTree(own)
     apart = float(np.median(query(tree, own, min(3, len(own)))[0][:, -1]))
     living = len(drawn)
-    ends = np.sort(rng.permutation(np.flatnonzero(steps.absorbing))[:_ENDS])
+    ends = np.sort(rng.permutation(np.flatnonzero(steps.absorbing))[:_MOST_ENDS])
     drawn = np.append(drawn, ends)
 
     # walls: planes around each state that far fewer steps cross than might
@@ -413,7 +409,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
         features=np.ascontiguousarray(features[drawn]),
         num_living=living,
         num_places=len(drawn),
-        to=np.full(shape, NONE, np.int32),
+        to=np.full(shape, NO_SAMPLE, np.int32),
         took=np.zeros(shape, np.float32),
         stitch=np.zeros(shape, np.float32),
         directions=directions,
@@ -448,7 +444,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
     ]
     fatal = leap | steps.absorbing[end]
     pooled = _pool(steps, known, fatal, rng)
-    farthest = _BORROWED if steps.acted and len(steps.rows) >= _LEAST_ROWS else _FAR
+    farthest = _BORROWED if steps.acted and len(steps.rows) >= LARGE_BUFFER else _FAR
     for kind in range(count):
         moved = np.zeros((living, 2 * _SAMPLES, width))
         source = np.full((living, 2 * _SAMPLES), -1)
@@ -499,7 +495,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
     model = _with_chance(model, steps, leaps, usable[leap[usable]], end, beside)
     fatal_near = (model.to >= living).any(axis=(1, 2))
     model = replace(model, prior=np.where(steps.acted | fatal_near, _PRIOR, _WEAK))
-    return model, moves, float((rows_around < _SEEN).mean())
+    return model, moves, float((rows_around < ENOUGH_ROWS).mean())
 
 
 def _spread(
@@ -556,7 +552,7 @@ def _walls(
 ) -> tuple[NDArray[np.float32], IntArray]:
     """Return the distances of walls from states, ahead and behind in every direction.
 
-    Also return the number of rows around each state that these rest on, at most `_AROUND`.
+    Also return the number of rows around each state that these rest on, at most `_WALL_ROWS`.
     """
     features, own = steps.features, steps.features[drawn]
     onward = np.flatnonzero(steps.onward)
@@ -564,7 +560,7 @@ def _walls(
     change = features[onward + 1] - begin
     change[np.linalg.norm(change, axis=1) > 2.0 * _FAR] = 0.0  # jumps cross no walls
     following = np.append(np.diff(onward) == 1, False)  # steps that continue in the next one
-    meant = _meant(begin, change, steps.kind[onward], following)
+    meant = intended(begin, change, steps.kind[onward], following)
     # where the episode of each state was just before and after
     trail = np.zeros((len(drawn), 2 * _TRAIL, own.shape[1]))
     for offset in range(1, _TRAIL + 1):
@@ -574,9 +570,9 @@ def _walls(
             same = steps.episode[other] == steps.episode[drawn]
             same &= np.linalg.norm(gap, axis=1) <= _FAR * offset
             trail[:, slot] = np.where(same[:, None], gap, 0.0)
-    away, near = query(cKDTree(begin), own, min(_AROUND, onward.size), _LOCAL)
-    reach = np.minimum(away[:, -1], _LOCAL)
-    about = begin, change, meant, steps.acted, directions, _LEAST
+    away, near = query(cKDTree(begin), own, min(_WALL_ROWS, onward.size), WALL_RADIUS)
+    reach = np.minimum(away[:, -1], WALL_RADIUS)
+    about = begin, change, meant, steps.acted, directions, _LEAST_CROSSING
     parts = [slice(i, i + _LARGE) for i in range(0, len(own), _LARGE)]
     with ThreadPoolExecutor(num_processors()) as pool:
         planes = pool.map(
@@ -586,7 +582,7 @@ def _walls(
     return found, np.isfinite(away).sum(axis=1)
 
 
-def _meant(
+def intended(
     features: FloatArray, change: FloatArray, kind: IntArray, following: BoolArray
 ) -> FloatArray:
     """Return where the action of each step leads if nothing is in the way; empty if unknown.
@@ -745,7 +741,7 @@ def _with_chance(
     if not alone.size:
         return model
     first, count = len(model.rows), alone.size
-    to = np.full((count, *model.to.shape[1:]), NONE, np.int32)
+    to = np.full((count, *model.to.shape[1:]), NO_SAMPLE, np.int32)
     # exits: cubes that jumps end in
     landed = np.floor(steps.features[end[pool]] / (2.0 * _FAR))
     exit_ = np.unique(landed, axis=0, return_inverse=True)[1].ravel()

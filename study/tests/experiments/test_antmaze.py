@@ -20,7 +20,7 @@ from wayfield_study.engine import Records, Store, Task, run, what_changed
 from wayfield_study.engine.freshness import stamp
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import STUDIES, antmaze
-from wayfield_study.experiments.antmaze import AntCell, BufferCell
+from wayfield_study.experiments.antmaze import AntBufferCell, AntCell
 from wayfield_study.report import Provenance, write_report
 from wayfield_study.sim import Gait, foresee, ogbench_coordinates
 
@@ -78,7 +78,7 @@ def test_rows_add_up_and_are_the_same_again(tmp_path: Path) -> None:
 @needs_sim
 @not_ours
 def test_the_ants_own_buffer_leads_it_to_the_goal() -> None:
-    cell = BufferCell("medium", "navigate", 8_000, 0, each=1)
+    cell = AntBufferCell("medium", "navigate", 8_000, 0, each=1)
     rows = Records.of(as_table(cell, antmaze.run_buffer(cell)))
     assert rows.values("arm") == ["planner", "distance"]
     assert rows.column("episodes").tolist() == [5, 5]

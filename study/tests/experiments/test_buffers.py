@@ -65,7 +65,7 @@ def test_a_world_keeps_its_own_rules(world: World) -> None:
         assert not world.fatal(np.vstack([start, goal])).any()
         if isinstance(world, _worlds.Plane):
             assert not world.inside(np.vstack([start, goal])[:, :2]).any()
-        if isinstance(world, _worlds.Arm):
+        if isinstance(world, _worlds.RobotArm):
             assert world.free(np.vstack([start, goal])).all()
 
 
@@ -117,7 +117,7 @@ def test_the_rows_of_a_cell(coarse: None) -> None:
 
 
 def test_a_planner_that_refuses_predicts_nothing() -> None:
-    def refuse(goal: Any) -> _planners.Plan:
+    def refuse(goal: Any) -> _planners.GuidePlan:
         raise wf.InputError("no")
 
     world = tuned.WORLDS["ice"]

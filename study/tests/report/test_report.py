@@ -41,7 +41,7 @@ from wayfield_study.paper.claims import Claim, make_claims
 from wayfield_study.paper.figures import FIGURES, TABLES
 from wayfield_study.paper.grid import GRID, SEEDS
 from wayfield_study.paper.likelihood import rank
-from wayfield_study.paper.rules import KINDS, Evidence, Expected, judge
+from wayfield_study.paper.rules import KINDS, Expected, ExpectedFigures, judge
 from wayfield_study.paper.verdicts import Verdicts, inconsistencies, systematic
 from wayfield_study.report import (
     SHAPES,
@@ -329,7 +329,7 @@ def test_the_exact_solve_is_judged_by_the_same_rule() -> None:
 def test_a_ranking_is_shown_with_what_was_left_out() -> None:
     names = [f"grid-{maze}/r4/lf0.02/harmonic" for maze in ("medium", "large")]
     values = {"glass": dict.fromkeys(names, 0.84), "ice": dict.fromkeys(names, 0.5)}
-    known = Evidence({name: Expected(0.8, 0.02) for name in names})
+    known = ExpectedFigures({name: Expected(0.8, 0.02) for name in names})
     ranking = rank(values, known.expected, {"ice": "adopted"})
     verdicts = Verdicts(PAPER.experiments, {}, known, {"Which fits": ranking})
     (block,) = (block for block in verdicts.details if block.title == "Which fits")
@@ -343,7 +343,7 @@ def test_a_ranking_is_shown_with_what_was_left_out() -> None:
 
 
 def test_an_empty_ranking_is_left_out() -> None:
-    verdicts = Verdicts(PAPER.experiments, {}, Evidence(), {"Which fits": rank({}, {}, {})})
+    verdicts = Verdicts(PAPER.experiments, {}, ExpectedFigures(), {"Which fits": rank({}, {}, {})})
     assert verdicts.rankings == {}
     assert "readings.json" not in verdicts.files
 
@@ -353,7 +353,7 @@ def test_every_claim_says_how_it_was_read() -> None:
 
 
 def test_claims_hold_what_they_rest_on() -> None:
-    evidence = Evidence({"main/harmonic/success": NEAR})
+    evidence = ExpectedFigures({"main/harmonic/success": NEAR})
     claims = {
         c.figure.id: c for c in make_claims({"main/harmonic/success": Measure(0.6)}, evidence)
     }

@@ -4,10 +4,10 @@ Tasks already in the store are not run again. Each worker has one task at a time
 kept at once, so a run killed at any moment loses the tasks in flight and nothing else. A task that
 fails is recorded with its traceback and the rest goes on.
 
-`wayfield.numerics.workers` does the work, in processes or on a Dask cluster. A process that dies costs the
-task it had, which is tried again. Nothing is installed on the workers of a cluster: they must have
-the same versions of wayfield and of what it computes with, or figures would not be ours bit for
-bit.
+`wayfield.numerics.workers` does the work, in processes or on a Dask cluster. A process that dies
+costs the task it had, which is tried again. Nothing is installed on the workers of a cluster: they
+must have the same versions of wayfield and of what it computes with, or figures would not be ours
+bit for bit.
 """
 
 from __future__ import annotations

@@ -31,9 +31,9 @@ from ..paper.grid import AUDIT_SEEDS, SEEDS
 from ..paper.measures import on_cells
 from ..report import Chart, Finding, Mark, Section, Table, against
 from .mazes import Draw, MazeCell, cells_by_profile, grid, maze_experiment
+from .rollout import run
 from .shared import COUNTED, failing, success, table_by
 from .trial import ARMS, EXACT, EXACT_EXIT, HARMONIC, ORACLE, Arm, Trial, power_arm
-from .rollout import run
 
 SIGMAS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 TRIMMED = replace(EXACT_EXIT, name="amle_trimmed", title="AMLE, false sinks dropped", rule="slope")

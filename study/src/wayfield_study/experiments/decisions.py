@@ -67,7 +67,7 @@ Pair: TypeAlias = tuple[float, float]
 """Risk of a draw, and the share or factor that it states."""
 
 
-class Case(NamedTuple):
+class DecisionCase(NamedTuple):
     """A graph and what its arcs come to in the world."""
 
     graph: wf.Graph
@@ -102,16 +102,16 @@ class DecisionCell(Settings):
         name = f"{self.world.replace(' ', '-')}-lf{self.label_fraction:g}-s{self.seed}"
         return np.random.default_rng([*name.encode(), 32])
 
-    def draw(self) -> Case:
+    def draw(self) -> DecisionCase:
         """Make the world."""
         if self.world in directed.WORLDS:
             world = directed.make_world(self.world, SIZE, 3_200 + self.seed)
             graph, goal = world.graph, world.goal
-            return Case(graph, goal, wf.cost_to_go(graph, goal), graph.lengths)
+            return DecisionCase(graph, goal, wf.cost_to_go(graph, goal), graph.lengths)
         if self.world in WRONG:
             wrong = make_wrong_world(self.world, 3_200 + self.seed)
             costs = np.where(wrong.lands == wrong.graph.indices, wrong.costs, np.inf)
-            return Case(wrong.graph, wrong.goal, wrong.truth, costs)
+            return DecisionCase(wrong.graph, wrong.goal, wrong.truth, costs)
         rng = np.random.default_rng([*self.world.encode(), self.seed])
         maze, _, more = self.world.partition(" + ")
         graph = wf.grid_graph(wf.load_layout(maze), REFINEMENT)
@@ -124,9 +124,9 @@ class DecisionCell(Settings):
             tails, heads = np.append(graph.tails[once], a), np.append(graph.indices[once], b)
             lengths = np.append(graph.lengths[once], np.full(8, 3.0))
             truth = wf.cost_to_go(wf.Graph.from_edges(tails, heads, lengths, n), goal)
-        return Case(graph, goal, truth, graph.lengths)
+        return DecisionCase(graph, goal, truth, graph.lengths)
 
-    def labels(self, case: Case) -> wf.Labels:
+    def labels(self, case: DecisionCase) -> wf.Labels:
         """Draw states that can reach the goal, and label them with the truth; the goal is one."""
         able = np.setdiff1d(np.flatnonzero(np.isfinite(case.truth)), [case.goal])
         count = min(round(self.label_fraction * case.truth.size), able.size)

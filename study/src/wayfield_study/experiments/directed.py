@@ -49,7 +49,7 @@ SPREAD = 0.5
 # -------------------------------------------------------------------- worlds
 
 
-class World(NamedTuple):
+class DirectedWorld(NamedTuple):
     """A directed graph and where to go on it."""
 
     graph: wf.Graph
@@ -57,7 +57,7 @@ class World(NamedTuple):
     """In the largest strong component, so that most states can reach it."""
 
 
-def make_world(kind: str, size: int, seed: int) -> World:
+def make_world(kind: str, size: int, seed: int) -> DirectedWorld:
     """Build a world of about `size` vertices; the same for the same arguments.
 
     Examples
@@ -70,7 +70,7 @@ def make_world(kind: str, size: int, seed: int) -> World:
     graph = WORLDS[kind](size, rng)
     component = graph.strong_components
     largest = int(np.argmax(np.bincount(component)))
-    return World(graph, int(rng.choice(np.flatnonzero(component == largest))))
+    return DirectedWorld(graph, int(rng.choice(np.flatnonzero(component == largest))))
 
 
 def one_way_maze(size: int, rng: np.random.Generator) -> wf.Graph:
@@ -147,7 +147,7 @@ class WorldCell(Settings):
     label_fraction: float
     seed: int
 
-    def draw(self) -> tuple[World, wf.Labels]:
+    def draw(self) -> tuple[DirectedWorld, wf.Labels]:
         """Make the world and draw its labels."""
         world = make_world(self.world, self.size, self.seed)
         return world, wf.sample_labels(world.graph, world.goal, self.label_fraction, self.seed)

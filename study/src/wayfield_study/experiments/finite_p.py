@@ -23,10 +23,10 @@ from ..paper.grid import CELL, GRID, SEEDS
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
 from ..report import SHAPES, TONES, Chart, Finding, Section, Series, Table, chart, power
 from .mazes import MazeCell, grid, maze_experiment
-from .shared import COUNTED, printed_points, success
-from .trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, power_arm
 from .ordering import rate
+from .shared import COUNTED, printed_points, success
 from .solver_audit import BUDGET_ARM, budget_cells
+from .trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, power_arm
 
 ARMS = (
     (2.0, HARMONIC),

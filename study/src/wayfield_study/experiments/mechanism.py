@@ -13,8 +13,8 @@ from ..paper.figures import Figure
 from ..paper.measures import figures_of, measure_slices
 from ..report import Section
 from .mazes import MazeCell, maze_experiment
-from .trial import EXACT, HARMONIC, SWEEPS, Trial
 from .ordering import cells
+from .trial import EXACT, HARMONIC, SWEEPS, Trial
 
 DIAGNOSTICS = {
     "both_compatible": ("scope_both", "decisions"),

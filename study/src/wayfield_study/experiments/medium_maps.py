@@ -17,9 +17,9 @@ from ..paper.grid import DESIGN_SEEDS
 from ..paper.measures import as_papers_seeds, measured_values
 from ..report import Section
 from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
+from .readings import as_tables, run_adopted
 from .shared import table_by
 from .trial import HARMONIC, SWEEPS
-from .readings import as_tables, run_adopted
 
 MAPS = {"medium": 1, "medium-eval": 1, "large": 2}
 """Maps, and by what r is divided there."""

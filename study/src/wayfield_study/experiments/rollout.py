@@ -30,9 +30,9 @@ from ..paper.grid import (
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
 from ..report import Chart, Finding, Section, Table, against, power
 from .mazes import MazeCell, maze_experiment
+from .ordering import cells
 from .shared import COUNTED, failing, printed_series, shares, success
 from .trial import ARMS, EXACT, HARMONIC, ORACLE, SWEEPS, Trial
-from .ordering import cells
 
 MAIN = (HARMONIC, SWEEPS, EXACT)
 TITLES = {look.name: look.title for look in (*ARMS, ORACLE)}

@@ -45,7 +45,7 @@ _FITTED = "on a graph that fits, the paper's own is not printed"
 
 
 @dataclass(frozen=True)
-class Fit:
+class FittingGraph:
     """A subgraph of the 4 × 4 lattice, whose vertices are numbered row by row.
 
     Attributes
@@ -100,11 +100,11 @@ class Fit:
 
 
 FITS = {
-    1: Fit(10, (0, 1, 8), (2, 3, 4, 14)),
-    2: Fit(6, (4, 14), (0, 1, 15)),
-    3: Fit(15, (0, 2, 4), (3, 13, 14)),
-    4: Fit(3, (), (0, 2, 7, 10)),
-    5: Fit(2, (0, 10, 13), (1, 3, 4, 12)),
+    1: FittingGraph(10, (0, 1, 8), (2, 3, 4, 14)),
+    2: FittingGraph(6, (4, 14), (0, 1, 15)),
+    3: FittingGraph(15, (0, 2, 4), (3, 13, 14)),
+    4: FittingGraph(3, (), (0, 2, 7, 10)),
+    5: FittingGraph(2, (0, 10, 13), (1, 3, 4, 12)),
 }
 """By the number of the paper's witness."""
 

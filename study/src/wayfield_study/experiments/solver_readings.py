@@ -22,9 +22,9 @@ from ..paper.grid import DESIGN_SEEDS, SEEDS
 from ..paper.measures import measured_values
 from ..report import Section, Table
 from .mazes import MazeCell, grid, maze_experiment
-from .trial import HARMONIC, SWEEPS, Trial
 from .readings import averages
 from .solver_audit import BUDGET_ARM, POWERS, Energy, lbfgs
+from .trial import HARMONIC, SWEEPS, Trial
 
 Start: TypeAlias = Callable[[wf.Graph, wf.Labels], FloatArray | None]
 ADOPTED = "the harmonic field"

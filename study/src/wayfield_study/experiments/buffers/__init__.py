@@ -28,12 +28,12 @@ from ...engine.statistics import wilson_interval
 from ...report import Chart, Cover, Finding, Look, Series, Table, Tile, scatter
 from ..shared import Settings, make_experiment
 from . import held_back, tuned
-from .planners import Guide, Oracle, Plan, counts, neighbours, ours, shortest
-from .worlds import Task, World, make_buffer
+from .planners import Guide, GuidePlan, Oracle, counts, neighbours, ours, shortest
+from .worlds import StartGoal, World, make_buffer
 
 SETS = {"tuned": tuned.WORLDS, "held back": held_back.WORLDS}
 WALKS, SEEDS = 40, (1,)
-LEVEL = 0.9
+INTERVAL_LEVEL = 0.9
 OVER, NARROW = 0.1, 0.3
 """A prediction that much too high is overconfident; an interval below that width is narrow."""
 LOOKS = (
@@ -108,7 +108,7 @@ def run(cell: BufferCell) -> list[Row]:
 
 
 def walk(
-    world: World, guide: Guide, task: Task, walks: int, rng: np.random.Generator
+    world: World, guide: Guide, task: StartGoal, walks: int, rng: np.random.Generator
 ) -> dict[str, Any]:
     """Walk a task many times at once; return what was predicted and how the walks ended.
 
@@ -119,7 +119,7 @@ def walk(
     alive, steps = np.ones(walks, dtype=bool), np.full(walks, np.nan)
     predicted, refused = 0.0, False
     try:
-        plan: Plan = guide(goal)
+        plan: GuidePlan = guide(goal)
         predicted = float(np.mean(plan.reach(world.observe(states, rng))))
         for step in range(1, world.budget + 1):
             live = np.flatnonzero(alive & np.isnan(steps))
@@ -143,13 +143,13 @@ def walk(
 
 
 def interval(
-    world: World, planner: Any, task: Task, walks: int, rng: np.random.Generator
+    world: World, planner: Any, task: StartGoal, walks: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return the planner's interval at the start, the mean over what is seen there."""
     seen = world.observe(np.tile(np.array(task.start), (walks, 1)), rng)
     goal = world.seen(np.array(task.goal)[None])[0]
     try:
-        low, high = planner.reach_interval(seen, goal, level=LEVEL)
+        low, high = planner.reach_interval(seen, goal, level=INTERVAL_LEVEL)
     except wf.InputError:
         return 0.0, 1.0
     return float(np.mean(low)), float(np.mean(high))

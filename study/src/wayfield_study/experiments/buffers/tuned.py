@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .worlds import Arm, Hill, Ice, KeyDoor, Ledge, Mass, Plane, Task, World
+from .worlds import Hill, Ice, KeyDoor, Ledge, Mass, Plane, RobotArm, StartGoal, World
 
 _TILT = 0.6
 _TURNED = np.array([[np.cos(_TILT), -np.sin(_TILT)], [np.sin(_TILT), np.cos(_TILT)]])
@@ -16,9 +16,9 @@ _KEY_WALLS = np.array([[5.0, 0.0, 5.0, 1.5], [5.0, 2.5, 5.0, 4.0]])
 def _key(scale: float) -> KeyDoor:
     return KeyDoor(
         tasks=(
-            Task((3.5, 0.8, 0.0), (7.5, 0.8, 1.0)),
-            Task((4.5, 2.0, 0.0), (6.0, 3.5, 1.0)),
-            Task((2.0, 3.0, 0.0), (7.2, 2.5, 1.0)),
+            StartGoal((3.5, 0.8, 0.0), (7.5, 0.8, 1.0)),
+            StartGoal((4.5, 2.0, 0.0), (6.0, 3.5, 1.0)),
+            StartGoal((2.0, 3.0, 0.0), (7.2, 2.5, 1.0)),
         ),
         size=(8.0, 4.0),
         walls=_KEY_WALLS,
@@ -30,18 +30,18 @@ def _key(scale: float) -> KeyDoor:
 
 
 _UP, _ACROSS, _DOWN = (
-    Task((0.5, 1.0), (0.5, 4.2)),
-    Task((2.5, 1.8), (1.5, 3.6)),
-    Task((1.0, 4.6), (2.5, 0.5)),
+    StartGoal((0.5, 1.0), (0.5, 4.2)),
+    StartGoal((2.5, 1.8), (1.5, 3.6)),
+    StartGoal((1.0, 4.6), (2.5, 0.5)),
 )
 _TWO_ROOMS = Plane(
     tasks=(_UP, _ACROSS, _DOWN), size=(5.5, 5.0), blocks=np.array([[-1.0, 2.2, 4.2, 2.9]])
 )
-_TWO_LINKS = Arm(
+_TWO_LINKS = RobotArm(
     tasks=(
-        Task((0.0, 0.0), (2.2, 0.0)),
-        Task((2.8, 1.0), (-2.8, 1.0)),
-        Task((0.4, 2.2), (1.8, -2.2)),
+        StartGoal((0.0, 0.0), (2.2, 0.0)),
+        StartGoal((2.8, 1.0), (-2.8, 1.0)),
+        StartGoal((0.4, 2.2), (1.8, -2.2)),
     ),
     blocked=(((1.1, 0.0), (0.4, 2.2)),),
     circles=False,
@@ -54,9 +54,9 @@ WORLDS: dict[str, World] = {
     "distractors": replace(_TWO_ROOMS, tasks=(_UP, _ACROSS), distractors=(4.0, 4.0, 4.0, 4.0)),
     "spiral": Plane(
         tasks=(
-            Task((0.5, 0.5), (2.7, 2.7)),
-            Task((2.7, 2.7), (0.5, 0.5)),
-            Task((2.5, 1.5), (2.5, 0.5)),
+            StartGoal((0.5, 0.5), (2.7, 2.7)),
+            StartGoal((2.7, 2.7), (0.5, 0.5)),
+            StartGoal((2.5, 1.5), (2.5, 0.5)),
         ),
         size=(5.0, 5.0),
         walls=np.array(
@@ -75,9 +75,9 @@ WORLDS: dict[str, World] = {
     "key, 400": _key(50.0),
     "ledge": Ledge(
         tasks=(
-            Task((0.8, 1.0), (7.2, 1.0)),
-            Task((2.0, 2.6), (6.2, 2.4)),
-            Task((7.0, 3.5), (1.0, 1.5)),
+            StartGoal((0.8, 1.0), (7.2, 1.0)),
+            StartGoal((2.0, 2.6), (6.2, 2.4)),
+            StartGoal((7.0, 3.5), (1.0, 1.5)),
         ),
         size=(8.0, 4.0),
         ledge=(3.0, 5.0),
@@ -87,9 +87,9 @@ WORLDS: dict[str, World] = {
     ),
     "ice": Ice(
         tasks=(
-            Task((0.0, 0.0), (7.0, 7.0)),
-            Task((7.0, 0.0), (0.0, 7.0)),
-            Task((3.0, 0.0), (4.0, 4.0)),
+            StartGoal((0.0, 0.0), (7.0, 7.0)),
+            StartGoal((7.0, 0.0), (0.0, 7.0)),
+            StartGoal((3.0, 0.0), (4.0, 4.0)),
         ),
         plan=(
             "........",
@@ -106,8 +106,8 @@ WORLDS: dict[str, World] = {
     ),
     "mass": Mass(
         tasks=(
-            Task((1.0, 1.0, 0.0, 0.0), (6.0, 1.0, 0.0, 0.0)),
-            Task((6.0, 4.0, 0.0, 0.0), (1.0, 3.0, 0.0, 0.0)),
+            StartGoal((1.0, 1.0, 0.0, 0.0), (6.0, 1.0, 0.0, 0.0)),
+            StartGoal((6.0, 4.0, 0.0, 0.0), (1.0, 3.0, 0.0, 0.0)),
         ),
         size=(7.0, 5.0),
         walls=np.array([[3.5, 0.0, 3.5, 3.5]]),
@@ -115,9 +115,9 @@ WORLDS: dict[str, World] = {
     ),
     "hill": Hill(
         tasks=(
-            Task((-0.5, 0.0), (0.5, 0.02)),
-            Task((-0.9, 0.0), (0.48, 0.02)),
-            Task((-0.5, 0.0), (-1.1, 0.0)),
+            StartGoal((-0.5, 0.0), (0.5, 0.02)),
+            StartGoal((-0.9, 0.0), (0.48, 0.02)),
+            StartGoal((-0.5, 0.0), (-1.1, 0.0)),
         ),
     ),
     "arm, wrapped": _TWO_LINKS,

@@ -37,14 +37,14 @@ def run(cell: common.WrongCell) -> list[Row]:
     ]
 
 
-def noisy(case: common.Case, rng: np.random.Generator) -> common.Case:
+def noisy(case: common.WrongCase, rng: np.random.Generator) -> common.WrongCase:
     """Return the case with labels off by a random factor."""
     labels = case.labels
     factors = np.exp(SIGMA * rng.standard_normal(len(labels)) - SIGMA**2 / 2)
     return replace(case, labels=wf.Labels(labels.vertices, labels.values * factors))
 
 
-def paid(case: common.Case) -> common.Case:
+def paid(case: common.WrongCase) -> common.WrongCase:
     """Return the case with labels that replanning Dijkstra paid, walking from where they are."""
     vertices = case.labels.vertices
     walked = common.drive_by(replace(case, starts=case.world.sent[vertices]), case.graph)
