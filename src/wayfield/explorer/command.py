@@ -55,7 +55,7 @@ def explore(
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = True,
 ) -> None:
-    """Draw walls and labels in a browser, and watch the plan: where it loops, and what mends it.
+    """Draw walls and labels in a browser, and watch the plan: where it loops, and what helps.
 
     A local server with one page, which contacts no other machine. Without arguments it shows a maze
     with a plan that loops. Nothing is written to disk: the page keeps its state in its address, and
@@ -73,13 +73,13 @@ def explore(
     from ..fields.names import parse_method
     from ..graphs.labels import Labels
     from .compute import FIRST_GOAL, FIRST_MAZE, FIRST_METHOD, maze_scene
-    from .scene import DISTANCE_FIELD, MENDED_FIELD, Panel, Scene, read_json, scene_of
+    from .scene import DISTANCE, Panel, Scene, read_json, scene_of
     from .server import LARGEST_BODY, LOOPBACK, Pool, listen, run
 
     files = [Path(name) for name in what or []]
     if len(files) > 2:
         raise InputError(f"explore takes a maze, or EDGES and LABELS, got {len(files)} arguments")
-    if method not in (None, DISTANCE_FIELD, MENDED_FIELD):
+    if method not in (None, DISTANCE):
         parse_method(method)
     opening: Scene
     if len(files) == 2 or (files and files[0].name.lower().endswith(_TABLES)):

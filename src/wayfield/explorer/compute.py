@@ -34,10 +34,9 @@ from ..graphs.shortest_paths import cost_to_go, sample_labels
 from ..plans.planning import plan
 from ..plans.sinks import drop_false_sinks
 from ..plots.places import spread
-from ..travel import mend
 from ..typing import FloatArray
 from ..words import PROOF, number_of, percent
-from .scene import DISTANCE_FIELD, MENDED_FIELD, GraphWorld, MazeWorld, Panel, Scene, World, packed
+from .scene import DISTANCE, GraphWorld, MazeWorld, Panel, Scene, World, packed
 
 FIRST_MAZE, FIRST_GOAL, FIRST_METHOD = "large", 40, "harmonic"
 """The first scene: the harmonic plan loops from most starts of this maze, the AMLE's never."""
@@ -61,7 +60,7 @@ ON_THE_PAGE = {
     "drop": "“Drop false sinks”",
     "route": "the tool “Walk”",
     "compare": "“Do the labels help?”",
-    "mend": "“Mended lengths”",
+    "mend": "travel.mend in Python",
     "unit": "multiply the lengths by",
     "limit": "a larger time limit, in Python,",
 }
@@ -140,7 +139,7 @@ def answer(scene: Scene, number: int = 0) -> Answer:
     """Solve one panel of a scene; the goal needs a label unless its field needs none."""
     settings = scene.panels[number]
     as_vertex(scene.goal, "goal", graph_of(scene.world).num_vertices)
-    if settings.method != DISTANCE_FIELD and scene.goal not in scene.vertices:
+    if settings.method != DISTANCE and scene.goal not in scene.vertices:
         raise InputError("the goal has no label, so nothing leads there: label it")
     found = _solved(
         replace(
@@ -163,12 +162,10 @@ def answer(scene: Scene, number: int = 0) -> Answer:
 def _solved(scene: Scene) -> Answer:
     graph, (settings,) = graph_of(scene.world), scene.panels
     goal, lift = scene.goal, settings.lift
-    if settings.method == DISTANCE_FIELD:  # a correction of 0: the distances themselves
+    if settings.method == DISTANCE:  # a correction of 0: the distances themselves
         none, distance = Labels([goal], [0.0]), _truth(scene.world, goal)
         flat = AMLE(fill="flat")
         return solve(graph, none, goal, flat, prior=distance, lift=lift, check=False)
-    if settings.method == MENDED_FIELD:
-        return solve(graph, labels_of(scene), goal, mend=True, lift=lift, check=False)
     method = parse_method(settings.method)
     return solve(graph, labels_of(scene), goal, method, lift=lift, check=False)
 
@@ -277,10 +274,8 @@ def why(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
     """Return the labels that a value rests on with their weights, and a sentence that says so."""
     found, method = answer(scene, panel), scene.panels[panel].method
     x = as_vertex(vertex, "state", found.graph.num_vertices)
-    if method == DISTANCE_FIELD:
+    if method == DISTANCE:
         return {"labels": [], "text": "The graph distance uses no labels."}
-    if method == MENDED_FIELD:
-        return {"labels": [], "text": "All labels together determine the mended lengths."}
     if not np.isfinite(found.field.values[x]):
         return {"labels": [], "text": "No label can be reached from here, so there is no value."}
     vertices, weights = found.field.influence(x)
@@ -352,29 +347,10 @@ def find_contradictions(scene: Scene) -> dict[str, Any]:
     }
 
 
-def mend_graph(scene: Scene) -> dict[str, Any]:
-    """Fit the lengths to the labels; return the finding and the edges that stand out."""
-    graph = graph_of(scene.world)
-    found = mend(graph, labels_of(scene), scene.goal)
-    arcs = found.suspects[:_MOST_MARKED]
-    finding = found.finding(scene.world.names)
-    edges = [[int(graph.tails[e]), int(graph.indices[e])] for e in arcs]
-    named = (each for each in found.findings if each.named and each.kind == "false edge")
-    false = np.concatenate([np.empty(0, np.int64), *(each.where for each in named)])
-    return {
-        "finding": f"{finding[:1].upper()}{finding[1:]}.",
-        "unchanged": found.unchanged,
-        "edges": edges,
-        "unreal": np.isin(arcs, false).tolist(),
-        "believed": [float(graph.lengths[e]) for e in arcs],
-        "lengths": [float(found.graph.lengths[e]) for e in arcs],
-    }
-
-
 def false_sinks(scene: Scene, panel: int) -> dict[str, Any]:
     """Return the labels that `drop_false_sinks` drops."""
     word = scene.panels[panel].method
-    method = AMLE() if word in (DISTANCE_FIELD, MENDED_FIELD) else parse_method(word)
+    method = AMLE() if word == DISTANCE else parse_method(word)
     kept = drop_false_sinks(graph_of(scene.world), labels_of(scene), scene.goal, method)
     return {"dropped": kept.dropped.tolist(), "rounds": kept.rounds}
 
@@ -420,7 +396,7 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
         again = sample_labels(graph_of(world), scene.goal, share, seed).vertices
         if np.array_equal(again, labels.vertices):  # no label has changed since
             draw = f"wf.sample_labels(graph, goal, {share!r}, seed={seed})"
-    if settings.method == DISTANCE_FIELD:
+    if settings.method == DISTANCE:
         written += ["labels = wf.Labels([goal], [0.0])"]
     elif any(value is not None for value in scene.values):
         written += [f"labels = wf.Labels({labels.vertices.tolist()}, {labels.values.tolist()})"]
@@ -436,10 +412,8 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
         written += ["labels = wf.Labels(vertices, values[vertices])"]
 
     # the call
-    if settings.method == DISTANCE_FIELD:
+    if settings.method == DISTANCE:
         how = 'wf.AMLE(fill="flat"), prior=wf.cost_to_go(graph, goal)'
-    elif settings.method == MENDED_FIELD:
-        how = "mend=True"
     else:
         how = f"wf.{describe(parse_method(settings.method))}"
     how += ", lift=True" if settings.lift else ""

@@ -444,7 +444,9 @@ def test_plan_of_another_kind_graph_or_goal() -> None:
 
 def test_plan_on_an_equal_graph_is_fine() -> None:
     twin = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
-    half_gap(PATH, TRUTH, TRUTH, 0, wf.plan(twin, TRUTH, 0))
+    found = half_gap(PATH, TRUTH, TRUTH, 0, wf.plan(twin, TRUTH, 0))
+    assert found.chosen_optimal.all()
+    assert found.gap.tolist() == half_gap(PATH, TRUTH, TRUTH, 0).gap.tolist()
 
 
 def test_a_start_that_is_no_vertex() -> None:
