@@ -26,7 +26,7 @@ def main(path: Path = FILM) -> None:
     walks = [sim.walk(maze, plan, start=START, seed=SEED) for plan in plans]
     for name, walk in zip(methods, walks, strict=True):
         print(f"{name}: {walk}")
-    wf.plots.film(walks, plans, maze, path, list(methods), labels)
+    sim.film(walks, plans, maze, path, list(methods), labels)
 
 
 if __name__ == "__main__":

@@ -248,10 +248,10 @@ def test_films_are_drawn(tmp_path: Path) -> None:
     assert legs.shape == (12, 2, 2)  # three parts to each leg
     assert (np.hypot(*(legs - went.path[0]).reshape(-1, 2).T) < 1.3).all()
     for suffix in ("gif", "webp", "png"):
-        film = wf.plots.film([went], [plan], maze, tmp_path / f"walk.{suffix}")
+        film = sim.film([went], [plan], maze, tmp_path / f"walk.{suffix}")
         with image.open(film) as picture:
             assert picture.n_frames == 6
     with pytest.raises(wf.InputError, match=r"the name of a film must end in \.gif, \.webp, \.png"):
-        wf.plots.film([went], [plan], maze, tmp_path / "walk.mp4")
+        sim.film([went], [plan], maze, tmp_path / "walk.mp4")
     with pytest.raises(wf.InputError, match="a plan for each of 1 walks, got 0"):
-        wf.plots.film([went], [], maze, tmp_path / "walk.gif")
+        sim.film([went], [], maze, tmp_path / "walk.gif")

@@ -4,7 +4,7 @@ A planner takes the buffer and returns, for every goal, what it predicts and how
 plan in observations hand sub-goals to the low level (`worlds.steer`).
 
 ``subgoals``, ``actions``
-    `wayfield.Planner`, followed by the low level or by its own actions.
+    `replay.Planner`, followed by the low level or by its own actions.
 ``dijkstra``
     Shortest paths on observed arcs between 10 ∛N landmarks, in raw coordinates.
 ``neighbours``

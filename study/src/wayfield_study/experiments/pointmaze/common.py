@@ -54,7 +54,7 @@ MakePolicy: TypeAlias = Callable[[PointProblem], Policy]
 
 
 def follow_buffer(problem: PointProblem) -> Policy:
-    """Ask `wayfield.Planner`, made from the buffer alone, for sub-goals and their odds."""
+    """Ask `replay.Planner`, made from the buffer alone, for sub-goals and their odds."""
     scene, shape = problem.scene, problem.scene.squares.shape
     squares = scene.squares.reshape(-1, 2)
     aims = scene.planner.subgoal(squares, problem.place).reshape(shape)

@@ -1,6 +1,6 @@
 """OGBench's own evaluation in MuJoCo: five tasks, twenty episodes each, `info["success"]`.
 
-What a user would write, and nothing of this study's physics but the data: a `wayfield.Planner` on a
+What a user would write, and nothing of this study's physics but the data: a `replay.Planner` on a
 buffer is asked for a sub-goal at every step, and a low level heads straight for it, with noise.
 """
 

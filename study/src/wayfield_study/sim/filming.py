@@ -22,7 +22,8 @@ from wayfield.plans.planning import Plan
 from wayfield.plots.field import field
 from wayfield.typing import FloatArray
 
-from .sim import Maze, Walk
+from .mazes import Maze
+from .walking import Walk
 
 FILMS = (".gif", ".webp", ".png")
 _TRAIL, _BODY, _EDGE = "#ffd24a", "#fff3c4", "#1b1b1b"
@@ -70,7 +71,7 @@ def film(
     >>> plan = wf.plan(graph, wf.cost_to_go(graph, 400), 400)
     >>> went = sim.walk(maze, plan, start=0)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     film([went], [plan], maze, Path(folder, "walk.gif")).name
+    ...     sim.film([went], [plan], maze, Path(folder, "walk.gif")).name
     'walk.gif'
     """
     path = Path(path)
