@@ -7,8 +7,8 @@ same starts in the same postures. The plan on the true distances is the control:
 the controller's fault.
 
 Every episode has two forecasts. The graph's verdict is whether the plan leads from the start's
-vertex to the goal. `sim.foresee` moves a point with the ant's momentum and girth along the same plan
-without any physics, and asks whether a loop leaks.
+vertex to the goal. `sim.foresee` moves a point with the ant's momentum and girth along the same
+plan without any physics, and asks whether a loop leaks.
 
 **The ant's own buffer**, OGBench's protocol: the ant wanders about a maze (`sim.wander`), a
 `replay.Planner` is made of where it was, and the ant then walks OGBench's five tasks by the
