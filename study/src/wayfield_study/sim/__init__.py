@@ -2,13 +2,12 @@
 
 `make` opens a maze of OGBench or Gymnasium-Robotics, or builds one from any layout. `walk` makes
 the body in it follow a plan. `foresee` predicts the outcome from the graph alone. `wander` collects
-a buffer. `film` shows walks side by side. The ant is moved by `AntController`, with weights that
-are part of the package; points are moved by proportional controllers.
+a buffer. The ant is moved by `AntController`, with weights that are part of the package; points are
+moved by proportional controllers.
 """
 
 from .controllers import AntController, PointController, StepController
 from .coordinates import Coordinates, ogbench_coordinates, robotics_coordinates
-from .filming import film
 from .foresight import Gait, foresee
 from .mazes import Maze, make
 from .walking import Ending, Walk, walk, wander
@@ -22,7 +21,6 @@ __all__ = [
     "PointController",
     "StepController",
     "Walk",
-    "film",
     "foresee",
     "make",
     "ogbench_coordinates",

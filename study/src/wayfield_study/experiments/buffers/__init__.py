@@ -115,7 +115,7 @@ def walk(
     A planner that refuses to plan, by an `InputError`, predicts 0; one that refuses on the way
     leaves the walks where they are.
     """
-    goal, states = np.array(task.goal), np.tile(np.array(task.start), (walks, 1))
+    goal, states = np.array(task[1]), np.tile(np.array(task[0]), (walks, 1))
     alive, steps = np.ones(walks, dtype=bool), np.full(walks, np.nan)
     predicted, refused = 0.0, False
     try:
@@ -146,8 +146,8 @@ def interval(
     world: World, planner: Any, task: StartGoal, walks: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return the planner's interval at the start, the mean over what is seen there."""
-    seen = world.observe(np.tile(np.array(task.start), (walks, 1)), rng)
-    goal = world.seen(np.array(task.goal)[None])[0]
+    seen = world.observe(np.tile(np.array(task[0]), (walks, 1)), rng)
+    goal = world.seen(np.array(task[1])[None])[0]
     try:
         low, high = planner.reach_interval(seen, goal, level=INTERVAL_LEVEL)
     except wf.InputError:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .worlds import Hill, Ice, KeyDoor, Ledge, Mass, Plane, RobotArm, StartGoal, World
+from .worlds import Hill, Ice, KeyDoor, Ledge, Mass, Plane, RobotArm, World
 
 _TILT = 0.6
 _TURNED = np.array([[np.cos(_TILT), -np.sin(_TILT)], [np.sin(_TILT), np.cos(_TILT)]])
@@ -16,9 +16,9 @@ _KEY_WALLS = np.array([[5.0, 0.0, 5.0, 1.5], [5.0, 2.5, 5.0, 4.0]])
 def _key(scale: float) -> KeyDoor:
     return KeyDoor(
         tasks=(
-            StartGoal((3.5, 0.8, 0.0), (7.5, 0.8, 1.0)),
-            StartGoal((4.5, 2.0, 0.0), (6.0, 3.5, 1.0)),
-            StartGoal((2.0, 3.0, 0.0), (7.2, 2.5, 1.0)),
+            ((3.5, 0.8, 0.0), (7.5, 0.8, 1.0)),
+            ((4.5, 2.0, 0.0), (6.0, 3.5, 1.0)),
+            ((2.0, 3.0, 0.0), (7.2, 2.5, 1.0)),
         ),
         size=(8.0, 4.0),
         walls=_KEY_WALLS,
@@ -30,19 +30,15 @@ def _key(scale: float) -> KeyDoor:
 
 
 _UP, _ACROSS, _DOWN = (
-    StartGoal((0.5, 1.0), (0.5, 4.2)),
-    StartGoal((2.5, 1.8), (1.5, 3.6)),
-    StartGoal((1.0, 4.6), (2.5, 0.5)),
+    ((0.5, 1.0), (0.5, 4.2)),
+    ((2.5, 1.8), (1.5, 3.6)),
+    ((1.0, 4.6), (2.5, 0.5)),
 )
 _TWO_ROOMS = Plane(
     tasks=(_UP, _ACROSS, _DOWN), size=(5.5, 5.0), blocks=np.array([[-1.0, 2.2, 4.2, 2.9]])
 )
 _TWO_LINKS = RobotArm(
-    tasks=(
-        StartGoal((0.0, 0.0), (2.2, 0.0)),
-        StartGoal((2.8, 1.0), (-2.8, 1.0)),
-        StartGoal((0.4, 2.2), (1.8, -2.2)),
-    ),
+    tasks=(((0.0, 0.0), (2.2, 0.0)), ((2.8, 1.0), (-2.8, 1.0)), ((0.4, 2.2), (1.8, -2.2))),
     blocked=(((1.1, 0.0), (0.4, 2.2)),),
     circles=False,
 )
@@ -53,11 +49,7 @@ WORLDS: dict[str, World] = {
     "two rooms, no actions": replace(_TWO_ROOMS, tasks=(_UP, _DOWN), has_actions=False),
     "distractors": replace(_TWO_ROOMS, tasks=(_UP, _ACROSS), distractors=(4.0, 4.0, 4.0, 4.0)),
     "spiral": Plane(
-        tasks=(
-            StartGoal((0.5, 0.5), (2.7, 2.7)),
-            StartGoal((2.7, 2.7), (0.5, 0.5)),
-            StartGoal((2.5, 1.5), (2.5, 0.5)),
-        ),
+        tasks=(((0.5, 0.5), (2.7, 2.7)), ((2.7, 2.7), (0.5, 0.5)), ((2.5, 1.5), (2.5, 0.5))),
         size=(5.0, 5.0),
         walls=np.array(
             [
@@ -74,11 +66,7 @@ WORLDS: dict[str, World] = {
     "key, 1": _key(0.12),
     "key, 400": _key(50.0),
     "ledge": Ledge(
-        tasks=(
-            StartGoal((0.8, 1.0), (7.2, 1.0)),
-            StartGoal((2.0, 2.6), (6.2, 2.4)),
-            StartGoal((7.0, 3.5), (1.0, 1.5)),
-        ),
+        tasks=(((0.8, 1.0), (7.2, 1.0)), ((2.0, 2.6), (6.2, 2.4)), ((7.0, 3.5), (1.0, 1.5))),
         size=(8.0, 4.0),
         ledge=(3.0, 5.0),
         edge=1.8,
@@ -86,11 +74,7 @@ WORLDS: dict[str, World] = {
         push=0.9,
     ),
     "ice": Ice(
-        tasks=(
-            StartGoal((0.0, 0.0), (7.0, 7.0)),
-            StartGoal((7.0, 0.0), (0.0, 7.0)),
-            StartGoal((3.0, 0.0), (4.0, 4.0)),
-        ),
+        tasks=(((0.0, 0.0), (7.0, 7.0)), ((7.0, 0.0), (0.0, 7.0)), ((3.0, 0.0), (4.0, 4.0))),
         plan=(
             "........",
             ".##..#..",
@@ -106,19 +90,15 @@ WORLDS: dict[str, World] = {
     ),
     "mass": Mass(
         tasks=(
-            StartGoal((1.0, 1.0, 0.0, 0.0), (6.0, 1.0, 0.0, 0.0)),
-            StartGoal((6.0, 4.0, 0.0, 0.0), (1.0, 3.0, 0.0, 0.0)),
+            ((1.0, 1.0, 0.0, 0.0), (6.0, 1.0, 0.0, 0.0)),
+            ((6.0, 4.0, 0.0, 0.0), (1.0, 3.0, 0.0, 0.0)),
         ),
         size=(7.0, 5.0),
         walls=np.array([[3.5, 0.0, 3.5, 3.5]]),
         unit=60.0,
     ),
     "hill": Hill(
-        tasks=(
-            StartGoal((-0.5, 0.0), (0.5, 0.02)),
-            StartGoal((-0.9, 0.0), (0.48, 0.02)),
-            StartGoal((-0.5, 0.0), (-1.1, 0.0)),
-        ),
+        tasks=(((-0.5, 0.0), (0.5, 0.02)), ((-0.9, 0.0), (0.48, 0.02)), ((-0.5, 0.0), (-1.1, 0.0))),
     ),
     "arm, wrapped": _TWO_LINKS,
     "arm, circles": replace(_TWO_LINKS, tasks=_TWO_LINKS.tasks[:2], circles=True, sensor=0.03),

@@ -26,7 +26,6 @@ from wayfield.typing import BoolArray, FloatArray
 
 Rng: TypeAlias = np.random.Generator | None
 Actions: TypeAlias = NDArray[np.int64]
-Points: TypeAlias = tuple[tuple[float, ...], ...]
 
 FLAG = 50.0
 """Length of a change of mode, such as taking a key, in steps."""
@@ -34,13 +33,8 @@ _TURN = np.arange(8) * np.pi / 4
 EIGHT: FloatArray = np.round(np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1), 12)
 """Eight directions in the plane; every other one is along an axis."""
 NO_WALLS: FloatArray = np.empty((0, 4))
-
-
-class StartGoal(NamedTuple):
-    """Where to start, and where to go: two states."""
-
-    start: tuple[float, ...]
-    goal: tuple[float, ...]
+StartGoal: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
+"""Where to start, and where to go: two states."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -530,7 +524,7 @@ class RobotArm(World):
     @property
     def links(self) -> int:
         """Number of joints."""
-        return len(self.tasks[0].start)
+        return len(self.tasks[0][0])
 
     @property
     def controls(self) -> FloatArray:
