@@ -107,7 +107,7 @@ def test_settings_seeds_and_versions_are_inside(kept: Store) -> None:
     assert header["experiment"] == "toy"
     assert header["versions"].keys() == {"python", "wayfield", "numpy", "scipy", "numba"}
     assert header["versions"]["wayfield"] == wf.__version__.partition(".dev")[0]
-    assert header["source"].keys() >= {"kernels", "extension", "graph", "experiments"}
+    assert header["source"].keys() >= {"kernels", "fields", "graphs", "experiments"}
 
 
 def test_duckdb_reads_all_files_of_an_experiment(tmp_path: Path) -> None:
