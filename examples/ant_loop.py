@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
@@ -85,6 +86,21 @@ def film(
     frames[0].save(path, save_all=True, append_images=frames[1:], duration=durations, loop=0)
 
 
+def limbs(maze: sim.Maze, position: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return (k, 2, 2) line segments of the ant's legs in a position, seen from above."""
+    model = maze.env.unwrapped.model
+    data = mujoco.MjData(model)
+    data.qpos[:] = position
+    mujoco.mj_kinematics(model, data)
+    torso = model.geom("torso_geom").bodyid[0]
+    kinds = model.geom_type == mujoco.mjtGeom.mjGEOM_CAPSULE
+    capsules = np.flatnonzero(kinds & (model.body_rootid[model.geom_bodyid] == torso))
+    along = data.geom_xmat[capsules].reshape(-1, 3, 3)[:, :, 2]
+    reach = along * model.geom_size[capsules, 1:2]
+    middle = data.geom_xpos[capsules]
+    return np.stack([middle - reach, middle + reach], axis=1)[:, :, :2]
+
+
 class Panel:
     """A field with a body on it."""
 
@@ -122,7 +138,7 @@ class Panel:
         trail = [tuple(point) for point in self.path[: step + 1]]
         pen.line(trail, fill=EDGE, width=4, joint="curve")
         pen.line(trail, fill=TRAIL, width=2, joint="curve")
-        for part in self.maze.limbs(self.walked.positions[step]):
+        for part in limbs(self.maze, self.walked.positions[step]):
             ends = [tuple(point) for point in self.pixels(part)]
             pen.line(ends, fill=EDGE, width=5)
             pen.line(ends, fill=BODY, width=3)
@@ -132,7 +148,9 @@ class Panel:
 
     def pixels(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return positions in the picture in pixels, y downwards."""
-        there = self.transform.transform(self.places.on_lattice(points))
+        columns, rows = ((points - self.places.corner) / self.places.spacing - 0.5).T
+        high = self.places.layout.shape[0] * self.places.refinement
+        there = self.transform.transform(np.stack([columns, high - 1 - rows], axis=-1))
         there[:, 1] = self.base.height - there[:, 1]
         return np.asarray(there)
 

@@ -15,7 +15,6 @@ import wayfield as wf
 from pages import outline
 from shell import wayfield as shell
 from wayfield.plans.planning import Plan
-from wayfield_study import sim
 from wayfield_study.engine import Records, Store, Task, run, what_changed
 from wayfield_study.engine.freshness import stamp
 from wayfield_study.engine.tasks import as_table
@@ -230,19 +229,3 @@ def test_a_forecast_refuses_what_is_none(more: dict[str, Any], why: str) -> None
 def test_a_forecast_on_another_graph() -> None:
     with pytest.raises(wf.InputError, match="the plan must be on a graph of"):
         foresee(harmonic(4, 22, 58), ogbench_coordinates(wf.load_layout("large")))
-
-
-# ------------------------------------------------------------------- pictures and the command line
-
-
-@needs_sim
-@not_ours
-def test_a_body_is_drawn_where_it_is() -> None:
-    maze = sim.make("antmaze-medium")
-    plan = harmonic(4, 22, 58)
-    went = sim.walk(maze, plan, start=390, limit=20)
-    drawn = maze.coordinates.at(4).on_lattice(went.path)
-    np.testing.assert_allclose(drawn[0], plan.graph.positions[390], atol=1e-9)
-    legs = maze.limbs(went.positions[0])
-    assert legs.shape == (12, 2, 2)  # three parts to each leg
-    assert (np.hypot(*(legs - went.path[0]).reshape(-1, 2).T) < 1.3).all()

@@ -652,9 +652,7 @@ def no_solver(monkeypatch: pytest.MonkeyPatch) -> int:
     """Make every solver raise, wherever it is imported; the number of names it had."""
     count = 0
     for name, module in sorted(sys.modules.items()):
-        if name == "wayfield" or (
-            name.startswith("wayfield.") and not KERNELS.match(name)
-        ):
+        if name == "wayfield" or (name.startswith("wayfield.") and not KERNELS.match(name)):
             for attribute, thing in sorted(vars(module).items()):
                 if solves(thing):
                     monkeypatch.setattr(module, attribute, refuse)

@@ -161,11 +161,6 @@ class Failures(FrozenArrays):
         found[End.REACHED] -= 1
         return {end: int(found[end]) for end in End}
 
-    @property
-    def interior_cycles_level(self) -> bool:
-        """Whether every interior cycle is a plateau cycle, as the remark says of exact fields."""
-        return bool(self.level[~self.touching].all())
-
     def __repr__(self) -> str:
         counts = [f"{count:,} {end.name.lower()}" for end, count in self.counts.items() if count]
         return f"Failures({', '.join(counts).replace('_', ' ') or 'no starts'})"

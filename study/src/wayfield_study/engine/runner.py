@@ -67,8 +67,8 @@ class Run:
         Rows of every task that is done, now or before, in the order asked for.
     failed : dict
         Traceback of every task that failed.
-    reused, damaged, stale : int
-        Tasks found in the store; files found damaged or out of date, their tasks run again.
+    reused, stale : int
+        Tasks found in the store; files found out of date, their tasks run again.
     accepted : dict
         Stale results that were used all the same, on request: what has changed since.
     seconds : float
@@ -78,7 +78,6 @@ class Run:
     tables: dict[Task, list[Row]]
     failed: dict[Task, str] = field(default_factory=dict)
     reused: int = 0
-    damaged: int = 0
     stale: int = 0
     accepted: dict[Task, str] = field(default_factory=dict)
     seconds: float = 0.0
@@ -179,7 +178,6 @@ def what_is_there(entries: Mapping[Task, Entry], accept_stale: bool = False) -> 
             if entry.condition is Condition.DONE or task in accepted
         },
         reused=conditions[Condition.DONE] + len(accepted),
-        damaged=conditions[Condition.DAMAGED],
         stale=conditions[Condition.STALE] - len(accepted),
         accepted=accepted,
     )

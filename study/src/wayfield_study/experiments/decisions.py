@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +63,6 @@ STATES, HEAVY = 30, 0.01
 COUNTS = (5, 10, 20)
 """Numbers of labels, the goal's included."""
 AMLE = wf.AMLE(bracket=False)
-Pair: TypeAlias = tuple[float, float]
-"""Risk of a draw, and the share or factor that it states."""
 
 
 class DecisionCase(NamedTuple):
@@ -255,7 +253,9 @@ def run_audits(cell: DecisionCell) -> list[Row]:
         rows.append(summary(arm, *np.transpose(found)))
 
     # half of the labels are held out: the plan is another one, and executed once from each of them
-    others, splits = np.flatnonzero(labels.vertices != goal), {"held_out": list[Pair]()}
+    # for every arm the risk of each draw, and the share or factor that it states
+    splits = {"held_out": list[tuple[float, float]]()}
+    others = np.flatnonzero(labels.vertices != goal)
     if cell.world not in WRONG:
         splits["proved_held_out"] = []
     for _ in range(SPLITS):

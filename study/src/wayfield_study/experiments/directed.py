@@ -231,11 +231,7 @@ def run(cell: WorldCell) -> list[Row]:
         outcome = wf.plan(graph, fields[key], goal, arm.rule, arm.ties)
         ratios[arm.name] = outcome.cost[starts] / truth[starts]
     ratios[REFERENCE.name] = wf.plan(graph, truth, goal).cost[starts] / truth[starts]
-    about: Row = {
-        "vertices": graph.num_vertices,
-        "arcs": graph.num_arcs,
-        "labels": len(labels),
-    }
+    about: Row = {"vertices": graph.num_vertices, "arcs": graph.num_arcs, "labels": len(labels)}
     return [about | row(name, ratio) for name, ratio in ratios.items()]
 
 
@@ -284,9 +280,7 @@ def findings(rows: Records) -> Iterator[Finding]:
     """Report whether the directed AMLE reaches from everywhere, and what symmetrising costs."""
     ours, other = rows.where(arm="cost_slope"), rows.where(arm="sym_amle")
     lost = ours.total("pairs") - ours.total("reached")
-    scope = (
-        f"On {number_of(len(rows.distinct('world', 'size', 'label_fraction', 'seed')), 'cells')}."
-    )
+    cells = len(rows.distinct("world", "size", "label_fraction", "seed"))
     yield Finding(
         "new" if lost == 0 else "differs",
         "Does the directed AMLE lead every start to the goal?",
@@ -294,7 +288,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         "reach the goal fail. On the AMLE of the symmetrised graph "
         f"{1 - other.ratio('reached', 'pairs'):.1%} do. Reverse Dijkstra reaches from everywhere "
         "at the least cost: where the graph is right, it is the better choice.",
-        scope,
+        f"On {number_of(cells, 'cells')}.",
     )
 
 

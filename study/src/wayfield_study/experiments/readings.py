@@ -163,12 +163,8 @@ def closed_lattice(layout: wf.Layout, r: int) -> wf.Graph:
     free = np.pad(layout.free, 1)
     rows, columns = (np.arange(r * cells + 1) for cells in layout.shape)
     # the cells on either side of a line, by their place in the padded map
-    above, below, left, right = (
-        (rows - 1) // r + 1,
-        rows // r + 1,
-        (columns - 1) // r + 1,
-        columns // r + 1,
-    )
+    above, below = (rows - 1) // r + 1, rows // r + 1
+    left, right = (columns - 1) // r + 1, columns // r + 1
     touched = [free[np.ix_(y, x)] for y, x in product((above, below), (left, right))]
     falling = touched[0] & touched[3] & ~touched[1] & ~touched[2]
     rising = touched[1] & touched[2] & ~touched[0] & ~touched[3]
@@ -177,16 +173,10 @@ def closed_lattice(layout: wf.Layout, r: int) -> wf.Graph:
     number[inside] = np.arange(inside.sum())
 
     # an edge is there if its ends are, and one of the two cells beside it is free
-    across = (
-        inside[:, :-1]
-        & inside[:, 1:]
-        & (free[np.ix_(above, right[:-1])] | free[np.ix_(below, right[:-1])])
-    )
-    down = (
-        inside[:-1]
-        & inside[1:]
-        & (free[np.ix_(below[:-1], left)] | free[np.ix_(below[:-1], right)])
-    )
+    across = inside[:, :-1] & inside[:, 1:]
+    across &= free[np.ix_(above, right[:-1])] | free[np.ix_(below, right[:-1])]
+    down = inside[:-1] & inside[1:]
+    down &= free[np.ix_(below[:-1], left)] | free[np.ix_(below[:-1], right)]
     tails = np.concatenate([number[:, :-1][across], number[:-1][down]])
     heads = np.concatenate([number[:, 1:][across], number[1:][down]])
     return wf.Graph.from_edges(tails, heads, num_vertices=int(inside.sum()))

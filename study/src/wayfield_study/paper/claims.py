@@ -144,12 +144,7 @@ def make_claims(
     missing = Measure(None, note="not among the experiments that were run")
     known = ExpectedFigures() if evidence is None else evidence
     return [
-        Claim(
-            figure,
-            measures.get(name, missing),
-            known.expected.get(name),
-            known.exact.get(name),
-        )
+        Claim(figure, measures.get(name, missing), known.expected.get(name), known.exact.get(name))
         for name, figure in FIGURES.items()
     ]
 

@@ -22,16 +22,7 @@ from ..engine.statistics import Measure
 from ..engine.tasks import Experiment
 from ..report import Finding
 from .figures import FIGURES, TABLES, Figure
-from .grid import (
-    CELL,
-    GRID,
-    LABEL_FRACTIONS,
-    MAZES,
-    REFINEMENTS,
-    SEEDS,
-    Configuration,
-    papers_rows,
-)
+from .grid import CELL, GRID, LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS, Configuration, papers_rows
 
 NOT_RUN = Measure(None, note="the experiment was not run")
 Measures: TypeAlias = dict[str, Measure]

@@ -32,7 +32,7 @@ from .planners import Guide, GuidePlan, Oracle, counts, neighbours, ours, shorte
 from .worlds import StartGoal, World, make_buffer
 
 SETS = {"tuned": tuned.WORLDS, "held back": held_back.WORLDS}
-WALKS, SEEDS = 40, (1,)
+WALKS, SEED = 40, 1
 INTERVAL_LEVEL = 0.9
 OVER, NARROW = 0.1, 0.3
 """A prediction that much too high is overconfident; an interval below that width is narrow."""
@@ -67,12 +67,7 @@ def cells(profile: Profile) -> list[BufferCell]:
     if profile.name == "quick":
         few = (("tuned", "two rooms, few rows"), ("held back", "few rows"))
         return [BufferCell(which, world, 1, 8) for which, world in few]
-    return [
-        BufferCell(which, world, seed)
-        for seed in SEEDS
-        for which, worlds in SETS.items()
-        for world in worlds
-    ]
+    return [BufferCell(which, world, SEED) for which, worlds in SETS.items() for world in worlds]
 
 
 # -------------------------------------------------------------------- walks

@@ -29,11 +29,7 @@ def _key(scale: float) -> KeyDoor:
     )
 
 
-_UP, _ACROSS, _DOWN = (
-    ((0.5, 1.0), (0.5, 4.2)),
-    ((2.5, 1.8), (1.5, 3.6)),
-    ((1.0, 4.6), (2.5, 0.5)),
-)
+_UP, _ACROSS, _DOWN = (((0.5, 1.0), (0.5, 4.2)), ((2.5, 1.8), (1.5, 3.6)), ((1.0, 4.6), (2.5, 0.5)))
 _TWO_ROOMS = Plane(
     tasks=(_UP, _ACROSS, _DOWN), size=(5.5, 5.0), blocks=np.array([[-1.0, 2.2, 4.2, 2.9]])
 )
@@ -98,7 +94,7 @@ WORLDS: dict[str, World] = {
         unit=60.0,
     ),
     "hill": Hill(
-        tasks=(((-0.5, 0.0), (0.5, 0.02)), ((-0.9, 0.0), (0.48, 0.02)), ((-0.5, 0.0), (-1.1, 0.0))),
+        tasks=(((-0.5, 0.0), (0.5, 0.02)), ((-0.9, 0.0), (0.48, 0.02)), ((-0.5, 0.0), (-1.1, 0.0)))
     ),
     "arm, wrapped": _TWO_LINKS,
     "arm, circles": replace(_TWO_LINKS, tasks=_TWO_LINKS.tasks[:2], circles=True, sensor=0.03),

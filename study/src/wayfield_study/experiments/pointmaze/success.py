@@ -53,9 +53,8 @@ def findings(rows: Records) -> Iterator[Finding]:
     """Report what planners are worth on right graphs, on wrong ones, and where there is chance."""
     if len(rows.values("seed")) < common.FEWEST_SEEDS:
         return
-    scope = (
-        f"{number_of(len(rows.values('seed')), 'seeds')}, {rows.rows[0]['pairs']} episodes each."
-    )
+    seeds = number_of(len(rows.values("seed")), "seeds")
+    scope = f"{seeds}, {rows.rows[0]['pairs']} episodes each."
     worst, spread = [], []
     for arm, mine in arms_of(rows):
         groups = mine.by("dataset", "graph")

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 import wayfield as wf
 from wayfield import travel
-from wayfield import travel as mending
 from wayfield.fields import Method
 from wayfield.travel import Mended, MendMethod
 from wayfield.travel.trips import Bound
@@ -200,7 +199,7 @@ def follow(
 
 def mended(case: WrongCase, method: MendMethod = BEST) -> Mended:
     """Fit the graph to the labels."""
-    return mending.mend(case.graph, case.labels, case.world.goal, method, bound=case.bound)
+    return travel.mend(case.graph, case.labels, case.world.goal, method, bound=case.bound)
 
 
 def _extension(case: WrongCase, method: Method, prior: bool = False) -> WalkResults:
@@ -219,10 +218,6 @@ def _nearest_labels(case: WrongCase) -> WalkResults:
     values = (weights * labels.values[nearest]).sum(axis=1) / weights.sum(axis=1)
     values[labels.vertices] = labels.values
     return follow(case, np.asarray(values), steep=False)
-
-
-def _mended_walk(case: WrongCase, method: MendMethod) -> WalkResults:
-    return drive_by(case, mended(case, method))
 
 
 def _oracle(case: WrongCase) -> WalkResults:
@@ -251,7 +246,10 @@ WALKS: Mapping[str, Callable[[WrongCase], WalkResults]] = {
     "harmonic": partial(_extension, method=_HARMONIC),
     "residual": partial(_extension, method=_HARMONIC, prior=True),
     "knn": _nearest_labels,
-    **{name: partial(_mended_walk, method=method) for name, method in MENDS.items()},
+    **{
+        name: lambda case, method=method: drive_by(case, mended(case, method))
+        for name, method in MENDS.items()
+    },
     "oracle": _oracle,
 }
 """The walk of every arm."""
