@@ -23,7 +23,7 @@ from shell import wayfield
 from wayfield.explorer import server
 from wayfield.explorer.api import Reply
 from wayfield.explorer.scene import Panel, scene_of
-from wayfield.explorer.server import LARGEST_BODY, SLOWEST_HEAD, Gone, Pool, Solver, listen
+from wayfield.explorer.server import LARGEST_BODY, SLOWEST_HEAD, Gone, Pool, SolverProcess, listen
 
 JSON = {"content-type": "application/json"}
 
@@ -256,7 +256,7 @@ class Halting:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        self.halted: list[Solver] = []
+        self.halted: list[SolverProcess] = []
 
     async def answer(self, lane: str = "", gone: Gone | None = None) -> int:
         return (await self.pool.answer("picture", body(), lane, gone)).status
@@ -332,7 +332,7 @@ def test_slow_requests_whose_senders_have_gone_make_room(halting: Halting) -> No
 
 
 def test_a_worker_that_is_late_or_dies_is_replaced() -> None:
-    worker = Solver(warm=False)
+    worker = SolverProcess(warm=False)
     try:
         slow = json.dumps({"scene": slow_scene()}).encode()
         late = worker.ask("picture", slow, limit=0.2)

@@ -11,7 +11,7 @@ from wayfield import replay
 from wayfield.replay.goal_plans import ERROR, LONGEST_WALK, judged, make_plan, settle
 from wayfield.replay.kernels.outcomes import follow
 from wayfield.replay.metric import DISCRETE_STEP
-from wayfield.replay.model import Model, intended
+from wayfield.replay.model import BufferModel, intended
 
 Array = np.ndarray[Any, Any]
 
@@ -111,12 +111,12 @@ def test_the_probability_of_arrival_is_never_too_high() -> None:
 # -------------------------------------------------------------------- states on a line
 
 
-def line(places: Array, actions: list[Array], hold: int = 1) -> Model:
+def line(places: Array, actions: list[Array], hold: int = 1) -> BufferModel:
     """Return a model of states at these places, in which each action surely leads to one state."""
     m, samples = len(places), 12
     to = np.repeat(np.stack(actions, axis=1)[:, :, None], samples, axis=2).astype(np.int32)
     change = places[to[:, :, 0]] - places[:, None]
-    return Model(
+    return BufferModel(
         rows=places[:, None],
         features=places[:, None],
         num_living=m,

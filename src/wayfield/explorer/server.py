@@ -91,7 +91,7 @@ _BUSY = error_reply(503, "too many requests at once: wait a moment")
 _DIED = error_reply(500, "the computation ended unexpectedly; please try again")
 
 
-class Solver(Worker):
+class SolverProcess(Worker):
     """A worker process that answers requests; it is replaced when it is late or dies.
 
     `ask` is called from a thread and blocks it; `stop` may come from another.
@@ -141,20 +141,20 @@ class Pool:
 
     def __init__(self, limit: float = ANSWER_SECONDS, warm: bool = True) -> None:
         self.limit = limit
-        first = Solver(warm)
+        first = SolverProcess(warm)
         try:
             first.wait()
         except EOFError as error:
             raise WayfieldError("a worker of the explorer ended while starting") from error
         others = max(2, min(3, num_processors() - 1))
-        self.workers = [first, *(Solver(warm) for _ in range(others))]
-        self.idle: asyncio.LifoQueue[Solver] = asyncio.LifoQueue()
+        self.workers = [first, *(SolverProcess(warm) for _ in range(others))]
+        self.idle: asyncio.LifoQueue[SolverProcess] = asyncio.LifoQueue()
         self.expected = [*self.workers]
         self.joining: set[asyncio.Task[None]] = set()
         self.waiting = 0
         self.tickets = itertools.count()
         self.newest: dict[str, int] = {}
-        self.running: dict[str, Solver] = {}
+        self.running: dict[str, SolverProcess] = {}
 
     async def answer(
         self, name: str, body: bytes | bytearray, lane: str = "", gone: Gone | None = None
@@ -191,14 +191,14 @@ class Pool:
                 worker.stop()
         return task.result()
 
-    def _release(self, worker: Solver, lane: str, ticket: int) -> None:
+    def _release(self, worker: SolverProcess, lane: str, ticket: int) -> None:
         if self.running.get(lane) is worker:
             del self.running[lane]
         if self.newest.get(lane) == ticket:
             del self.newest[lane]
         self._welcome(worker)
 
-    def _welcome(self, worker: Solver) -> None:
+    def _welcome(self, worker: SolverProcess) -> None:
         """Add a worker to the idle ones, at once or when it is ready."""
         if worker.ready:
             self.idle.put_nowait(worker)

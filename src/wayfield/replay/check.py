@@ -33,7 +33,7 @@ from ..typing import BoolArray, FloatArray, IntArray
 from ..words import number_of, percent
 from .kernels.outcomes import NO_SAMPLE, relive
 from .metric import Metric
-from .model import ENOUGH_ROWS, LARGE_BUFFER, WALL_RADIUS, Model, Moves, Steps, query
+from .model import ENOUGH_ROWS, LARGE_BUFFER, WALL_RADIUS, BufferModel, Moves, Steps, query
 
 if TYPE_CHECKING:
     from .goal_plans import GoalPlan
@@ -125,7 +125,7 @@ class Test:
 
 
 def run_test(
-    model: Model, steps: Steps, moves: Moves, sparse: float, dropped: BoolArray, seed: int
+    model: BufferModel, steps: Steps, moves: Moves, sparse: float, dropped: BoolArray, seed: int
 ) -> Test:
     """Replay walks of each half of the episodes with samples of the other half."""
     rng = np.random.default_rng([seed, 1])
@@ -271,7 +271,7 @@ class Check(KeepsReadOnly):
 
 
 def make_check(
-    model: Model, metric: Any, test: Test, plans: Sequence[GoalPlan], has_actions: bool
+    model: BufferModel, metric: Any, test: Test, plans: Sequence[GoalPlan], has_actions: bool
 ) -> Check:
     """Return the test together with statistics of plans for some goals."""
     living, width = model.num_living, model.rows.shape[1]

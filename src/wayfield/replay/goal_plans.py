@@ -47,7 +47,7 @@ from .kernels.outcomes import (
     score_all,
 )
 from .metric import DISCRETE_STEP
-from .model import Model
+from .model import BufferModel
 
 _HORIZON, _LONGER, LONGEST_WALK = 300.0, 6.0, 8.0
 """An arrival counts for 1/e after a horizon of at least this many steps; how many times the longest
@@ -114,13 +114,13 @@ class GoalPlan:
     stay: IntArray
 
 
-def discounted(model: Model, horizon: float, begin: int, end: int) -> OutcomeTable:
+def discounted(model: BufferModel, horizon: float, begin: int, end: int) -> OutcomeTable:
     """Return some of the samples, and what an arrival after each of them is worth."""
     worth = (1.0 - 1.0 / horizon) ** (model.took + model.stitch)
     return OutcomeTable(*pack(model.to, worth.astype(np.float32), begin, end))
 
 
-def find_horizon(model: Model, seed: int) -> float:
+def find_horizon(model: BufferModel, seed: int) -> float:
     """Return the horizon: several times the longest paths to some goals.
 
     A short one would value a gamble above a long safe path.
@@ -136,7 +136,7 @@ def find_horizon(model: Model, seed: int) -> float:
     return max(_HORIZON, _LONGER * longest)
 
 
-def make_plan(model: Model, horizon: float, point: FloatArray) -> GoalPlan:
+def make_plan(model: BufferModel, horizon: float, point: FloatArray) -> GoalPlan:
     """Plan for the goal at `point`, in features."""
     away = np.linalg.norm(model.features - point, axis=1)
     third = float(np.partition(away, min(2, away.size - 1))[min(2, away.size - 1)])
@@ -237,7 +237,7 @@ def settle(sweep: Callable[[FloatArray], float], values: FloatArray, enough: flo
 
 
 def solve(
-    model: Model, table: OutcomeTable, goal: BoolArray, order: IntArray, enough: float
+    model: BufferModel, table: OutcomeTable, goal: BoolArray, order: IntArray, enough: float
 ) -> FloatArray:
     """Return U, up to a change of `enough` in a sweep; `order` is that of the first sweep."""
     values = goal.astype(np.float64)
@@ -248,14 +248,14 @@ def solve(
     return values
 
 
-def chosen(model: Model, scores: FloatArray) -> IntArray:
+def chosen(model: BufferModel, scores: FloatArray) -> IntArray:
     """Return the action of every state, by the scores of the states around it; -1 for none."""
     around = (model.share[:, :, None] * scores[model.near]).sum(axis=1)
     return np.where(around.max(axis=1) > 0.0, around.argmax(axis=1), -1)
 
 
 def judged(
-    model: Model,
+    model: BufferModel,
     horizon: float,
     begin: int,
     end: int,
@@ -278,7 +278,7 @@ def judged(
 
 
 def look_ahead(
-    model: Model, goal: BoolArray, plan: IntArray, values: FloatArray, risky: BoolArray
+    model: BufferModel, goal: BoolArray, plan: IntArray, values: FloatArray, risky: BoolArray
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return where the plan's action leads from every state, and the state to head for.
 

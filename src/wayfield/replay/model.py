@@ -186,7 +186,7 @@ def read_steps(buffer: Buffer) -> tuple[FloatArray, BoolArray, BoolArray, IntArr
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class BufferModel:
     """States, and what every action does there.
 
     Attributes
@@ -370,7 +370,7 @@ def explained_locally(steps: Steps, seed: int) -> float:
     return 1.0 - (within / max(freedom, 1)) / max(total / len(near), 1e-300)
 
 
-def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, float]:
+def make_model(steps: Steps, states: int, seed: int) -> tuple[BufferModel, Moves, float]:
     """Choose states and read off what every action does there.
 
     Also return the moves, and the share of the states with few rows around them.
@@ -404,7 +404,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
 
     count = int(moves.kind.max()) + 1
     shape = (len(drawn), count, 2 * _SAMPLES)
-    model = Model(
+    model = BufferModel(
         rows=np.ascontiguousarray(steps.rows[drawn]),
         features=np.ascontiguousarray(features[drawn]),
         num_living=living,
@@ -680,7 +680,7 @@ def _at_the_odds(
 
 
 def _snapped(
-    model: Model,
+    model: BufferModel,
     steps: Steps,
     state: IntArray,
     row: IntArray,
@@ -720,13 +720,13 @@ def _snapped(
 
 
 def _with_chance(
-    model: Model,
+    model: BufferModel,
     steps: Steps,
     leaps: list[tuple[IntArray, IntArray, IntArray]],
     pool: IntArray,
     end: IntArray,
     beside: IntArray,
-) -> Model:
+) -> BufferModel:
     """Route jumps to chance nodes, and these to where jumps around there ended.
 
     Nobody chooses where a jump leads, and a few dozen jumps say more about the odds than the three

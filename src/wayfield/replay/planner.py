@@ -34,7 +34,7 @@ from .kernels.outcomes import consult
 from .metric import Distance, Embedding, EmbeddingMetric, Landmarks, Metric, time_metric
 from .model import (
     MOST_STATES,
-    Model,
+    BufferModel,
     Steps,
     explained_locally,
     kinds_of,
@@ -179,7 +179,7 @@ class Planner:
     def _hold(
         self,
         metric: Metric | EmbeddingMetric | Landmarks,
-        model: Model,
+        model: BufferModel,
         values: NDArray[Any],
         test: Test,
         horizon: float,
@@ -453,7 +453,7 @@ class Planner:
             why = f"pass {need}=, which is not saved" if need else f"it was made without {given}"
             raise InputError(f"{path}: {why}")
         try:
-            model: Model = _read(Model, "m", arrays)
+            model: BufferModel = _read(BufferModel, "m", arrays)
             metric: Any = _read(kind, "f", arrays, embed if embed is not None else distance)
             test: Test = _read(Test, "t", arrays)
             model.validate(metric(model.rows[:1]).shape[1])

@@ -45,9 +45,9 @@ from wayfield_study.paper.rules import KINDS, Expected, ExpectedFigures, judge
 from wayfield_study.paper.verdicts import Verdicts, inconsistencies, systematic
 from wayfield_study.report import (
     SHAPES,
-    Finding,
     Provenance,
     Section,
+    StudyFinding,
     chart,
     scatter,
     write_report,
@@ -394,7 +394,7 @@ def whole_grid(tables: Tables, **more: Any) -> Tables:
     return as_records({name: everywhere(rows, **more) for name, rows in tables.items()})
 
 
-def findings(tables: Tables) -> list[Finding]:
+def findings(tables: Tables) -> list[StudyFinding]:
     """All findings of the paper's study, in the order of its sections."""
     return [
         finding
@@ -723,7 +723,7 @@ def test_where_nothing_of_the_paper_was_measured_there_are_no_verdicts(tmp_path:
 
 def test_a_study_without_a_cover(tmp_path: Path) -> None:
     section = Section("toys", "Toys", "What toys do.", findings=lambda rows: [
-        Finding("new", "Is it there?", f"{len(rows)} of it.")
+        StudyFinding("new", "Is it there?", f"{len(rows)} of it.")
     ])  # fmt: skip
     study = Study("toys", "Only <toys>", (replace(toy(), sections=(section,)),), ())
     page = write_report(study, {"toy": [{"x": 1}]}, tmp_path, PROVENANCE)

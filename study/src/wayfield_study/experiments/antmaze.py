@@ -39,7 +39,7 @@ from wayfield_study.sweeps import MidrangeSweeps
 
 from ..engine import Profile, Records, Row
 from ..paper.grid import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
-from ..report import Chart, Finding, Look, Table, against
+from ..report import Chart, Look, StudyFinding, Table, against
 from ..sim import Coordinates, Ending, Maze, foresee, make, ogbench_coordinates, walk, wander
 from ..sim.walking import Style
 from .mazes import seeds_of
@@ -269,7 +269,7 @@ def tables(rows: Records) -> Iterator[Table]:
     yield Table("predicted", "Predicted against walked", heads, lines, note)
 
 
-def findings(rows: Records) -> Iterator[Finding]:
+def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report how many ants arrive, by arm."""
     cells = len(rows.distinct("maze", "refinement", "label_fraction", "seed"))
     scope = f"{number_of(rows.total('episodes'), 'episodes')} of {number_of(cells, 'cells')}."
@@ -277,7 +277,7 @@ def findings(rows: Records) -> Iterator[Finding]:
     if control.total("episodes") < FEWEST_EPISODES:
         return
     shares = {name: some.ratio("arrived", "episodes") for name, some in rows.by("arm").items()}
-    yield Finding(
+    yield StudyFinding(
         "new",
         "Does it hold for the ant?",
         f"On the true distances {shares[CONTROL.name]:.1%} of the ants arrive, by the exact AMLE "

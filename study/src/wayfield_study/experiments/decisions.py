@@ -42,7 +42,7 @@ from wayfield.typing import BoolArray, FloatArray
 
 from .. import audit
 from ..engine import Profile, Records, Row
-from ..report import Finding, Table
+from ..report import StudyFinding, Table
 from . import directed
 from .shared import Settings, make_experiment
 from .wrong_graphs.worlds import make_wrong_world
@@ -209,11 +209,11 @@ def tables_proved(rows: Records) -> list[Table]:
     return [Table("proved", title, ["world", *heads.values()], lines, note)]
 
 
-def findings_proved(rows: Records) -> Iterator[Finding]:
+def findings_proved(rows: Records) -> Iterator[StudyFinding]:
     """Report whether a proved move was wrong."""
     sound = Records.of(row for row in rows if row["world"] not in WRONG)
     false = Records.of(row for row in rows if row["world"] in WRONG)
-    yield Finding(
+    yield StudyFinding(
         "new" if sound.total("wrong") == 0 else "differs",
         "Are proved moves right?",
         f"{sound.total('wrong'):,} of {sound.total('proved'):,} proved moves are wrong where the "
@@ -344,7 +344,7 @@ def tables_audits(rows: Records) -> list[Table]:
     return found
 
 
-def findings_audits(rows: Records) -> Iterator[Finding]:
+def findings_audits(rows: Records) -> Iterator[StudyFinding]:
     """Report the largest share of violations, and the largest mean risk."""
     groups = rows.by("arm", "world", "label_fraction")
     rates = {
@@ -355,7 +355,7 @@ def findings_audits(rows: Records) -> Iterator[Finding]:
     risks = {key: some.mean("risk") for key, some in groups.items() if "mean" in key[0]}
     worst, riskiest = max(rates, key=lambda key: rates[key]), max(risks, key=lambda key: risks[key])
     sure = Records.of(row for row in rows if "mean" not in row["arm"])
-    yield Finding(
+    yield StudyFinding(
         "new" if rates[worst] <= 1.0 - CONFIDENCE and risks[riskiest] <= RISK else "differs",
         "Do audits hold what they state?",
         f"Of {sure.total('draws'):,} draws that state a risk of {RISK:g} with confidence "
@@ -424,11 +424,11 @@ def tables_labels(rows: Records) -> list[Table]:
     return [Table("labels", "Where to measure next", heads, lines, note)]
 
 
-def findings_labels(rows: Records) -> Iterator[Finding]:
+def findings_labels(rows: Records) -> Iterator[StudyFinding]:
     """Compare the arms at ten labels."""
     some = rows.where(labels=COUNTS[1]).by("arm")
     ratios = {arm: some[arm].mean("cost_ratio") for arm in ("random", "farthest", "next")}
-    yield Finding(
+    yield StudyFinding(
         "new" if ratios["next"] == min(ratios.values()) else "differs",
         "Where should one measure next?",
         f"With {COUNTS[1]} labels plans cost {ratios['next']:.3f} times the least if labels are "
@@ -491,11 +491,11 @@ def tables_influence(rows: Records) -> list[Table]:
     return [Table("influence", "On how many labels a value rests", heads, lines, note)]
 
 
-def findings_influence(rows: Records) -> Iterator[Finding]:
+def findings_influence(rows: Records) -> Iterator[StudyFinding]:
     """Compare the AMLE with the harmonic extension."""
     arms = rows.by("arm")
     few, many = (arms[arm].mean("labels") for arm in ("amle", "harmonic"))
-    yield Finding(
+    yield StudyFinding(
         "new",
         "On how many labels does a value rest?",
         f"On {few:.1f} on average for the AMLE, on {many:.0f} for the harmonic extension.",

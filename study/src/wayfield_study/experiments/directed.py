@@ -27,7 +27,7 @@ from wayfield.words import number_of, percent
 
 from ..engine import Profile, Records, Row
 from ..engine.config import one_of, read_lists, real, whole
-from ..report import Chart, Finding, Look, Table, against
+from ..report import Chart, Look, StudyFinding, Table, against
 from .shared import Settings, make_experiment
 from .trial import Arm
 
@@ -276,12 +276,12 @@ def tables(rows: Records) -> list[Table]:
     return [Table("arms", "Success and cost ratio", ["arm", *heads], lines, note)]
 
 
-def findings(rows: Records) -> Iterator[Finding]:
+def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report whether the directed AMLE reaches from everywhere, and what symmetrising costs."""
     ours, other = rows.where(arm="cost_slope"), rows.where(arm="sym_amle")
     lost = ours.total("pairs") - ours.total("reached")
     cells = len(rows.distinct("world", "size", "label_fraction", "seed"))
-    yield Finding(
+    yield StudyFinding(
         "new" if lost == 0 else "differs",
         "Does the directed AMLE lead every start to the goal?",
         f"With cost fill and steepest descent {lost:,} of {ours.total('pairs'):,} starts that can "

@@ -27,7 +27,7 @@ from ..paper.grid import (
     papers_budget,
 )
 from ..paper.measures import measured, on_papers_cells
-from ..report import Chart, Finding, Section, Series, chart
+from ..report import Chart, Section, Series, StudyFinding, chart
 from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from .shared import printed_points, shares, success
 from .trial import EXACT, HARMONIC, SWEEPS, Swept, Trial
@@ -112,12 +112,12 @@ def charts(rows: Records) -> list[Chart]:
     return [chart("Success against sweeps", series, ticks, names=("midrange sweeps", "success"))]
 
 
-def budget(rows: Records) -> Iterator[Finding]:
+def budget(rows: Records) -> Iterator[StudyFinding]:
     """Compare our budgets with the paper's main table, and with the one it names."""
     ours = {b: success(some, "sweeps") for b, some in rows.where(arm="sweeps").by("sweeps").items()}
     main, named = audited_success(), value(f"iterations/sweeps{PAPER_SWEEPS}/success")
     nearest = min(ours, key=lambda sweeps: abs(ours[sweeps] - main))
-    yield Finding(
+    yield StudyFinding(
         "new",
         "How many sweeps did the paper's main table get?",
         f"It names {PAPER_SWEEPS} as the approximate budget. On the audited configurations its "

@@ -31,7 +31,7 @@ from ..audit.lattice_search import UPDATE, Search, contests, induced
 from ..audit.witnesses import Witness, seven_node
 from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables
 from ..paper.measures import NOT_RUN, figures_of
-from ..report import Chart, Finding, drawn_graph, graph_drawing
+from ..report import Chart, StudyFinding, drawn_graph, graph_drawing
 from .shared import make_experiment
 from .witnesses import LATTICES, SEVEN_NODES, SIDE, GraphCell
 
@@ -213,7 +213,7 @@ def drawings(rows: Records) -> list[Chart]:
     return drawn
 
 
-def findings(rows: Records) -> Iterator[Finding]:
+def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report what becomes of the paper's witnesses, on graphs that fit them, once solved."""
     swept, exact, exits = (
         {number: row for number in FITS for row in rows.where(graph=f"witness-{number}", way=way)}
@@ -224,7 +224,7 @@ def findings(rows: Records) -> Iterator[Finding]:
     kept = [number for number, row in exact.items() if row["amle"] < row["harmonic"]]
     unfinished = [n for n, row in exact.items() if swept[n]["harmonic"] < row["harmonic"]]
     failing = sum(row["amle"] < 1.0 for row in exits.values())
-    yield Finding(
+    yield StudyFinding(
         "artefact" if 2 * len(kept) < len(exact) else "differs",
         f"The paper: {len(exact)} graphs on which AMLE does worse than harmonic.",
         "It does not print them. On the graphs we found, the first of the 4 × 4 lattice that fit "

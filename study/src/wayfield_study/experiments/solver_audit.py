@@ -56,7 +56,7 @@ from ..engine import Measure, Profile, Records, Row, mean_of, sd_of
 from ..kernels import energy as kernels
 from ..paper.grid import AUDIT_SEEDS, AUDITED, SEEDS
 from ..paper.measures import measured, on_papers_cells
-from ..report import Finding, Section, Table, power
+from ..report import Section, StudyFinding, Table, power
 from .mazes import MazeCell, grid, maze_experiment
 from .trial import Trial
 
@@ -455,14 +455,14 @@ def budget_measures(rows: Records) -> dict[str, Measure]:
     return found
 
 
-def stopped(rows: Records) -> Iterator[Finding]:
+def stopped(rows: Records) -> Iterator[StudyFinding]:
     """Report how far L-BFGS-B, stopped as in the paper, is from the solution."""
     phrase = [
         f"{group.total('converged')} of {group.total('solves')} at p = {p:g} "
         f"(worst error {float(group.column('error').max()):.1%} of the label range)"
         for p, group in rows.where(arm=BUDGET_ARM).by("p").items()
     ]
-    yield Finding(
+    yield StudyFinding(
         "new",
         "How far from the solution is L-BFGS-B with the paper's 700 iterations?",
         f"Ours calls itself converged on {', '.join(phrase)}.",

@@ -25,7 +25,7 @@ from wayfield.typing import FloatArray
 
 from ...engine import NO_ROWS, Profile, Records, Row, Study, Tables
 from ...engine.statistics import wilson_interval
-from ...report import Chart, Cover, Finding, Look, Series, Table, Tile, scatter
+from ...report import Chart, Cover, Look, Series, StudyFinding, Table, Tile, scatter
 from ..shared import Settings, make_experiment
 from . import held_back, tuned
 from .planners import Guide, GuidePlan, Oracle, counts, neighbours, ours, shortest
@@ -268,7 +268,7 @@ def calibration(rows: Records, bins: int = 5) -> list[tuple[float, float, int]]:
     ]
 
 
-def findings(rows: Records) -> Iterator[Finding]:
+def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report arrival and honesty on the worlds held back."""
     kept = rows.where(set="held back")
     if len(kept.values("world")) < len(held_back.WORLDS):
@@ -276,7 +276,7 @@ def findings(rows: Records) -> Iterator[Finding]:
     arms = {arm: figures(some) for arm, some in kept.by("arm").items()}
     ours = arms["subgoals"]
     rivals = {look.title: arms[look.name] for look in LOOKS[2:-1]}
-    yield Finding(
+    yield StudyFinding(
         "new"
         if ours["arrival"] > max(rival["arrival"] for rival in rivals.values())
         else "differs",
@@ -290,7 +290,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         f"{walked:.2f} where {said:.2f} was predicted ({count})"
         for said, walked, count in calibration(kept.where(arm="subgoals"))
     )
-    yield Finding(
+    yield StudyFinding(
         "new" if ours["over"] <= 0.05 else "differs",
         "Does the planner keep what it predicts?",
         f"Predictions differ from the walked share by {ours['gap']:.2f} on average, and are more "

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from wayfield.words import number_of, percent
 
 from ...engine import Profile, Records
-from ...report import Chart, Finding, Series, Table, scatter
+from ...report import Chart, Series, StudyFinding, Table, scatter
 from ..shared import make_experiment
 from . import common
 from .common import OURS, PointCell, arms_of, point_grid, say_success, share, success_table
@@ -49,7 +49,7 @@ def tables(rows: Records) -> Iterator[Table]:
         yield common.success_table(some, f"success-{dataset}", f"{dataset}: success in %")
 
 
-def findings(rows: Records) -> Iterator[Finding]:
+def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report what planners are worth on right graphs, on wrong ones, and where there is chance."""
     if len(rows.values("seed")) < common.FEWEST_SEEDS:
         return
@@ -68,7 +68,7 @@ def findings(rows: Records) -> Iterator[Finding]:
     text = f"Worst success over datasets and graphs, in %: {'; '.join(worst)}."
     if spread:
         text += f" Points between the best and the worst number of neighbours: {'; '.join(spread)}."
-    yield Finding("new", "Which planner arrives, whatever the graph?", text, scope)
+    yield StudyFinding("new", "Which planner arrives, whatever the graph?", text, scope)
     ours = rows.where(arm=OURS, graph=GRAPHS[0]).by("dataset", "seed").values()
     off = [some.mean("predicted") - share(some) for some in ours]
     mean = sum(map(abs, off)) / len(off)
@@ -76,7 +76,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         f"Planner's prediction differs from the measured share by {mean:.3f} on average over "
         f"datasets and seeds. It is too high by at most {max(0.0, *off):.2f}."
     )
-    yield Finding("new", "Is arrival known in advance?", text, scope)
+    yield StudyFinding("new", "Is arrival known in advance?", text, scope)
 
 
 EXPERIMENT = make_experiment(

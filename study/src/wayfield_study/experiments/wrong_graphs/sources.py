@@ -15,7 +15,7 @@ import wayfield as wf
 from wayfield.words import percent
 
 from ...engine import Records, Row
-from ...report import Finding, Table
+from ...report import StudyFinding, Table
 from ..shared import make_experiment
 from . import common
 
@@ -59,7 +59,7 @@ def tables(rows: Records) -> Iterator[Table]:
         yield common.by_world(some, source, f"SPL if {SOURCES[source]}")
 
 
-def findings(rows: Records) -> Iterator[Finding]:
+def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report whether labels that are not exact can do harm."""
     if common.too_few(rows):
         return
@@ -71,7 +71,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         most = f"{common.named(worse)}, by at most {-min(means.values()):.3f}"
         text += f"On average it is worse in {most if worse else 'no world'}."
         question = f"Can mending do harm if {SOURCES[source]}?"
-        yield Finding("new", question, text, f"{percent(FRACTION)} labels.")
+        yield StudyFinding("new", question, text, f"{percent(FRACTION)} labels.")
 
 
 EXPERIMENT = make_experiment(
