@@ -81,7 +81,7 @@ def film(
         pictures.append(picture)
     # one palette for all frames: what does not move then costs nothing
     palette = pictures[-1].quantize(COLOURS)
-    frames = [picture.quantize(palette=palette, dither=0) for picture in pictures]
+    frames = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     durations = [80] * (len(frames) - 1) + [2000]
     frames[0].save(path, save_all=True, append_images=frames[1:], duration=durations, loop=0)
 

@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial import cKDTree
 
 import wayfield as wf
-from wayfield import replay
+from wayfield.replay import Planner, Replay, replay_graph
 from wayfield.typing import BoolArray, FloatArray
 
 from ...kernels.point_maze import OFFSET, RASTER, UNIT, Blocks, Cells, Dice, collect, walk
@@ -198,7 +198,7 @@ class LandmarkScene:
 
     maze: PointMaze
     buffer: PointBuffer
-    replay: replay.Replay
+    replay: Replay
     seed: int
 
     @cached_property
@@ -226,9 +226,9 @@ class LandmarkScene:
         return found.reshape(self.squares.shape[:2]).astype(np.int32)
 
     @cached_property
-    def planner(self) -> replay.Planner:
+    def planner(self) -> Planner:
         """A planner made from the buffer alone, with landmarks of its own."""
-        return replay.Planner(self.buffer._asdict(), seed=self.seed)
+        return Planner(self.buffer._asdict(), seed=self.seed)
 
     @cached_property
     def launch(self) -> FloatArray:
@@ -255,7 +255,7 @@ class LandmarkScene:
 def make_scene(dataset: str, share: float, landmarks: int, seed: int) -> LandmarkScene:
     """Collect a buffer and choose its landmarks; the latest scene is cached."""
     buffer = collect_buffer(dataset, seed, share)
-    made = replay.replay_graph(
+    made = replay_graph(
         buffer.observations,
         terminals=buffer.terminals,
         actions=buffer.actions,

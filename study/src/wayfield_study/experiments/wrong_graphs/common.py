@@ -220,6 +220,10 @@ def _nearest_labels(case: WrongCase) -> WalkResults:
     return follow(case, np.asarray(values), steep=False)
 
 
+def _mended_walk(case: WrongCase, method: MendMethod) -> WalkResults:
+    return drive_by(case, mended(case, method))
+
+
 def _oracle(case: WrongCase) -> WalkResults:
     """Walk knowing the world."""
     world = case.world
@@ -246,10 +250,7 @@ WALKS: Mapping[str, Callable[[WrongCase], WalkResults]] = {
     "harmonic": partial(_extension, method=_HARMONIC),
     "residual": partial(_extension, method=_HARMONIC, prior=True),
     "knn": _nearest_labels,
-    **{
-        name: lambda case, method=method: drive_by(case, mended(case, method))
-        for name, method in MENDS.items()
-    },
+    **{name: partial(_mended_walk, method=method) for name, method in MENDS.items()},
     "oracle": _oracle,
 }
 """The walk of every arm."""
