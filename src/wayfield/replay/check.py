@@ -42,7 +42,7 @@ Verdict = Literal["trust", "careful", "do not use"]
 
 _WALKS, _MOVES, _PARTICLES, _GOALS = 600, 8, 12, 4
 """Number of walks to replay; moves, particles and goals of each walk."""
-_FAILS, _GOOD, _OFF = 0.1, 0.35, 0.1
+_POOR, _GOOD, _OFF = 0.1, 0.35, 0.1
 """Skill below which the planner should not be used, unless predictions and observed shares differ
 by no more than the last number; and skill above which it can be trusted. Where chance decides, even
 the right model has little skill."""
@@ -107,7 +107,7 @@ class Test:
         off = sum(number * abs(said - was) for said, was, number in self.reliability)
         off /= max(self.predicted.size, 1)
         # the skill is NaN if all outcomes are the same
-        if not self.predicted.size or (not self.skill > _FAILS and off > _OFF):
+        if not self.predicted.size or (not self.skill > _POOR and off > _OFF):
             return "do not use"
         return "trust" if self.skill > _GOOD and off <= _OFF else "careful"
 

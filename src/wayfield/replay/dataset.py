@@ -46,7 +46,7 @@ Ends = Literal["absorbing", "truncated"]
 
 _TRUNCATED = ("timeouts", "truncations")
 _END_FLAGS = ("terminals", "timeouts", "terminations", "truncations", "dones")
-_NAMES = ("observations", "next_observations", "actions", "valids", *_END_FLAGS)
+_COLUMNS = ("observations", "next_observations", "actions", "valids", *_END_FLAGS)
 _TIME_LIMIT = 0.05
 """Share of episodes of the greatest length that suggests a time limit; at least three of them."""
 
@@ -65,7 +65,7 @@ def read_dataset(dataset: Any, entry: str, ends: Ends | None = None) -> dict[str
     if isinstance(dataset, str | os.PathLike):
         if Path(dataset).suffix in (".h5", ".hdf5"):
             raise InputError(f"{dataset}: open HDF5 files with h5py and pass the arrays")
-        names = [name for name in npz.entries(dataset) if name in _NAMES]
+        names = [name for name in npz.entries(dataset) if name in _COLUMNS]
         dataset = {name: npz.read_arrays(dataset, only=name)[name] for name in names}
     if isinstance(dataset, Mapping):
         if "observations" in dataset:
@@ -102,7 +102,7 @@ def _in_order(buffer: Any) -> dict[str, Any]:
     if not rows.size:
         raise InputError("the replay buffer is empty")
     columns: dict[str, Any] = {}
-    for name in _NAMES:
+    for name in _COLUMNS:
         data = getattr(buffer, name, None)
         if name == "timeouts" and not getattr(buffer, "handle_timeout_termination", True):
             continue  # they are all False then, and say nothing
@@ -115,7 +115,7 @@ def _in_order(buffer: Any) -> dict[str, Any]:
 
 def _from_rows(dataset: Mapping[str, Any], entry: str, ends: Ends | None) -> dict[str, Any]:
     """Read one dictionary of all episodes, or of a single one that has its last observation."""
-    found = {name: dataset[name] for name in _NAMES if name in dataset}
+    found = {name: dataset[name] for name in _COLUMNS if name in dataset}
     found = {name: data for name, data in found.items() if data is not None}
     if "observations" not in found:
         raise InputError("the dataset's observations are None")
@@ -225,7 +225,7 @@ def _from_episodes(episodes: Iterable[Any], entry: str, ends: Ends | None) -> di
     for number, one in enumerate(episodes):
         episode = {"observations": one} if isinstance(one, np.ndarray) else one
         if not isinstance(episode, Mapping):
-            episode = {name: getattr(episode, name, None) for name in _NAMES}
+            episode = {name: getattr(episode, name, None) for name in _COLUMNS}
         if episode.get("observations") is None:
             raise InputError(f"episode {number} has no observations")
         rows = _column(episode["observations"], "observations", entry)

@@ -65,7 +65,7 @@ the nearest. The second distance, or three times that, is also used where plans 
 itself from hardly any state: from this share of them, or less."""
 _RISKY = 0.9
 """An action spoils the plan if it leaves less than this share of the probability of arrival."""
-_AHEAD, _BENT, _SUBSTITUTES = 6, 0.5, 128
+_MOVES_AHEAD, _BENT, _SUBSTITUTES = 6, 0.5, 128
 """Moves that a sub-goal may be ahead; how far, in steps, a straight path may bend; and number of
 states among which a substitute is sought for a sub-goal that is too near."""
 
@@ -299,8 +299,8 @@ def look_ahead(
     at, best = following.copy(), here.copy()
     arrives = goal[following] & (plan >= 0)
     going = np.flatnonzero((following != here) & (plan >= 0) & ~goal[following] & ~goal & ~risky)
-    path = np.empty((_AHEAD, m), np.int64)
-    for move in range(_AHEAD - 1):
+    path = np.empty((_MOVES_AHEAD, m), np.int64)
+    for move in range(_MOVES_AHEAD - 1):
         path[move] = at
         onto = following[at[going]]
         good = (onto != at[going]) & (values[onto] > values[at[going]]) & ~risky[at[going]]
@@ -330,7 +330,7 @@ def look_ahead(
     beyond, at = here.copy(), here.copy()
     left = np.flatnonzero((plan >= 0) & ~goal & ~risky & (model.least > 0.0))
     going = left
-    for _ in range(_AHEAD):
+    for _ in range(_MOVES_AHEAD):
         onto = following[at[going]]
         far = np.linalg.norm(features[onto] - features[going], axis=1)
         good = (far < DISCRETE_STEP) & ~risky[at[going]]

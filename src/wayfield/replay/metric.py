@@ -46,7 +46,7 @@ _VALUES, _RARE = 20, 0.1
 _LEAP, _MIDDLE = 0.7, 0.2
 """A wrapped coordinate leaps over more than this share of its range, and more than this share of
 its values are away from the ends."""
-_SAMPLE, _NEAR = 3000, 8
+_TESTED, _PREDICTORS = 3000, 8
 """Rows and neighbours that decide whether a coordinate wanders by itself."""
 _LANDMARKS, _CHUNK = 32, 100_000
 """Landmarks for a user's distance, and rows passed to it at a time."""
@@ -168,7 +168,7 @@ def _wanderers(
     if asked.size < 2 or onward.size < 200:
         return alone
     rng = np.random.default_rng(0)
-    drawn = rng.permutation(onward)[: 10 * _SAMPLE]
+    drawn = rng.permutation(onward)[: 10 * _TESTED]
     test, train = drawn[: drawn.size // 10], drawn[drawn.size // 10 :]
     change = features[drawn + 1] - features[drawn]
     limit = 5.0 * np.sqrt((change**2).mean(axis=0))  # jumps say nothing about single coordinates
@@ -181,10 +181,10 @@ def _wanderers(
         for action in np.unique(kind[test]) if by_action else (None,):
             some = np.flatnonzero(kind[train] == action) if by_action else np.arange(train.size)
             whom = np.flatnonzero(kind[test] == action) if by_action else np.arange(test.size)
-            if some.size < _NEAR:
+            if some.size < _PREDICTORS:
                 continue
             tree = cKDTree(features[train[some]][:, columns])
-            near = tree.query(features[test[whom]][:, columns], _NEAR)[1]
+            near = tree.query(features[test[whom]][:, columns], _PREDICTORS)[1]
             guess[whom] = here[some[near]].mean(axis=1)
         return np.asarray(((guess - there) ** 2).mean(axis=0))
 

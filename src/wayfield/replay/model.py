@@ -49,9 +49,9 @@ _CUBE, _LEAST_CUBE, _FEW = 0.35, 0.1, 3000
 there are fewer states than the last number."""
 _SAMPLES = 6
 """Rows of each half that an outcome is read from."""
-_CANDIDATES = 24
+_NEAREST_ROWS = 24
 """Nearest rows that these are chosen from."""
-_FAR, _CLOSE, _ENOUGH = 3.0, 0.5, 3
+_FAR_AWAY, _CLOSE, _ENOUGH = 3.0, 0.5, 3
 """Rows beyond the first distance are far. Of those beyond the second, three are used."""
 _BORROWED, LARGE_BUFFER = 9.0, 10_000
 """Where fewer than three rows are near, moves are borrowed from rows up to here. It is less than
@@ -436,7 +436,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[BufferModel, Moves
         absorbing = np.flatnonzero(steps.absorbing)
         beside[absorbing] = living + query(cKDTree(features[ends]), features[absorbing], 1)[1][:, 0]
     everyone = np.arange(living)[:, None]
-    leap = np.linalg.norm(features[end] - features, axis=1) > 2.0 * _FAR * hold
+    leap = np.linalg.norm(features[end] - features, axis=1) > 2.0 * _FAR_AWAY * hold
     leaps: list[tuple[IntArray, IntArray, IntArray]] = []
     known = [
         [usable[(moves.kind[usable] == kind) & (steps.half[usable] == half)] for half in (0, 1)]
@@ -444,7 +444,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[BufferModel, Moves
     ]
     fatal = leap | steps.absorbing[end]
     pooled = _pool(steps, known, fatal, rng)
-    farthest = _BORROWED if steps.acted and len(steps.rows) >= LARGE_BUFFER else _FAR
+    farthest = _BORROWED if steps.acted and len(steps.rows) >= LARGE_BUFFER else _FAR_AWAY
     for kind in range(count):
         moved = np.zeros((living, 2 * _SAMPLES, width))
         source = np.full((living, 2 * _SAMPLES), -1)
@@ -452,7 +452,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[BufferModel, Moves
             some = known[kind][half]
             if some.size < _ENOUGH:
                 continue
-            k = min(_CANDIDATES, some.size)
+            k = min(_NEAREST_ROWS, some.size)
             away, near = query(cKDTree(features[some]), own, k)
             near = some[near]
             # a wall parts row and state if it is seen from either side
@@ -460,7 +460,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[BufferModel, Moves
             behind = parted(flat, np.repeat(everyone, k, 0).reshape(-1, 1), *walls)
             behind |= parted(np.repeat(own, k, 0), beside[near].reshape(-1, 1), *walls)
             # neither jumps nor deaths are borrowed: they belong to their places
-            behind = behind.reshape(away.shape) | (fatal[near] & (away > _FAR))
+            behind = behind.reshape(away.shape) | (fatal[near] & (away > _FAR_AWAY))
             away = np.where(behind, np.inf, away)
             # of the rows close by any will do, so that neighbouring states use different ones
             first = np.where(away <= 0.5 * _CLOSE, 0.5 * _CLOSE * rng.random(away.shape), away)
@@ -469,7 +469,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[BufferModel, Moves
             rank = np.arange(k)
             good = (away <= farthest) & ((away <= _CLOSE) | (rank < _ENOUGH)) & (rank < _SAMPLES)
             if fatal[near].any():
-                good = _at_the_odds(good, fatal[near], (away <= _FAR) & (rank < pooled), rng)
+                good = _at_the_odds(good, fatal[near], (away <= _FAR_AWAY) & (rank < pooled), rng)
                 order = np.argsort(~good, axis=1, kind="stable")
                 away, near, good = (np.take_along_axis(a, order, 1) for a in (away, near, good))
             i, j = np.nonzero(good)
@@ -479,7 +479,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[BufferModel, Moves
             leaps.append((i[jumps], np.full(jumps.size, kind), slot[jumps]))
             model.to[i, kind, slot] = reached
             model.took[i, kind, slot] = took[row]
-            detour = np.maximum(away[i, j] - _FAR, 0.0)
+            detour = np.maximum(away[i, j] - _FAR_AWAY, 0.0)
             model.stitch[i, kind, slot] = away[i, j] * (1.0 - carry.mean()) + detour + gap
             moved[i, slot] = features[end[row]] - features[row]
             source[i, slot] = row
@@ -558,7 +558,7 @@ def _walls(
     onward = np.flatnonzero(steps.onward)
     begin = features[onward]
     change = features[onward + 1] - begin
-    change[np.linalg.norm(change, axis=1) > 2.0 * _FAR] = 0.0  # jumps cross no walls
+    change[np.linalg.norm(change, axis=1) > 2.0 * _FAR_AWAY] = 0.0  # jumps cross no walls
     following = np.append(np.diff(onward) == 1, False)  # steps that continue in the next one
     meant = intended(begin, change, steps.kind[onward], following)
     # where the episode of each state was just before and after
@@ -568,7 +568,7 @@ def _walls(
             other = np.clip(other, 0, len(features) - 1)
             gap = features[other] - own
             same = steps.episode[other] == steps.episode[drawn]
-            same &= np.linalg.norm(gap, axis=1) <= _FAR * offset
+            same &= np.linalg.norm(gap, axis=1) <= _FAR_AWAY * offset
             trail[:, slot] = np.where(same[:, None], gap, 0.0)
     away, near = query(cKDTree(begin), own, min(_WALL_ROWS, onward.size), WALL_RADIUS)
     reach = np.minimum(away[:, -1], WALL_RADIUS)
@@ -605,7 +605,9 @@ def intended(
             mine = kind == each
             usual[mine] = design[mine] @ fit
     off = change - usual
-    off *= np.minimum(1.0, _FAR / np.maximum(np.linalg.norm(off, axis=1, keepdims=True), 1e-300))
+    off *= np.minimum(
+        1.0, _FAR_AWAY / np.maximum(np.linalg.norm(off, axis=1, keepdims=True), 1e-300)
+    )
     pairs = drawn[following[drawn]]
     opposite = -float((off[pairs] * off[pairs + 1]).sum()) / max(pairs.size, 1)
     noise = 2.0 * drawn.size * max(opposite, 0.0)
@@ -625,10 +627,10 @@ def _carried(steps: Steps, usable: IntArray, moves: Moves, rng: np.random.Genera
         if train.size < 2 * _ENOUGH or not test.size:
             continue
         away, near = query(cKDTree(features[train]), features[test], 2)
-        good = away[:, 1] <= _FAR
+        good = away[:, 1] <= _FAR_AWAY
         offset = (features[test] - features[train[near[:, 1]]])[good]
         gap = (features[end[test]] - features[end[train[near[:, 1]]]])[good]
-        keep = np.linalg.norm(gap, axis=1) < 3.0 * _FAR
+        keep = np.linalg.norm(gap, axis=1) < 3.0 * _FAR_AWAY
         over += (offset * gap)[keep].sum(axis=0)
         under += (offset**2)[keep].sum(axis=0)
     return np.asarray(np.clip(over / under, 0.0, 1.0))
@@ -649,11 +651,11 @@ def _pool(
     if not fatal.any():
         return _POOLS[0]
     for train, test in known:
-        if train.size < _CANDIDATES or not test.size:
+        if train.size < _NEAREST_ROWS or not test.size:
             continue
         test = test[rng.permutation(test.size)[:tested]]
         tree = cKDTree(steps.features[train])
-        bad = fatal[train[query(tree, steps.features[test], _CANDIDATES)[1]]]
+        bad = fatal[train[query(tree, steps.features[test], _NEAREST_ROWS)[1]]]
         for i, most in enumerate(_POOLS):
             error[i] += float(((bad[:, :most].mean(axis=1) - fatal[test]) ** 2).sum())
     return max(
@@ -696,7 +698,7 @@ def _snapped(
     own, last = model.features[state], steps.features[end]
     point = last + model.carry * (own - steps.features[row])
     # jumps lead to places; and so does a move that would be carried through a wall
-    exact = np.linalg.norm(last - steps.features[row], axis=1) > 2.0 * _FAR * model.hold
+    exact = np.linalg.norm(last - steps.features[row], axis=1) > 2.0 * _FAR_AWAY * model.hold
     exact |= (
         parted(point, state[:, None], *walls)[:, 0] & ~parted(last, state[:, None], *walls)[:, 0]
     )
@@ -743,7 +745,7 @@ def _with_chance(
     first, count = len(model.rows), alone.size
     to = np.full((count, *model.to.shape[1:]), NO_SAMPLE, np.int32)
     # exits: cubes that jumps end in
-    landed = np.floor(steps.features[end[pool]] / (2.0 * _FAR))
+    landed = np.floor(steps.features[end[pool]] / (2.0 * _FAR_AWAY))
     exit_ = np.unique(landed, axis=0, return_inverse=True)[1].ravel()
     order = np.argsort(exit_, kind="stable")
     pool, exit_ = pool[order], exit_[order]
