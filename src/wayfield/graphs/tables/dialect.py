@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import filterfalse, islice
 from typing import NamedTuple
 
 from ...errors import InputError
@@ -72,8 +72,7 @@ def guess_dialect(
     file: TextFile, style: Style, is_header: Callable[[list[list[str]]], bool]
 ) -> Dialect:
     """Guess the dialect from the first lines; `is_header` knows the words of headers."""
-    filled = (line for line in file.lines() if not is_nothing(line))
-    lines = list(islice(filled, _SAMPLE))
+    lines = list(islice(filterfalse(is_nothing, file.lines()), _SAMPLE))
     declared = SEP.fullmatch(lines[0]) if lines else None
     if declared:
         lines = lines[1:]
@@ -88,7 +87,7 @@ def guess_dialect(
     if found is None:
         # no cell of a header begins like a number (5 km, €7), and at least one of its words heads
         # a column of mostly numbers
-        below = zip(*(row for row in rows[1:] if len(row) == len(rows[0])), strict=True)
+        below = zip(*[row for row in rows[1:] if len(row) == len(rows[0])], strict=True)
         found = is_header(rows) or (
             not any(map(_NUMBER_BEGUN.match, rows[0]))
             and any(
@@ -121,7 +120,7 @@ def mostly_numbers(cells: Sequence[str]) -> bool:
 
     Malformed numbers, such as 1.234,5 or 12%, count too.
     """
-    filled = [cell for cell in map(str.strip, cells) if cell]
+    filled = list(filter(None, map(str.strip, cells)))
     meant = [cell for cell in filled if _NUMBER_LIKE.fullmatch(cell.lower().removesuffix("%"))]
     return bool(filled) and 2 * len(meant) >= len(filled)
 
@@ -133,8 +132,11 @@ def _guess_delimiter(lines: list[str]) -> str:
         rows = _split(lines, mark)
         widths = Counter(map(len, rows))
         (width, count) = max(widths.items(), key=lambda item: (item[1], item[0]))
-        numeric = sum(map(mostly_numbers, zip(*(r for r in rows if len(r) == width), strict=True)))
-        if width > 1 and (count / len(rows), width, numeric) > merit:
+        if width == 1 or (count / len(rows), width) < merit[:2]:
+            continue
+        columns = zip(*[row for row in rows if len(row) == width], strict=True)
+        numeric = sum(map(mostly_numbers, columns))
+        if (count / len(rows), width, numeric) > merit:
             best, merit = mark, (count / len(rows), width, numeric)
         if best == "\t" and merit[0] == 1.0:
             break

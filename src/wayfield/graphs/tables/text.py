@@ -217,7 +217,7 @@ def cut(lines: Iterator[str], delimiter: str, strict: bool = False) -> Iterator[
             else _RUN.sub("\t", line)  # the same, and quicker
             for line in bare
         )
-    ended = (f"{line}\n" for line in lines)
+    ended = map("{}\n".format, lines)
     return csv.reader(ended, delimiter=mark, skipinitialspace=True, strict=strict)
 
 
