@@ -25,7 +25,7 @@ from ..graphs.tables.columns import (
     unnamed_last,
     unused_note,
 )
-from ..graphs.tables.dialect import Style
+from ..graphs.tables.text import Style
 from ..graphs.tables.numbers import read_columns
 from ..graphs.tables.sheet import open_sheet
 from ..graphs.tables.text import Progress
