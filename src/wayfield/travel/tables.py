@@ -25,10 +25,9 @@ from ..graphs.tables.columns import (
     unnamed_last,
     unused_note,
 )
-from ..graphs.tables.text import Style
 from ..graphs.tables.numbers import read_columns
 from ..graphs.tables.sheet import open_sheet
-from ..graphs.tables.text import Progress
+from ..graphs.tables.text import Progress, Style
 from ..graphs.tables.vertices import PAIR_ROLES
 from ..typing import FloatArray
 
