@@ -34,7 +34,7 @@ def public_names() -> Iterator[tuple[str, Any]]:
         for inner in getattr(value, "__all__", []):
             if inspect.isfunction(getattr(value, inner)):
                 yield f"{name}.{inner}", getattr(value, inner)
-    yield "sklearn.GraphValueRegressor", GraphValueRegressor
+    yield "adapters.sklearn.GraphValueRegressor", GraphValueRegressor
 
 
 def script(name: str) -> ModuleType:
