@@ -18,6 +18,7 @@ from .options import METHODS, Goal, Json, NumFolds, Reading, check_direction, wi
 from .output import print_json, show
 
 if TYPE_CHECKING:
+    from ..advice.comparison import MethodScore
     from ..fields import Method
 
 HELP = f"May be given again. {METHODS}"
@@ -98,11 +99,15 @@ def compare(
             folds=folds, time_limit=time_limit, progress=progress,
         )  # fmt: skip
 
+    words = [str(word) for word in (edges, labels, "--goal", goal) if word is not None]
+
     def spelt(text: str) -> str:
         return in_flags(text, reading.length_unit, words)
 
-    words = [str(word) for word in (edges, labels, "--goal", goal) if word is not None]
-    scores = tuple(replace(score, name=spelt(score.name)) for score in found.scores)
+    def named(score: MethodScore) -> str:
+        return spelt(score.name).removeprefix("--method ")  # the column is called method
+
+    scores = tuple(replace(score, name=named(score)) for score in found.scores)
     remarks = list(map(spelt, found.remarks))
     if json_wanted:
         facts: dict[str, Any] = {
@@ -125,7 +130,7 @@ def compare(
                 for score in scores
             ],
             "per_graph_distance": found.factor,
-            "choose": spelt(found.choice.name),
+            "choose": named(found.choice),
             "verdict": spelt(found.verdict),
             "remarks": remarks,
         }

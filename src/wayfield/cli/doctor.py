@@ -21,7 +21,6 @@ import typer
 from rich.console import Console
 
 from .. import __version__
-from ..checks import how_to_install
 from ..words import number_of
 from .common import Stages
 from .options import Json
@@ -75,6 +74,7 @@ def _diagnoses() -> Iterator[Diagnosis]:
 
     import numba
 
+    from ..checks import how_to_install
     from ..fields import PLaplacian
     from ..numerics.jit import shortfall
     from ..plans.kernels.greedy import first_moves

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from ..checks import need
 from ..errors import InputError
 from .common import Stages, read_layout
 from .options import METHODS, Force, Json, LabelFraction, Solving, check_direction, with_options
@@ -58,7 +57,7 @@ def maze(
     Example: wayfield maze medium --method harmonic --label-fraction 0.02
     """
     from .. import grid_graph, sample_labels
-    from ..checks import as_vertex, as_whole
+    from ..checks import as_vertex, as_whole, need
     from ..fields.names import parse_method
     from ..graphs.labels import Labels
     from ..graphs.tables import Outbox, check_outputs

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from ..checks import missing
 from ..errors import InputError
 from .common import Stages, in_flags
 from .inputs import Source
@@ -103,6 +102,7 @@ def plan(
     import numpy as np
 
     from ..advice.units import above_goal, unit_question
+    from ..checks import missing
     from ..fields import AMLE
     from ..fields.names import parse_method
     from ..graphs.shortest_paths import cost_to_go
