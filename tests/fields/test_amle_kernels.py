@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 import wayfield as wf
 from exact_amle import exact_amle, exact_directed_amle
 from wayfield.fields.amle.kernels import Bracket, Fixing, bracket, divide, fix
+from wayfield.fields.amle.kernels.fill import with_near_ties
 from wayfield.fields.amle.kernels.pressure import UNFIXED
-from wayfield.fields.kernels.fill import with_near_ties
 from wayfield.numerics.csr import Arcs
 from wayfield.numerics.jit import uncompiled
 from worlds import random_graph

@@ -77,7 +77,7 @@ def _diagnoses() -> Iterator[Diagnosis]:
     from ..checks import how_to_install
     from ..fields import PLaplacian
     from ..numerics.jit import shortfall
-    from ..plans.kernels.greedy import first_moves
+    from ..plans.kernels import first_moves
     from .warmup import COMMON, warm_up
 
     # versions

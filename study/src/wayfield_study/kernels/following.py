@@ -26,7 +26,7 @@ import numpy as np
 from wayfield.numerics.csr import Arcs, reverse_arcs
 from wayfield.numerics.heap import Heap, drop_least, push
 from wayfield.numerics.jit import njit
-from wayfield.plans.kernels.flooding import flood
+from wayfield.plans.kernels import flood
 from wayfield.typing import BoolArray, FloatArray, IntArray
 
 
