@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -80,33 +79,27 @@ def say(console: Console, text: str) -> None:
 
 
 @cache
-def announce_compiling() -> Any:
+def announce_compiling() -> Callable[[], None]:
     """Print one line once compiling takes longer than a moment, whichever step needs a kernel.
 
-    This holds for the rest of the process. Returns the listener that Numba notifies.
+    This holds for the rest of the process. Returns what is called before each kernel is compiled.
     """
-    from ..numerics.jit import shortfall
+    from ..numerics.jit import on_compiling
 
-    event: Any = import_module("numba.core.event")
+    since, done = inf, False
 
-    class Announcement(event.Listener):  # type: ignore[misc]
-        since, done = inf, False
+    def announce() -> None:
+        nonlocal since, done
+        since = min(since, time.monotonic())
+        if not done and time.monotonic() - since >= SLOW:
+            from ..numerics.compiled import shortfall
 
-        def on_start(self, _: Any) -> None:
-            now = time.monotonic()
-            self.since = min(self.since, now)
-            if not self.done and now - self.since >= SLOW:
-                self.done = True
-                lost = shortfall()
-                kept = f"{lost}; NUMBA_CACHE_DIR=FOLDER names a place for them" if lost else ""
-                say(notes(), f"compiling kernels: a minute or two, {kept or 'once only'} …")
+            done, lost = True, shortfall()
+            kept = f"{lost}; NUMBA_CACHE_DIR=FOLDER names a place for them" if lost else ""
+            say(notes(), f"compiling kernels: a minute or two, {kept or 'once only'} …")
 
-        def on_end(self, _: Any) -> None:
-            pass
-
-    announcement = Announcement()
-    event.register("numba:compile", announcement)
-    return announcement
+    on_compiling.append(announce)
+    return announce
 
 
 class Stages:

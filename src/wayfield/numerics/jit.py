@@ -96,7 +96,10 @@ class Kernel:
     def __call__(self, *given: Any, **named: Any) -> Any:
         global _spent
         when = choice.get()
-        if when == "always" or (when is None and (self.is_compiled or self._pays(given))):
+        if when == "always" or (self.is_compiled and when is None):
+            return self.dispatcher(*given, **named)
+        entries = _entries(given)
+        if when is None and self._pays(entries):
             self.is_compiled = True
             return self.dispatcher(*given, **named)
         start = time.thread_time()
@@ -105,13 +108,12 @@ class Kernel:
         took = time.thread_time() - start
         _spent += took
         self.spent += took
-        self.entries += _entries(given)
+        self.entries += entries
         return _unboxed(found)
 
-    def _pays(self, given: tuple[Any, ...]) -> bool:
-        """Whether the compiled kernel costs less than this call and those before it."""
-        rate = self.spent / self.entries if self.entries else ENTRY
-        call = rate * _entries(given)
+    def _pays(self, entries: int) -> bool:
+        """Whether the compiled kernel costs less than the next call and those before it."""
+        call = entries * (self.spent / self.entries if self.entries else ENTRY)
         if self.spent + call <= LOAD or _spent + call <= START:
             return False
         return self.spent + call > (LOAD if self.dispatcher.is_kept else COMPILE * self.bytecode)
@@ -163,13 +165,17 @@ def _twin(home: dict[str, Any]) -> dict[str, Any]:
 
 def _entries(given: tuple[Any, ...]) -> int:
     """Return the number of entries of all arrays among the arguments."""
-    return sum(
-        _entries(each) if isinstance(each, tuple) else getattr(each, "size", 1) for each in given
-    )
+    total, left = 1, list(given)
+    for each in left:
+        if isinstance(each, tuple):
+            left += each  # the loop comes to them
+        elif isinstance(each, np.ndarray):
+            total += each.size
+    return total
 
 
 def _unboxed(found: Any) -> Any:
     """Return numbers of Python in place of NumPy's, as compiled kernels do."""
-    if isinstance(found, np.generic):
-        return found.item()
-    return tuple(map(_unboxed, found)) if type(found) is tuple else found
+    if type(found) is tuple:
+        return tuple([each.item() if isinstance(each, np.generic) else each for each in found])
+    return found.item() if isinstance(found, np.generic) else found
