@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 

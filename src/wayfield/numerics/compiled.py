@@ -123,7 +123,7 @@ def _fall_short(text: str) -> None:
         _shortfalls.append(text)
 
 
-class _Beginning(event.Listener):  # type: ignore[misc]
+class _Beginning(event.Listener):
     def on_start(self, _: Any) -> None:
         for call in on_compiling:
             call()
@@ -199,8 +199,6 @@ def _digest(module: str) -> str:
     home = sys.modules[module]
     source = Path(str(home.__file__)).read_bytes()
     digest = sha256(source)
-    for name in re.findall(
-        rb"^from (\.[\w.]*|wayfield\.[\w.]*) import", source, re.MULTILINE
-    ):
+    for name in re.findall(rb"^from (\.[\w.]*|wayfield\.[\w.]*) import", source, re.MULTILINE):
         digest.update(_digest(resolve_name(name.decode(), home.__package__)).encode())
     return digest.hexdigest()

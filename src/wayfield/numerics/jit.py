@@ -1,15 +1,13 @@
 """Kernels: functions that run as plain Python on small problems, and compiled on large ones.
 
-Both give the same results, bit for bit: see ``tests/numerics/test_jit.py``. Importing Numba,
-loading a compiled kernel and compiling one take more time than a small problem takes in Python. So
-a kernel runs uncompiled until its calls, with the next one, would have taken as long as the compiled
-kernel costs: the time to load it if an earlier process has kept it, else the time to compile it.
-Whatever the calls, this takes at most about twice the time of the better choice. The cost of a call
-is predicted from the entries of its arguments and the calls before. Numba itself is imported when
-all uncompiled calls of the process have taken as long as its import takes.
+Both give the same results, bit for bit. To import Numba, to load a kernel and to compile one take
+longer than to solve a small problem in Python. So a kernel runs uncompiled until its calls, with
+the next one, have cost as much as the compiled kernel does: the time to load it if an earlier
+process has kept it, else the time to compile it. This never takes much more than twice the time of
+the better choice. The cost of a call is predicted from its arguments' entries and earlier calls.
 
-Compiling, and where compiled kernels are kept, is in `compiled`. `compiling` overrides the choice,
-and ``NUMBA_DISABLE_JIT=1`` leaves all kernels as plain Python.
+Compiling, and where compiled kernels are kept, is in `compiled`. The context `compiling` overrides
+the choice. ``NUMBA_DISABLE_JIT=1`` leaves all kernels as plain Python.
 
 A rule for kernels that Python calls: they return arrays, numbers and plain tuples of these, never a
 named tuple. To make a named tuple, Numba looks up its class and calls it, both in Python, without
@@ -29,14 +27,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FunctionType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
+When: TypeAlias = Literal["always", "never"] | None
+"""Whether kernels run compiled; None leaves it to each kernel."""
 
-START = 0.3
-"""CPU seconds to import Numba and to start its compiler."""
+START = 0.05
+"""CPU seconds of all uncompiled calls before Numba is imported, which shows what is kept.
+
+The import takes another 0.2 seconds, but few processes that come so far stop soon after.
+"""
 LOAD = 0.003
 """CPU seconds to load a kernel that was compiled before."""
 COMPILE = 0.0004
@@ -47,8 +50,7 @@ ENTRY = 1e-6
 on_compiling: list[Callable[[], object]] = []
 """Called whenever Numba begins to compile a kernel."""
 
-choice: ContextVar[Literal["always", "never"] | None] = ContextVar("choice", default=None)
-"""Whether kernels run compiled; None leaves it to each kernel."""
+choice: ContextVar[When] = ContextVar("choice", default=None)
 _spent = 0.0
 """CPU seconds of all uncompiled calls of this process."""
 _twins: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
@@ -68,13 +70,13 @@ def njit(*, cache: bool, allocates: bool = True, **options: Any) -> Callable[[F]
 
     def made(function: F) -> F:
         kernel: Any = function if plain else Kernel(function, cache, options)
-        return kernel  # type: ignore[no-any-return]
+        return kernel
 
     return made
 
 
 @contextmanager
-def compiling(when: Literal["always", "never"]) -> Iterator[None]:
+def compiling(when: When) -> Iterator[None]:
     """Run all kernels inside compiled, or none: for timings, and for arrays of rationals."""
     token = choice.set(when)
     try:
@@ -94,6 +96,7 @@ class Kernel:
         self.is_compiled = False
 
     def __call__(self, *given: Any, **named: Any) -> Any:
+        """Call the compiled kernel if that pays, else the plain function."""
         global _spent
         when = choice.get()
         if when == "always" or (self.is_compiled and when is None):
@@ -121,14 +124,12 @@ class Kernel:
     @functools.cached_property
     def plain(self) -> Callable[..., Any]:
         """The function in plain Python, as are all kernels that it calls."""
-        code, function = self.py_func.__code__, self.py_func
-        return FunctionType(
-            code, _twin(function.__globals__), code.co_name, function.__defaults__, function.__closure__
-        )
+        name, twin, own = self.py_func.__name__, _twin(self.py_func.__globals__), self.py_func
+        return FunctionType(own.__code__, twin, name, own.__defaults__, own.__closure__)
 
     @functools.cached_property
     def called(self) -> set[Kernel]:
-        """This kernel, and those that it calls."""
+        """The kernel itself, and those that it calls."""
         of_module = self.py_func.__globals__
         found = {self}
         for name in self.py_func.__code__.co_names:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import ndimage
 
 from ..checks import as_floats, need
 from ..errors import InputError
@@ -486,6 +485,8 @@ def find_lattice(graph: Graph, positions: FloatArray) -> Lattice | None:
 
 def find_jumps(graph: Graph, positions: FloatArray, lattice: Lattice) -> tuple[FloatArray, ...]:
     """Return (k, 2) tails and heads of the jumps of a lattice, one for those side by side."""
+    from scipy import ndimage  # slow to import, and only lattices have jumps
+
     step = positions[graph.indices] - positions[graph.tails]
     far = np.flatnonzero(np.abs(step).sum(axis=1) != 1)
     tails, ways = [np.empty((0, 2))], [np.empty((0, 2))]
