@@ -78,28 +78,31 @@ def say(console: Console, text: str) -> None:
     console.print(printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
-@cache
-def announce_compiling() -> Callable[[], None]:
-    """Print one line once compiling takes longer than a moment, whichever step needs a kernel.
-
-    This holds for the rest of the process. Returns what is called before each kernel is compiled.
-    """
-    from ..numerics.jit import on_compiling
+class Announcement:
+    """Print one line once compiling takes longer than a moment, whichever step needs a kernel."""
 
     since, done = inf, False
 
-    def announce() -> None:
-        nonlocal since, done
-        since = min(since, time.monotonic())
-        if not done and time.monotonic() - since >= SLOW:
+    def __call__(self) -> None:
+        """Note that a kernel is about to be compiled."""
+        now = time.monotonic()
+        self.since = min(self.since, now)
+        if not self.done and now - self.since >= SLOW:
             from ..numerics.compiled import shortfall
 
-            done, lost = True, shortfall()
+            self.done, lost = True, shortfall()
             kept = f"{lost}; NUMBA_CACHE_DIR=FOLDER names a place for them" if lost else ""
             say(notes(), f"compiling kernels: a minute or two, {kept or 'once only'} …")
 
-    on_compiling.append(announce)
-    return announce
+
+@cache
+def announce_compiling() -> Announcement:
+    """Announce compiling for the rest of the process."""
+    from ..numerics.jit import on_compiling
+
+    announcement = Announcement()
+    on_compiling.append(announcement)
+    return announcement
 
 
 class Stages:
