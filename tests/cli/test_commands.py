@@ -17,7 +17,7 @@ from wayfield.cli import common as _common
 from wayfield.cli import warmup as _warmup
 from wayfield.fields import Extension
 from wayfield.fields.names import WORDS
-from wayfield.numerics import jit as _jit
+from wayfield.numerics import compiled as _compiled
 
 
 def summary(answer: Answer) -> dict[str, str]:
@@ -523,7 +523,7 @@ def test_kernels_that_cannot_be_kept_are_mentioned(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(_common, "SLOW", 0.0)
-    monkeypatch.setattr(_jit, "_shortfalls", ["they are not kept"])
+    monkeypatch.setattr(_compiled, "_shortfalls", ["they are not kept"])
     with trigger_event("numba:compile"):
         pass
     said = "they are not kept; NUMBA_CACHE_DIR=FOLDER names a place for them …\n"

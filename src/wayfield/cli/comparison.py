@@ -89,7 +89,8 @@ def compare(
         for each in chosen:
             check_direction(graph.directed, each)
         stages.begin("loading the kernels")  # so that this is not timed
-        warm_up(chosen or default_methods(graph.directed), graph.directed)
+        size = graph.num_vertices + graph.num_arcs
+        warm_up(chosen or default_methods(graph.directed), graph.directed, size)
 
         def progress(field: str) -> None:
             stages.begin(f"comparing: {field}")

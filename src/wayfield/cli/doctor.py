@@ -76,7 +76,7 @@ def _diagnoses() -> Iterator[Diagnosis]:
 
     from ..checks import how_to_install
     from ..fields import PLaplacian
-    from ..numerics.jit import shortfall
+    from ..numerics.compiled import shortfall
     from ..plans.kernels import first_moves
     from .warmup import COMMON, warm_up
 
@@ -113,7 +113,7 @@ def _diagnoses() -> Iterator[Diagnosis]:
             yield Diagnosis("kernels", None, shortfall())
         else:
             compiled: Any = first_moves
-            folder = Path(compiled.stats.cache_path)
+            folder = Path(compiled.dispatcher.stats.cache_path)
             count = len(list(folder.glob("*.nbc")))
             yield Diagnosis("kernels", True, f"{count} compiled; in {folder}")
         threads = f"{numba.get_num_threads()} of {os.cpu_count()} processors"

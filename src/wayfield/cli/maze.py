@@ -62,7 +62,6 @@ def maze(
     from ..graphs.labels import Labels
     from ..graphs.tables import Outbox, check_outputs
     from .terminal import picture as drawn
-    from .warmup import warm_up
 
     chosen = parse_method(method)
     layout = read_layout(name)
@@ -81,8 +80,6 @@ def maze(
     sample = sample_labels(graph, goal, label_fraction, seed)
     labels = Labels(sample.vertices, sample.values, solving.error)
     with Stages() as stages:
-        stages.begin("loading the kernels")
-        warm_up([chosen], layout.directed, graph.num_vertices + graph.num_arcs)
         stages.begin("extending, planning, certifying")
         answer, facts = solving.solve(graph, labels, goal, chosen)
     about = {"maze": layout.name, "refinement": refinement, "seed": seed}
