@@ -167,7 +167,8 @@ def follow(
                     for j in range(low, high):
                         if to[s, a, j] != NO_SAMPLE:
                             onto[count] = to[s, a, j]
-                            weight[count] = share[i, k] / total * late ** took[s, a, j]
+                            steps = np.float64(took[s, a, j])  # as compiled code would
+                            weight[count] = share[i, k] / total * late**steps
                             count += 1
                 break
             if high - low == samples:
