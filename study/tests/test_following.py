@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield_study.kernels.following import Outcome, follow_all, lift_by_length
+from wayfield_study.kernels.following import TriedArcs, follow_all, lift_by_length
 
 SEEDS = range(5)
 
@@ -81,7 +81,7 @@ def wrong(seed: int):
 def test_the_walker_and_its_naive_twin(seed: int, steep: bool) -> None:
     graph, values, lands, costs = wrong(seed)
     n = graph.num_vertices
-    world = Outcome(lands, costs, np.zeros(n))
+    world = TriedArcs(lands, costs, np.zeros(n))
     rng = np.random.default_rng(0)
     walks = follow_all(graph.arcs, values, world, np.arange(n), 0, steep, True, 60, rng)
     for start, walk in enumerate(zip(*walks, strict=True)):
@@ -92,7 +92,7 @@ def test_a_walker_that_does_not_learn_ends_at_a_bump() -> None:
     ring = wf.Graph.from_edges(range(6), [1, 2, 3, 4, 5, 0])
     shut = (ring.tails == 5) & (ring.indices == 0)
     lands = np.where(shut, ring.tails, ring.indices).astype(np.int64)
-    world = Outcome(lands, ring.lengths.copy(), np.zeros(6))
+    world = TriedArcs(lands, ring.lengths.copy(), np.zeros(6))
     distance, rng = wf.cost_to_go(ring, 0), np.random.default_rng(0)
     starts = np.array([5, 4, 1])
     given = ring.arcs, distance, world, starts, 0, True
@@ -107,7 +107,7 @@ def test_a_walker_that_does_not_learn_ends_at_a_bump() -> None:
 
 def test_a_walk_ends_at_the_cap() -> None:
     path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
-    world = Outcome(path.indices.astype(np.int64), path.lengths.copy(), np.zeros(4))
+    world = TriedArcs(path.indices.astype(np.int64), path.lengths.copy(), np.zeros(4))
     rng = np.random.default_rng(0)
     starts = np.array([3, 2])
     reached, paid, _ = follow_all(path.arcs, np.arange(4.0), world, starts, 0, True, True, 2, rng)
@@ -118,7 +118,7 @@ def test_a_walk_ends_at_the_cap() -> None:
 def test_slips_are_drawn_and_nothing_is_learnt_from_them() -> None:
     path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     slips = np.array([0.0, 0.5, 0.5, 0.0])
-    world = Outcome(path.indices.astype(np.int64), path.lengths.copy(), slips)
+    world = TriedArcs(path.indices.astype(np.int64), path.lengths.copy(), slips)
     starts = np.full(2_000, 3)
     given = path.arcs, np.arange(4.0), world, starts, 0, True, True, 10_000
     reached, paid, found = follow_all(*given, np.random.default_rng(5))

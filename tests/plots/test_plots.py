@@ -20,13 +20,13 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 import wayfield as wf
-from wayfield import plots, travel
+from wayfield import plots
 from wayfield.checks import need
-from wayfield.plots import answer as _answer
-from wayfield.plots import field as _field
-from wayfield.plots import marks as _marks
+from wayfield.plots.answer import ROUTE
+from wayfield.plots.field import draw_edges, make_canvas, plane
+from wayfield.plots.marks import CYCLE_COLOURS, tints
 from wayfield.plots.places import spread
-from worlds import layouts, maze_problem, measured, streets
+from worlds import layouts, maze_problem
 
 mpl.use("Agg")
 
@@ -78,7 +78,7 @@ def test_failing_starts_are_tinted_by_their_cycle() -> None:
     values = np.array([0.0, 5, 3, 2, 3, 4, 3, 1, 2])
     plan = wf.plan(graph, values, 0)
     assert len(plan.cycles) == 2
-    tint = _marks.tints(plan)
+    tint = tints(plan)
     assert (tint[plan.reached] == 0).all()
     colours = [np.unique(tint[plan.basin == cycle], axis=0) for cycle in (0, 1)]
     assert [len(colour) for colour in colours] == [1, 1]
@@ -102,7 +102,7 @@ def test_arrows_are_thinned_and_tile_the_cells(refinement: int) -> None:
     (quiver,) = [c for c in figure.axes[0].collections if type(c).__name__ == "Quiver"]
     count = len(quiver.get_offsets())
     assert 100 <= count <= 800
-    steps = _field.make_canvas(figure.axes[0], graph, _field.plane(graph)).steps
+    steps = make_canvas(figure.axes[0], graph, plane(graph)).steps
     assert count + 1 >= graph.num_vertices // steps**2
 
 
@@ -127,15 +127,32 @@ def test_a_lattice_with_diagonals_is_drawn_as_a_graph() -> None:
 def test_vertices_at_one_place_or_far_away(positions: ArrayLike) -> None:
     graph = wf.Graph.from_edges([0, 1], [1, 2], positions=positions)
     values = wf.cost_to_go(graph, 0)
-    render(graph, values, plan=wf.plan(graph, values, 0))
+    figure = render(graph, values, plan=wf.plan(graph, values, 0))
+    assert legend(figure) == ["goal", "next state"]
+    for (low, high), places in zip(
+        (figure.axes[0].get_xlim(), figure.axes[0].get_ylim()), np.transpose(positions), strict=True
+    ):
+        assert np.isfinite([low, high]).all()
+        assert low < places.min() <= places.max() < high
 
 
-def test_constant_and_unreachable_values() -> None:
+def test_constant_values_have_a_colour_scale() -> None:
     graph, _ = maze_problem()
-    render(graph, np.full(graph.num_vertices, 2.0))
+    (image,) = render(graph, np.full(graph.num_vertices, 2.0)).axes[0].images
+    low, high = image.get_clim()
+    assert low < 2.0 < high
+    assert (np.ma.compressed(image.get_array()) == 2.0).all()
+
+
+def test_states_without_a_value_are_left_blank_and_counted() -> None:
+    graph, _ = maze_problem()
     values = wf.cost_to_go(graph, 0)
     values[5:20] = np.inf
-    render(graph, values, plan=wf.plan(graph, values, 0))
+    figure = render(graph, values, plan=wf.plan(graph, values, 0))
+    image = figure.axes[0].images[0]
+    assert np.ma.count(image.get_array()) == graph.num_vertices - 15
+    assert image.get_clim() == (0.0, values[np.isfinite(values)].max())
+    assert "cannot reach: 15" in legend(figure)
 
 
 def legend(figure: Figure) -> list[str]:
@@ -284,8 +301,8 @@ def test_edges_leave_the_paper_bright(n: int, k: int, directed: bool) -> None:
     graph = near(n, k, directed)
     figure = Figure((4, 4), dpi=100)
     axes = figure.add_axes((0, 0, 1, 1))
-    canvas = _field.make_canvas(axes, graph, _field.plane(graph))
-    words = [entry.get_label() for entry in _field.draw_edges(canvas)]
+    canvas = make_canvas(axes, graph, plane(graph))
+    words = [entry.get_label() for entry in draw_edges(canvas)]
     axes.set(xlim=(0, 1), ylim=(0, 1))
     axes.set_axis_off()
     sampled = [word for word in words if word.startswith("edge")]
@@ -302,7 +319,7 @@ def test_discs_shrink_with_the_number_of_vertices_and_grow_with_the_figure() -> 
     def disc(n: int, side: float) -> float:
         graph = near(n, 3, directed=False)
         axes = Figure((side, side)).subplots()
-        return _field.make_canvas(axes, graph, _field.plane(graph)).disc
+        return make_canvas(axes, graph, plane(graph)).disc
 
     assert disc(20, 6) > disc(1500, 6) > disc(5000, 6)
     assert disc(1500, 12) > disc(1500, 6) > disc(1500, 3)
@@ -318,14 +335,17 @@ def test_failing_moves_of_a_graph_are_tinted() -> None:
     moving = np.arange(5) != 0
     failing = ~plan.reached[moving]
     assert failing.any()
-    tint = _marks.tints(plan)[moving]
+    tint = tints(plan)[moving]
     np.testing.assert_allclose(quiver.get_facecolors()[failing], tint[failing])
     assert legend(figure) == ["goal", "next state", "never arrives", "loop"]
 
 
 def test_one_vertex() -> None:
     graph = wf.grid_graph(wf.Layout.from_text("."))
-    render(graph, np.zeros(1), plan=wf.plan(graph, [0.0], 0), labels=wf.Labels([0], [0.0]))
+    plan, labels = wf.plan(graph, [0.0], 0), wf.Labels([0], [0.0])
+    figure = render(graph, np.zeros(1), plan=plan, labels=labels)
+    assert figure.axes[0].images[0].get_array().tolist() == [[0.0]]
+    assert legend(figure) == ["goal", "wall", "plan"]
 
 
 def test_new_figure_when_no_axes_are_given(tmp_path: Path) -> None:
@@ -408,41 +428,12 @@ def test_colour_bars_say_what_they_show() -> None:
 
 
 def test_no_loop_has_the_tint_of_a_route() -> None:
-    route = mpl.colors.to_rgb(_answer._ROUTE)
-    for colour in _marks.CYCLE_COLOURS:
+    route = mpl.colors.to_rgb(ROUTE)
+    for colour in CYCLE_COLOURS:
         away = np.abs(np.subtract(mpl.colors.to_rgb(colour), route)).max()
         assert away > 0.15, colour
-    page = (Path(plots.__file__).parents[1] / "web/page/palette.js").read_text(encoding="utf-8")
-    listed = ", ".join(f'"{colour}"' for colour in _marks.CYCLE_COLOURS)
+    page = (Path(plots.__file__).parents[1] / "explorer/page/palette.js").read_text(
+        encoding="utf-8"
+    )
+    listed = ", ".join(f'"{colour}"' for colour in CYCLE_COLOURS)
     assert f"LOOPS = [{listed}]" in page  # the explorer has the same tints
-
-
-def test_a_factor_that_all_edges_share_is_taken_out_of_the_colours() -> None:
-    ring = wf.Graph.from_edges(range(10), [*range(1, 10), 0])
-    slow = np.where(ring.tails + ring.indices == 5, 4.0, 2.0)
-    found = travel.mend(ring, wf.Labels([0, 5], [0.0, 5.0]), 0, travel.LeastChange())
-    figure = Figure()
-    plots.mended(replace(found, graph=replace(ring, lengths=slow)), ax=figure.subplots())
-    assert figure.axes[-1].get_ylabel() == "added cost beyond 2 times the given cost"
-    coloured = [each for each in figure.axes[0].collections if each.get_array() is not None]
-    assert coloured[0].get_array().tolist() == [2.0]  # one edge alone, by what it costs beyond
-
-
-def test_findings_are_drawn_as_what_they_are() -> None:
-    world, graph, false = streets(0, false=3)
-    slow = np.linalg.norm(world.positions - [8, 8], axis=1) < 4
-    costs = world.lengths * (1.0 + (slow[world.tails] + 0.0 + slow[world.indices]))
-    mended = travel.mend(graph, measured(replace(world, lengths=costs), 3, count=40), 0)
-    kinds = {each.kind for each in mended.findings if each.named}
-    assert kinds == {"false edge", "slow place"}
-    figure = Figure()
-    axes = plots.mended(mended, ax=figure.subplots())
-    lines = [each for each in axes.collections if hasattr(each, "get_segments")]
-    dashed = [each for each in lines if each.get_linestyle()[0][1]]
-    assert [len(each.get_segments()) for each in dashed] == [len(false)]
-    coloured = [each for each in lines if each.get_array() is not None]
-    places = [e.where for e in mended.findings if e.kind == "slow place" and e.named]
-    assert len(coloured[0].get_segments()) == np.unique(np.concatenate(places)).size // 2
-    words = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert "does not exist" in words
-    assert "as given" in words

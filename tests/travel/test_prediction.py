@@ -51,17 +51,6 @@ def test_named_false_edges_are_out_of_the_prediction() -> None:
     np.testing.assert_allclose(mended.cost_to_go(77), wf.cost_to_go(world, 77), rtol=1e-9)
 
 
-def test_solve_follows_the_best_predictions_and_every_start_arrives() -> None:
-    world, graph, _ = streets(4, false=5)
-    labels = measured(world, 4, noise=0.05)
-    answer = wf.solve(graph, labels, 0, mend=True)
-    assert answer.mended is not None
-    assert answer.graph is answer.mended.prediction.graph
-    assert answer.plan.success == 1.0
-    np.testing.assert_array_equal(answer.field.values, answer.mended.cost_to_go())
-    assert "mended graph" in answer.made_by
-
-
 def test_trips_to_several_ends_need_a_goal() -> None:
     world, _, _ = streets(5)
     rng = np.random.default_rng(0)

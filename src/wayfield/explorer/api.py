@@ -14,7 +14,6 @@ The server's workers and the notebook widget both call `respond`. Every request 
 | sample | share, seed | vertices to label |
 | next-label | | the state to label next, null if all costs-to-go are known |
 | contradictions | | labels and edges that cannot both be right |
-| mend | | edges that the labels prove too cheap, and their fitted lengths |
 | false-sinks | | labels from which no arc leads to a smaller value |
 | layout | | positions for a graph that has none |
 | python | | a program that builds the same answer |
@@ -33,9 +32,9 @@ from ..errors import OutOfTime, WayfieldError
 from ..fields import time_limit
 from ..graphs.layouts import Layout
 from . import compute
-from .scene import MOST_VERTICES, Fields, Scene, Settings, read_draw, read_json
+from .scene import MOST_DRAWN, Fields, Panel, Scene, read_draw, read_json
 
-PATIENCE = 20.0
+SOLVE_SECONDS = 20.0
 """Time limit of a solve in seconds."""
 
 
@@ -59,7 +58,7 @@ def _of_panel(make: Callable[[Scene, int], dict[str, Any]]) -> Handler:
 
 def _of_vertex(make: Callable[[Scene, int, int], dict[str, Any]], key: str) -> Handler:
     return lambda scene, fields: make(
-        scene, _panel(scene, fields), fields.whole(key, 0, MOST_VERTICES)
+        scene, _panel(scene, fields), fields.whole(key, 0, MOST_DRAWN)
     )
 
 
@@ -73,7 +72,6 @@ HANDLERS: dict[str, Handler] = {
     "sample": lambda scene, fields: compute.sample(scene, *read_draw(fields)),
     "next-label": lambda scene, _: compute.next_label(scene),
     "contradictions": lambda scene, _: compute.find_contradictions(scene),
-    "mend": lambda scene, _: compute.mend_graph(scene),
     "false-sinks": _of_panel(compute.false_sinks),
     "layout": lambda scene, _: compute.layout(scene),
     "python": _of_panel(compute.python),
@@ -88,7 +86,7 @@ def respond(name: str, body: bytes | bytearray) -> Reply:
     try:
         fields = Fields(read_json(body), "request")
         scene = Scene.from_json(fields.take("scene"))
-        with time_limit(PATIENCE):
+        with time_limit(SOLVE_SECONDS):
             reply = handler(scene, fields)
         fields.done()
     except OutOfTime as error:
@@ -131,9 +129,8 @@ def warm_up() -> None:
         for name in HANDLERS:
             ask(name, scene)
     for scene in (plain, rough, noisy):
-        for method in ("harmonic", "p=8", "distance", "mended"):
-            for panel in (Settings(method), Settings(method, "q", "index"),
-                          Settings(method, lift=True)):  # fmt: skip
+        for method in ("harmonic", "p=8", "distance"):
+            for panel in (Panel(method), Panel(method, "q", "index"),
+                          Panel(method, lift=True)):  # fmt: skip
                 ask("picture", replace(scene, panels=(panel,), budget=0.1))
-    ask("mend", noisy)
     ask("contradictions", noisy)

@@ -18,11 +18,11 @@ from scipy.sparse.csgraph import dijkstra
 
 from ..advice import Answer, solve
 from ..advice.comparison import recommend
-from ..advice.text import advise, lines
+from ..advice.text import lines
 from ..certificates import certify, next_labels
 from ..certificates.contradiction import contradictions
 from ..checks import as_vertex, plain
-from ..errors import InputError, InputWarning
+from ..errors import InputError, InputWarning, Message, Option
 from ..fields import AMLE, describe
 from ..fields.names import parse_method
 from ..graphs.graph import Graph
@@ -34,14 +34,13 @@ from ..graphs.shortest_paths import cost_to_go, sample_labels
 from ..plans.planning import plan
 from ..plans.sinks import drop_false_sinks
 from ..plots.places import spread
-from ..travel import mend
 from ..typing import FloatArray
 from ..words import PROOF, number_of, percent
-from .scene import DISTANCE, MENDED, Maze, Network, Scene, Settings, World, packed
+from .scene import DISTANCE, GraphWorld, MazeWorld, Panel, Scene, World, packed
 
 FIRST_MAZE, FIRST_GOAL, FIRST_METHOD = "large", 40, "harmonic"
 """The first scene: the harmonic plan loops from most starts of this maze, the AMLE's never."""
-_KEPT = 12
+_CACHED = 12
 """Number of cached fields."""
 _NEAREST = 4
 """Number of labels listed around a state."""
@@ -49,21 +48,20 @@ _MOST_REASONS = 50
 """Largest number of labels to which lines are drawn; those with the largest weights."""
 _MOST_MARKED = 2_000
 """Largest number of edges marked in the picture, most suspect first."""
-_PATIENCE = 5.0
+_VERDICT_SECONDS = 5.0
 """Time limit of each method in a comparison, in seconds."""
-_SHORT = 60
+_WRITTEN_OUT = 60
 """Graphs with more edges are read from the exported file instead of written into the program."""
 
 ON_THE_PAGE = {
-    "amle": "“p-extension of the labels” with p = ∞",
-    "cost": 'AMLE(fill="cost") in Python',
+    "method amle": "“p-extension of the labels” with p = ∞",
+    "method amle-cost": 'AMLE(fill="cost") in Python',
     "lift": "“Lift until all arrive”",
-    "drop": "“Drop false sinks”",
-    "route": "the tool “Walk”",
+    "drop_false_sinks": "“Drop false sinks”",
+    "start": "the tool “Walk”",
     "compare": "“Do the labels help?”",
-    "mend": "“Mended lengths”",
-    "unit": "multiply the lengths by",
-    "limit": "a larger time limit, in Python,",
+    "travel trips": "wayfield travel",
+    "time_limit": "time limit, in Python,",
 }
 """Recommended actions, by the buttons of the page."""
 
@@ -74,10 +72,10 @@ graph = wf.Graph.from_edges(scene["tails"], scene["heads"], scene["lengths"], \
 scene["vertices"], scene["directed"])"""
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def graph_of(world: World) -> Graph:
     """Build the graph of a maze or of edges."""
-    if isinstance(world, Maze):
+    if isinstance(world, MazeWorld):
         return grid_graph(world.layout, world.refinement)
     with warnings.catch_warnings():  # parallel edges and loops need no warning here
         warnings.simplefilter("ignore", InputWarning)
@@ -86,7 +84,7 @@ def graph_of(world: World) -> Graph:
         )
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _truth(world: World, goal: int) -> FloatArray:
     return cost_to_go(graph_of(world), goal)
 
@@ -100,7 +98,7 @@ def maze_scene(
     method: str = "amle",
 ) -> Scene:
     """Return a scene of a maze with a share of its vertices labelled with true values."""
-    maze = Maze(layout.to_text(), refinement)
+    maze = MazeWorld(layout.to_text(), refinement)
     maze.check()
     graph = graph_of(maze)
     goal = as_vertex(goal, "goal", graph.num_vertices)
@@ -108,7 +106,7 @@ def maze_scene(
     vertices = tuple(drawn.tolist())
     return Scene(
         maze, goal, vertices, (None,) * len(vertices),
-        panels=(Settings(method),), drawn=(share, seed),
+        panels=(Panel(method),), drawn=(share, seed),
     )  # fmt: skip
 
 
@@ -145,7 +143,7 @@ def answer(scene: Scene, number: int = 0) -> Answer:
     found = _solved(
         replace(
             scene,
-            panels=(Settings(settings.method, lift=settings.lift),),
+            panels=(Panel(settings.method, lift=settings.lift),),
             budget=0.0,
             drawn=None,
         )
@@ -159,7 +157,7 @@ def answer(scene: Scene, number: int = 0) -> Answer:
     return replace(found, plan=moves, certificate=judged)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _solved(scene: Scene) -> Answer:
     graph, (settings,) = graph_of(scene.world), scene.panels
     goal, lift = scene.goal, settings.lift
@@ -167,8 +165,6 @@ def _solved(scene: Scene) -> Answer:
         none, distance = Labels([goal], [0.0]), _truth(scene.world, goal)
         flat = AMLE(fill="flat")
         return solve(graph, none, goal, flat, prior=distance, lift=lift, check=False)
-    if settings.method == MENDED:
-        return solve(graph, labels_of(scene), goal, mend=True, lift=lift, check=False)
     method = parse_method(settings.method)
     return solve(graph, labels_of(scene), goal, method, lift=lift, check=False)
 
@@ -214,8 +210,17 @@ def words(scene: Scene, panel: int) -> dict[str, Any]:
     """Return the summary of ``wf.solve(…)``, line by line."""
     found = answer(scene, panel)
     facts = found.facts(scene.world.names)
-    facts["advice"] = advise(found, facts, ON_THE_PAGE)
-    return {"lines": [{"word": word, "text": text} for word, text in lines(facts)]}
+    return {"lines": [{"word": word, "text": _on_the_page(text)} for word, text in lines(facts)]}
+
+
+def _on_the_page(text: str) -> str:
+    """Return a text with its options as the buttons of the page."""
+
+    def spell(option: Option) -> str:
+        one = f"{option.name} {option.value}"
+        return ON_THE_PAGE.get(one) or ON_THE_PAGE.get(option.name) or str(option)
+
+    return text.render(spell) if isinstance(text, Message) else text
 
 
 def state(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
@@ -279,8 +284,6 @@ def why(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
     x = as_vertex(vertex, "state", found.graph.num_vertices)
     if method == DISTANCE:
         return {"labels": [], "text": "The graph distance uses no labels."}
-    if method == MENDED:
-        return {"labels": [], "text": "All labels together determine the mended lengths."}
     if not np.isfinite(found.field.values[x]):
         return {"labels": [], "text": "No label can be reached from here, so there is no value."}
     vertices, weights = found.field.influence(x)
@@ -314,10 +317,10 @@ def route(scene: Scene, panel: int, start: int) -> dict[str, Any]:
 def verdict(scene: Scene, panel: int) -> dict[str, Any]:
     """Return whether the labels beat the plain graph distance."""
     graph, labels = graph_of(scene.world), labels_of(scene)
-    found = recommend(graph, labels, scene.goal, time_limit=_PATIENCE)
+    found = recommend(graph, labels, scene.goal, time_limit=_VERDICT_SECONDS)
     return {
-        "verdict": found.verdict,
-        "remarks": list(found.remarks_for(ON_THE_PAGE)),
+        "verdict": _on_the_page(found.verdict),
+        "remarks": list(map(_on_the_page, found.remarks)),
         "labels_pay": bool(found.labels_pay),
     }
 
@@ -352,29 +355,10 @@ def find_contradictions(scene: Scene) -> dict[str, Any]:
     }
 
 
-def mend_graph(scene: Scene) -> dict[str, Any]:
-    """Fit the lengths to the labels; return the finding and the edges that stand out."""
-    graph = graph_of(scene.world)
-    found = mend(graph, labels_of(scene), scene.goal)
-    arcs = found.suspects[:_MOST_MARKED]
-    finding = found.finding(scene.world.names)
-    edges = [[int(graph.tails[e]), int(graph.indices[e])] for e in arcs]
-    named = (each for each in found.findings if each.named and each.kind == "false edge")
-    false = np.concatenate([np.empty(0, np.int64), *(each.where for each in named)])
-    return {
-        "finding": f"{finding[:1].upper()}{finding[1:]}.",
-        "unchanged": found.unchanged,
-        "edges": edges,
-        "unreal": np.isin(arcs, false).tolist(),
-        "believed": [float(graph.lengths[e]) for e in arcs],
-        "lengths": [float(found.graph.lengths[e]) for e in arcs],
-    }
-
-
 def false_sinks(scene: Scene, panel: int) -> dict[str, Any]:
     """Return the labels that `drop_false_sinks` drops."""
     word = scene.panels[panel].method
-    method = AMLE() if word in (DISTANCE, MENDED) else parse_method(word)
+    method = AMLE() if word == DISTANCE else parse_method(word)
     kept = drop_false_sinks(graph_of(scene.world), labels_of(scene), scene.goal, method)
     return {"dropped": kept.dropped.tolist(), "rounds": kept.rounds}
 
@@ -390,8 +374,8 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
     written = ["import numpy as np", "import wayfield as wf", ""]
 
     # the graph; one with many edges is read from the exported file
-    world_is_large = isinstance(world, Network) and world.tails.size > _SHORT
-    if isinstance(world, Maze):
+    world_is_large = isinstance(world, GraphWorld) and world.tails.size > _WRITTEN_OUT
+    if isinstance(world, MazeWorld):
         known = (name for name in layout_names() if load_layout(name) == world.layout)
         layout = f"wf.Layout.from_text({world.layout.to_text()!r})"
         if name := next(known, ""):
@@ -438,8 +422,6 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
     # the call
     if settings.method == DISTANCE:
         how = 'wf.AMLE(fill="flat"), prior=wf.cost_to_go(graph, goal)'
-    elif settings.method == MENDED:
-        how = "mend=True"
     else:
         how = f"wf.{describe(parse_method(settings.method))}"
     how += ", lift=True" if settings.lift else ""

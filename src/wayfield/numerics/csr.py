@@ -15,8 +15,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ..typing import BoolArray, FloatArray, IntArray
 from .jit import njit
@@ -255,6 +253,9 @@ def renumber(arcs: Arcs) -> Renumbered | None:
     tails = np.searchsorted(arcs.indptr, sample, side="right") - 1
     if np.abs(tails - arcs.indices[sample]).mean() < APART * n or expands(arcs):
         return None
+    from scipy.sparse import csr_array  # slow to import, and needed on large graphs only
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
     pattern = csr_array((np.ones(m, np.int8), arcs.indices, arcs.indptr), shape=(n, n))
     order = np.asarray(reverse_cuthill_mckee(pattern, symmetric_mode=True))
     number = np.empty_like(order)

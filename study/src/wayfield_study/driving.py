@@ -29,8 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,11 +37,10 @@ from numpy.typing import ArrayLike, NDArray
 from wayfield.checks import LARGEST, as_flag, as_vertex, as_vertices, as_whole, frozen
 from wayfield.errors import InputError
 from wayfield.graphs.graph import Graph, arc_slots, check_graph
-from wayfield.numerics.csr import Arcs, first_asymmetry, reverse_arcs
+from wayfield.numerics.csr import Arcs, reverse_arcs
 from wayfield.numerics.shortest import dijkstra
 from wayfield.travel.fitting import Mended
 from wayfield.typing import BoolArray, FloatArray, IntArray
-from wayfield.words import number_of
 
 from .kernels.driving import plan_ahead, room_for_search
 
@@ -60,37 +58,20 @@ Step: TypeAlias = Callable[[int, int], tuple[int, float]]
 
 Pair: TypeAlias = tuple[int, int]
 
-WALK = [
-    ("reached", bool), ("stopped", bool), ("predicted", float), ("paid", float),
-    ("steps", np.int64), ("found", np.int64),
-]  # fmt: skip
-"""Columns recorded for each walk, and their types: the first fields of `Drive`."""
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Drive:
-    """The outcome of each start, and what was learnt about the graph.
+class Drive(NamedTuple):
+    """The outcome of the walk from each start.
 
     Attributes
     ----------
     reached : (k,) bool array
         Whether the walk reached the goal.
-    stopped : (k,) bool array
-        Whether the walk stopped at the cap on steps. A walk that neither reached the goal nor
-        stopped had refuted every path it knew.
     predicted : (k,) float array
         Expected cost of the walk when it started; inf if there was no path.
     paid : (k,) float array
         Cost of the walk up to its end, failed attempts included.
-    steps, found : (k,) int64 arrays
-        Attempts, and the number of arcs they refuted.
-    learnt : (m,) float array
-        Cost of each arc as experienced over all walks: inf if refuted, NaN if never tried.
-    graph : Graph
-        The graph with everything learnt: refuted arcs removed, costs as paid, and arcs to where the
-        refuted ones led instead. It is directed if the two directions of an edge now differ.
-    unknown : int
-        Number of arcs of the world that the graph lacks. None of them was tried.
+    found : (k,) int64 array
+        Number of arcs that the walk refuted.
 
     Examples
     --------
@@ -99,34 +80,14 @@ class Drive:
     >>> believed = wf.Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 3])
     >>> world = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])  # no edge 0 - 3
     >>> trip = drive(believed, world, [3], goal=0)
-    >>> trip
-    Drive(1 start: 1 reached, 1 arc refuted)
-    >>> trip.predicted, trip.paid  # a failed attempt, and the detour
-    (array([1.]), array([4.]))
+    >>> trip.predicted, trip.paid, trip.found  # a failed attempt, and the detour
+    (array([1.]), array([4.]), array([1]))
     """
 
     reached: BoolArray
-    stopped: BoolArray
     predicted: FloatArray
     paid: FloatArray
-    steps: NDArray[np.int64]
     found: NDArray[np.int64]
-    learnt: FloatArray
-    graph: Graph
-    unknown: int = 0
-
-    @property
-    def refuted(self) -> NDArray[np.int64]:
-        """Arcs of the graph that do not lead where it says."""
-        return np.flatnonzero(np.isinf(self.learnt))
-
-    def __repr__(self) -> str:
-        starts, arcs = self.reached.size, self.refuted.size
-        ends = [f"{int(self.reached.sum()):,} reached"]
-        if self.stopped.any():
-            ends.append(f"{int(self.stopped.sum()):,} stopped at the cap")
-        ends.append(f"{number_of(arcs, 'arcs')} refuted")
-        return f"Drive({number_of(starts, 'starts')}: {', '.join(ends)})"
 
 
 def drive(
@@ -179,18 +140,18 @@ def drive(
     memory = as_flag(memory, "memory")
     patience = as_whole(patience, "patience", least=1)
     cap = 10 * n + 1000 if max_steps is None else as_whole(max_steps, "max_steps", least=0)
-    step, unknown = world, 0
+    step = world
     if isinstance(world, Graph):
         if world.num_vertices != n:
             raise InputError(
                 f"world must have the {n:,} vertices of the graph, got {world.num_vertices:,}"
             )
-        # cost of the graph's arcs in the world, inf if missing, and the number of arcs it lacks
+        # cost of the graph's arcs in the world; what a missing one costs is what is believed
         place = arc_slots(world, believed.tails, believed.indices)
         there = place >= 0
         if world.num_arcs and believed.num_arcs and not there.any():
             raise InputError("no arc of the world is an arc of the graph: is it another graph?")
-        unknown, patience = world.num_arcs - int(there.sum()), 1
+        patience = 1
         cost = plain.lengths.copy()
         cost[there] = world.lengths[place[there]]
 
@@ -202,25 +163,7 @@ def drive(
         raise InputError(
             f"world must be a Graph or a function step(x, y) -> (z, cost), got {world!r}"
         )
-    return _Walker(believed, plain, step, end, patience).drive(begin, memory, cap, unknown)
-
-
-def _known_now(graph: Graph, learnt: FloatArray, led: dict[Pair, float]) -> Graph:
-    """Return the graph with learnt costs, without refuted arcs, and with arcs to where they led."""
-    tried = ~np.isnan(learnt)
-    if not tried.any():
-        return graph
-    lengths = np.where(tried, learnt, graph.lengths)
-    there = np.isfinite(lengths)
-    tails = np.concatenate([graph.tails[there], [x for x, _ in led]]).astype(np.int64)
-    heads = np.concatenate([graph.indices[there], [z for _, z in led]]).astype(np.int64)
-    costs = np.concatenate([lengths[there], list(led.values())])
-    n, positions = graph.num_vertices, graph.positions
-    known = Graph.from_edges(tails, heads, costs, n, directed=True, positions=positions)
-    known = replace(known, names=graph.names)
-    if not graph.directed and first_asymmetry(known.arcs) < 0:
-        return replace(known, directed=False)
-    return known
+    return _Walker(believed, plain, step, end, patience).drive(begin, memory, cap)
 
 
 def _slot(arcs: Arcs, x: int, y: int) -> tuple[int, bool]:
@@ -278,18 +221,14 @@ class _Walker:
     The true cost of an arc that was just taken does not change the plan: a shortest path from its
     head does not lead through it.
 
-    `learnt` and `led` hold the findings of all walks: the cost of each arc tried, inf if refuted,
-    and where refuted arcs led. The rest is the walker's memory: what it believes of the mended
-    graph and of the graph as given, which arc to try to get from x to z, and where failed attempts
-    ended before their arc was refuted.
+    Its memory is what it believes of the mended graph and of the graph as given, which arc to try
+    to get from x to z, and where failed attempts ended before their arc was refuted.
     """
 
     def __init__(self, mended: Graph, plain: Graph, step: Step, goal: int, patience: int) -> None:
         self.graph, self.step, self.goal, self.patience = mended, step, goal, patience
         self.doubtful = not np.array_equal(mended.lengths, plain.lengths)
         self.given = _Belief(mended.arcs, goal), _Belief(plain.arcs, goal)
-        self.learnt: dict[Pair, float] = {}
-        self.led: dict[Pair, float] = {}
         self.forget()
 
     def forget(self) -> None:
@@ -299,41 +238,33 @@ class _Walker:
         self.failures: dict[Pair, list[int]] = {}
         self.knows_more = False
 
-    def drive(self, starts: IntArray, memory: bool, cap: int, unknown: int) -> Drive:
+    def drive(self, starts: IntArray, memory: bool, cap: int) -> Drive:
         """Walk from every start, and return how the walks ended."""
         every = wait = DOUBT_EVERY
-        walks: list[tuple[bool, bool, float, float, int, int]] = []
-        for start in starts.tolist():
+        reached, found = np.zeros(starts.size, np.bool_), np.zeros(starts.size, np.int64)
+        predicted, paid = np.empty((2, starts.size))
+        for k, start in enumerate(starts.tolist()):
             if self.knows_more and not memory:
                 self.forget()
-            predicted, way = self.mended.plan(start)
+            expected, way = self.mended.plan(start)
             limit = None
             if memory and self.doubtful:
                 hoped, _ = self.plain.plan(start)
-                gains = hoped < predicted * SURELY
+                gains = hoped < expected * SURELY
                 wait -= gains
                 if gains and wait <= 0:
-                    limit = hoped + DOUBT_RISK * (predicted - hoped)
+                    limit = hoped + DOUBT_RISK * (expected - hoped)
                 way = (self.mended if limit is None else self.plain).plan(start)[1]
-            reached, stopped, paid, steps, found = self.walk(start, way, limit, cap)
-            walks.append((reached, stopped, predicted, paid, steps, found))
+            predicted[k] = expected
+            reached[k], paid[k], found[k] = self.walk(start, way, limit, cap)
             if limit is not None:
-                every = wait = max(every // 2, 1) if paid < predicted * SURELY else 2 * every
-        # the costs of the graph's arcs as experienced; NaN if never tried
-        learnt = np.full(self.graph.num_arcs, np.nan)
-        for (x, y), cost in self.learnt.items():
-            place, there = _slot(self.graph.arcs, x, y)
-            if there:
-                learnt[place] = cost
-        table = np.array(walks, WALK)
-        ends: dict[str, Any] = {name: frozen(table[name]) for name, _ in WALK}
-        graph = _known_now(self.graph, learnt, self.led)
-        return Drive(**ends, learnt=frozen(learnt), graph=graph, unknown=unknown)
+                every = wait = max(every // 2, 1) if paid[k] < expected * SURELY else 2 * every
+        return Drive(*map(frozen, (reached, predicted, paid, found)))
 
     def walk(
         self, x: int, way: list[int], limit: float | None, cap: int
-    ) -> tuple[bool, bool, float, int, int]:
-        """Walk from x; return whether it arrived or stopped, the cost, attempts and refuted arcs.
+    ) -> tuple[bool, float, int]:
+        """Walk from x; return whether it arrived, the cost, and the number of refuted arcs.
 
         With a `limit`, doubt the mend until the cost paid plus the remaining cost exceeds it.
         """
@@ -350,12 +281,12 @@ class _Walker:
             steps += 1
             if z == y:
                 self.failures.pop((x, y), None)
-                self.note(x, y, arc, cost)
+                self.note(arc, cost)
             else:
                 found += self.failed(x, y, arc, z, cost)
                 way = (self.mended if limit is None else self.plain).plan(z)[1]
             x = z
-        return x == self.goal, bool(way), paid, steps, found
+        return x == self.goal, paid, found
 
     def attempt(self, x: int, y: int) -> tuple[int, float]:
         """Try to go from x to y, by the arc that is known to lead there if there is one."""
@@ -370,9 +301,8 @@ class _Walker:
             raise InputError(f"{whose} must have a positive cost, got {price}")
         return place, price
 
-    def note(self, x: int, y: int, arc: int, cost: float) -> None:
+    def note(self, arc: int, cost: float) -> None:
         """Record the cost of an arc; inf if it does not exist."""
-        self.learnt[x, y] = cost
         self.knows_more |= self.mended.learn(arc, cost)
         self.plain.learn(arc, cost)
 
@@ -383,7 +313,7 @@ class _Walker:
         landings.append(z)
         if len(landings) < self.patience:
             return False
-        self.note(x, y, arc, np.inf)
+        self.note(arc, np.inf)
         place, there = _slot(self.mended.arcs, x, z)
         if z != x and len(set(landings)) == 1 and not there:  # an arc that the graph does not have
             beliefs = []
@@ -395,5 +325,4 @@ class _Walker:
                 beliefs.append(_Belief(arcs, self.goal))
             self.mended, self.plain = beliefs
             self.by_trying[x, z] = y
-            self.led[x, z] = cost
         return True

@@ -77,7 +77,6 @@ def test_agrees_with_planning_anew_at_every_step(seed: int, memory: bool) -> Non
     assert trip.reached.tolist() == reached
     assert trip.paid == pytest.approx(paid)
     assert trip.found.tolist() == found
-    assert not trip.stopped.any()
     set_out = wf.cost_to_go(graph, goal)[starts]
     assert np.allclose(
         trip.predicted[:1] if memory else trip.predicted, set_out[: 1 if memory else 12]
@@ -93,9 +92,8 @@ def test_a_function_for_a_world_is_the_same_walk(seed: int, memory: bool) -> Non
     starts = rng.integers(0, 25, 10)
     one = drive(graph, world, starts, goal, memory)
     other = drive(graph, as_step(world, graph), starts, goal, memory)
-    for name in ("reached", "stopped", "predicted", "paid", "steps", "found", "learnt"):
-        assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True), name
-    assert arcs(one.graph) == arcs(other.graph)
+    for name in ("reached", "predicted", "paid", "found"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -110,7 +108,6 @@ def test_with_the_truth_every_start_pays_the_least_cost(seed: int) -> None:
     assert (trip.paid[able] == truth[able]).all()
     assert (trip.predicted == truth).all()
     assert not trip.found.any()
-    assert trip.refuted.size == 0
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -129,21 +126,12 @@ def test_arrives_wherever_the_world_allows(seed: int) -> None:
     assert (trip.paid[trip.reached] >= truth[trip.reached] - 1e-9).all()
 
 
-def test_what_was_learnt_is_in_the_graph() -> None:
+def test_a_drive_counts_what_it_refuted() -> None:
     believed = wf.Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 3])
     world = wf.Graph.from_edges([0, 1, 2], [1, 2, 3], [1.0, 5.0, 1.0])
     trip = drive(believed, world, [3], goal=0)
-    assert repr(trip) == "Drive(1 start: 1 reached, 1 arc refuted)"
-    assert [(int(believed.tails[e]), int(believed.indices[e])) for e in trip.refuted] == [(3, 0)]
-    known = arcs(trip.graph)
-    assert (3, 0) not in known
-    assert known[0, 3] == 1.0  # never tried from this side
-    assert known[2, 1] == 5.0
-    assert trip.graph.directed
-    assert np.isnan(trip.learnt).sum() == believed.num_arcs - 4
-    nothing = drive(believed, world, [0], goal=0)
-    assert nothing.graph is believed
-    assert nothing.steps.tolist() == [0]
+    assert [column.tolist() for column in trip] == [[True], [1.0], [8.0], [1]]
+    assert [column.tolist() for column in drive(believed, world, [0], 0)] == [[True], [0], [0], [0]]
 
 
 def test_memory_makes_the_second_walk_cheaper() -> None:
@@ -187,8 +175,8 @@ def test_doubting_a_mend_is_the_same_walk_in_a_graph_and_by_steps(seed: int) -> 
     starts = rng.integers(0, 25, 60)
     one = drive(mended, world, starts, 0, memory=True)
     other = drive(mended, as_step(world, graph), starts, 0, memory=True)
-    for name in ("reached", "predicted", "paid", "steps", "found", "learnt"):
-        assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True), name
+    for name in ("reached", "predicted", "paid", "found"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
 
 
 def test_memory_overrules_a_mend_that_was_wrong() -> None:
@@ -231,9 +219,6 @@ def test_teleports_are_learnt_and_used() -> None:
     assert trip.predicted.tolist() == [6.0, 4.0]
     assert trip.found.tolist() == [1, 0]
     assert tried.count((4, 3)) == 2
-    known = arcs(trip.graph)
-    assert known[4, 1] == 1.0
-    assert (4, 3) not in known
 
 
 def test_patience_outlasts_slips() -> None:
@@ -248,29 +233,19 @@ def test_patience_outlasts_slips() -> None:
     ring = wf.Graph.from_edges(range(6), [1, 2, 3, 4, 5, 0])
     hasty = drive(ring, step, [4], 0)
     assert not hasty.reached.any()
-    assert not hasty.stopped.any()
+    assert hasty.found.tolist() == [2]
     tries.clear()
     calm = drive(ring, step, [4], 0, patience=3)
     assert calm.reached.all()
     assert calm.found.tolist() == [1]
 
 
-def test_a_cap_on_steps_ends_what_would_not_end() -> None:
-    trip = drive(path(5), lambda x, y: (x, 1.0), [4], 0, patience=10**9, max_steps=50)
-    assert trip.steps.tolist() == [50]
-    assert trip.stopped.tolist() == [True]
-    assert repr(trip) == "Drive(1 start: 0 reached, 1 stopped at the cap, 0 arcs refuted)"
-    by_default = drive(path(5), lambda x, y: (x, 1.0), [4], 0, patience=10**9)
-    assert by_default.steps.tolist() == [1050]
+@pytest.mark.parametrize(("cap", "tries"), [(50, 50), (None, 1050)])
+def test_a_cap_on_steps_ends_what_would_not_end(cap: int | None, tries: int) -> None:
+    trip = drive(path(5), lambda x, y: (x, 1.0), [4], 0, patience=10**9, max_steps=cap)
+    assert (trip.reached.tolist(), trip.paid.tolist()) == ([False], [tries])
     compiled = drive(path(5), path(5), [4, 2], 0, max_steps=2)
-    assert compiled.stopped.tolist() == [True, False]
-    assert compiled.reached.tolist() == [False, True]
-
-
-def test_arcs_of_the_world_that_the_graph_lacks_are_counted() -> None:
-    world = wf.Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 3])
-    trip = drive(path(4), world, [3], 0)
-    assert (trip.unknown, trip.paid.tolist()) == (2, [3.0])
+    assert (compiled.reached.tolist(), compiled.paid.tolist()) == ([False, True], [2.0, 2.0])
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from wayfield_study.engine import Records, Row, Store, Task, by_experiment, run
 from wayfield_study.engine.tasks import headline
 from wayfield_study.experiments import STUDIES
 from wayfield_study.experiments.wrong_graphs import every_world, sources
-from wayfield_study.experiments.wrong_graphs._common import (
+from wayfield_study.experiments.wrong_graphs.common import (
     WALKS,
     WrongCell,
     clearly_above,
@@ -23,7 +23,7 @@ from wayfield_study.experiments.wrong_graphs._common import (
     read_grid,
     say_gain,
 )
-from wayfield_study.experiments.wrong_graphs._worlds import WRONG_WORLDS
+from wayfield_study.experiments.wrong_graphs.worlds import WRONG_WORLDS
 from wayfield_study.report import Provenance, write_report
 
 STUDY = STUDIES["wrong-graphs"]

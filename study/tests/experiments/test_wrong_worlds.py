@@ -9,7 +9,7 @@ import pytest
 
 import wayfield as wf
 from wayfield import travel
-from wayfield_study.experiments.wrong_graphs._common import (
+from wayfield_study.experiments.wrong_graphs.common import (
     WALKS,
     WalkResults,
     WrongCell,
@@ -17,7 +17,7 @@ from wayfield_study.experiments.wrong_graphs._common import (
     row,
     rows_of,
 )
-from wayfield_study.experiments.wrong_graphs._worlds import WRONG_WORLDS, make_wrong_world
+from wayfield_study.experiments.wrong_graphs.worlds import WRONG_WORLDS, make_wrong_world
 
 SIZE = 0.2
 COMPILED = "NUMBA_DISABLE_JIT" not in os.environ

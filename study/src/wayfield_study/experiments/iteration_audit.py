@@ -27,10 +27,10 @@ from ..paper.grid import (
     papers_budget,
 )
 from ..paper.measures import measured, on_papers_cells
-from ..report import Chart, Finding, Section, Series, chart
-from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
-from ._shared import printed_points, shares, success
-from ._trial import EXACT, HARMONIC, SWEEPS, Swept, Trial
+from ..report import Chart, Section, Series, StudyFinding, chart
+from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
+from .shared import printed_points, shares, success
+from .trial import EXACT, HARMONIC, SWEEPS, Swept, Trial
 
 BUDGETS = (50, 100, 200, 500, 1000, 2000, 5000)
 STABLE = 0.95
@@ -74,14 +74,12 @@ def measures(rows: Records) -> dict[str, Measure]:
             f"{place}/residual_max": Measure(float(residual.max())),
         }
         if budget in (BUDGETS[0], BUDGETS[-1]):
-            lead = mean_of(reached - start, None, 100)
-            found[f"iteration-gap/at_{budget}/value"] = lead
+            found[f"iteration-gap/at_{budget}/value"] = mean_of(reached - start, None, 100)
 
     means = [success(swept.where(sweeps=budget), "sweeps") for budget in swept.values("sweeps")]
-    rising = float(means == sorted(means))
-    widening = float(means[-1] > means[0])  # from the same harmonic start
-    found["sentences/sweeps_never_hurt/value"] = Measure(rising)
-    found["sentences/lead_widens/value"] = Measure(widening)
+    found["sentences/sweeps_never_hurt/value"] = Measure(float(means == sorted(means)))
+    # from the same harmonic start
+    found["sentences/lead_widens/value"] = Measure(float(means[-1] > means[0]))
     if BUDGETS[-1] not in swept.values("sweeps"):  # a design stops earlier
         return found
     # the median over cells of the first budget at which success is 95 % of the converged one
@@ -112,12 +110,12 @@ def charts(rows: Records) -> list[Chart]:
     return [chart("Success against sweeps", series, ticks, names=("midrange sweeps", "success"))]
 
 
-def budget(rows: Records) -> Iterator[Finding]:
+def budget(rows: Records) -> Iterator[StudyFinding]:
     """Compare our budgets with the paper's main table, and with the one it names."""
     ours = {b: success(some, "sweeps") for b, some in rows.where(arm="sweeps").by("sweeps").items()}
     main, named = audited_success(), value(f"iterations/sweeps{PAPER_SWEEPS}/success")
     nearest = min(ours, key=lambda sweeps: abs(ours[sweeps] - main))
-    yield Finding(
+    yield StudyFinding(
         "new",
         "How many sweeps did the paper's main table get?",
         f"It names {PAPER_SWEEPS} as the approximate budget. On the audited configurations its "

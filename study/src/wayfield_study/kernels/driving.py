@@ -19,7 +19,7 @@ from wayfield.numerics.jit import njit
 from wayfield.typing import BoolArray, FloatArray, IntArray
 
 
-class Search(NamedTuple):
+class SearchStorage(NamedTuple):
     """Storage for one search; between searches `cost` is inf and nothing is settled.
 
     Attributes
@@ -49,18 +49,18 @@ class Search(NamedTuple):
     path: IntArray
 
 
-def room_for_search(arcs: Arcs) -> Search:
+def room_for_search(arcs: Arcs) -> SearchStorage:
     """Return an empty search on a graph."""
     n, m = arcs.indptr.size - 1, arcs.indices.size
     tails = np.repeat(np.arange(n, dtype=np.int64), np.diff(arcs.indptr))
     heap = Heap(np.empty(m + 1), np.empty(m + 1, np.int64))
     arrived, seen, path = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    return Search(np.full(n, inf), arrived, np.zeros(n, np.bool_), heap, seen, tails, path)
+    return SearchStorage(np.full(n, inf), arrived, np.zeros(n, np.bool_), heap, seen, tails, path)
 
 
 @njit(cache=True, nogil=True)
 def plan_ahead(
-    arcs: Arcs, toward: FloatArray, start: int, goal: int, search: Search
+    arcs: Arcs, toward: FloatArray, start: int, goal: int, search: SearchStorage
 ) -> tuple[float, int]:
     """Return the cost and number of arcs of a shortest path to `goal`; `path` holds the arcs.
 

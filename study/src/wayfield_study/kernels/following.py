@@ -30,7 +30,7 @@ from wayfield.plans.kernels import flood
 from wayfield.typing import BoolArray, FloatArray, IntArray
 
 
-class Outcome(NamedTuple):
+class TriedArcs(NamedTuple):
     """What trying arcs comes to: (m,) where one lands and at what cost; (n,) chances to slip."""
 
     lands: IntArray
@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
 def follow_all(
     graph: Arcs,
     values: FloatArray,
-    world: Outcome,
+    world: TriedArcs,
     starts: IntArray,
     goal: int,
     steep: bool,
@@ -58,7 +58,7 @@ def follow_all(
         The graph as given.
     values : (n,) float array
         Field to follow, finite wherever the goal can be reached.
-    world : Outcome
+    world : TriedArcs
         What trying arcs comes to. Nothing is learnt where one slips.
     steep : bool
         Which way to follow the field; see above.

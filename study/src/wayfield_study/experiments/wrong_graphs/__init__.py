@@ -7,9 +7,5 @@ from typing import Any
 from ...engine import Experiment
 from . import every_world, memory, sources
 
-WRONG: tuple[Experiment[Any], ...] = (
-    every_world.EXPERIMENT,
-    sources.EXPERIMENT,
-    memory.EXPERIMENT,
-)
+WRONG: tuple[Experiment[Any], ...] = (every_world.EXPERIMENT, sources.EXPERIMENT, memory.EXPERIMENT)
 """In the order of the report."""

@@ -1,6 +1,6 @@
 """Every world with few and some labels: how every arm fares.
 
-Exact costs at 1 and 5 % of the states. `run` has a row for every arm; `_common.row` describes its
+Exact costs at 1 and 5 % of the states. `run` has a row for every arm; `common.row` describes its
 columns.
 """
 
@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from wayfield.words import number_of, percent
 
 from ...engine import Records, Row
-from ...report import Chart, Finding, Scale, Series, Table, chart
-from .._shared import make_experiment
-from . import _common as common
-from ._worlds import WRONG_WORLDS
+from ...report import Chart, Scale, Series, StudyFinding, Table, chart
+from ..shared import make_experiment
+from . import common
+from .worlds import WRONG_WORLDS
 
 WORLDS = tuple(WRONG_WORLDS)
 TANGIBLE = 0.02
@@ -50,7 +50,7 @@ def tables(rows: Records) -> Iterator[Table]:
         yield common.by_world(some, f"spl-{100 * fraction:g}", title, note)
 
 
-def findings(rows: Records) -> Iterator[Finding]:
+def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report what mending is worth, where nothing helps, and what it costs where it errs."""
     if common.too_few(rows):
         return
@@ -64,7 +64,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         best = max(others, key=lambda look: arms[look.name].mean("spl"))
         gains = Records.of(common.cell_by_cell(some)).column("difference")
         lost, won = (gains < -TANGIBLE).sum(), (gains > TANGIBLE).sum()
-        yield Finding(
+        yield StudyFinding(
             "new",
             f"Does it pay to mend a wrong graph with {percent(fraction)} labels?",
             f"Mean SPL over worlds: {arms[common.OURS].mean('spl'):.3f} on the mended graph, "
@@ -92,10 +92,10 @@ def findings(rows: Records) -> Iterator[Finding]:
             text += f" Another arm is clearly better, but mend is not, in {common.named(ours)}."
         text += " Clearly: the whole 95 % interval of the paired difference lies above 0."
         question = f"Where does nothing beat replanning Dijkstra, with {percent(fraction)} labels?"
-        yield Finding("new", question, text, scope)
+        yield StudyFinding("new", question, text, scope)
     if exact := rows.where(world="exact", arm=common.OURS).rows:
         same = sum(row["spl"] == 1.0 and row["bumps"] == 0 for row in exact)
-        yield Finding(
+        yield StudyFinding(
             "new" if same == len(exact) else "differs",
             "Does mending leave a correct graph alone?",
             f"In {same} of {number_of(len(exact), 'instances')} every walk on the mended graph "

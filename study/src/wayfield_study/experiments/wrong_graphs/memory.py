@@ -15,9 +15,9 @@ import wayfield as wf
 from wayfield.travel import Mended
 
 from ...engine import Records, Row
-from ...report import Finding, Table
-from .._shared import make_experiment
-from . import _common as common
+from ...report import StudyFinding, Table
+from ..shared import make_experiment
+from . import common
 
 EPISODES = 200
 TANGIBLE = 0.005
@@ -67,7 +67,7 @@ def tables(rows: Records) -> list[Table]:
     return [Table("spl", "SPL of episodes, with memory", heads, lines)]
 
 
-def findings(rows: Records) -> Iterator[Finding]:
+def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report how the worth of labels fades."""
     if common.too_few(rows):
         return
@@ -85,7 +85,7 @@ def findings(rows: Records) -> Iterator[Finding]:
     least = f"behind by more than {TANGIBLE:g}"
     where = f"In the end a mended graph is {least} in {common.named(behind)}."
     text += where if behind else f"In no world is a mended graph {least} in the end."
-    yield Finding("new", "What are labels worth to a walker that remembers?", text)
+    yield StudyFinding("new", "What are labels worth to a walker that remembers?", text)
 
 
 EXPERIMENT = make_experiment(

@@ -15,9 +15,9 @@ import wayfield as wf
 from wayfield.words import percent
 
 from ...engine import Records, Row
-from ...report import Finding, Table
-from .._shared import make_experiment
-from . import _common as common
+from ...report import StudyFinding, Table
+from ..shared import make_experiment
+from . import common
 
 SIGMA = 0.2
 ARMS = ("dijkstra", "residual", "knn", *common.MENDS)
@@ -37,14 +37,14 @@ def run(cell: common.WrongCell) -> list[Row]:
     ]
 
 
-def noisy(case: common.Case, rng: np.random.Generator) -> common.Case:
+def noisy(case: common.WrongCase, rng: np.random.Generator) -> common.WrongCase:
     """Return the case with labels off by a random factor."""
     labels = case.labels
     factors = np.exp(SIGMA * rng.standard_normal(len(labels)) - SIGMA**2 / 2)
     return replace(case, labels=wf.Labels(labels.vertices, labels.values * factors))
 
 
-def paid(case: common.Case) -> common.Case:
+def paid(case: common.WrongCase) -> common.WrongCase:
     """Return the case with labels that replanning Dijkstra paid, walking from where they are."""
     vertices = case.labels.vertices
     walked = common.drive_by(replace(case, starts=case.world.sent[vertices]), case.graph)
@@ -59,7 +59,7 @@ def tables(rows: Records) -> Iterator[Table]:
         yield common.by_world(some, source, f"SPL if {SOURCES[source]}")
 
 
-def findings(rows: Records) -> Iterator[Finding]:
+def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report whether labels that are not exact can do harm."""
     if common.too_few(rows):
         return
@@ -71,7 +71,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         most = f"{common.named(worse)}, by at most {-min(means.values()):.3f}"
         text += f"On average it is worse in {most if worse else 'no world'}."
         question = f"Can mending do harm if {SOURCES[source]}?"
-        yield Finding("new", question, text, f"{percent(FRACTION)} labels.")
+        yield StudyFinding("new", question, text, f"{percent(FRACTION)} labels.")
 
 
 EXPERIMENT = make_experiment(

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 import wayfield as wf
 from wayfield import travel
-from wayfield import travel as mending
 from wayfield.fields import Method
 from wayfield.travel import Mended, MendMethod
 from wayfield.travel.trips import Bound
@@ -35,10 +34,10 @@ from wayfield_study.driving import drive
 from ...engine import Profile, Records, Row
 from ...engine.config import one_of, read_lists, real, whole
 from ...engine.statistics import t_interval
-from ...kernels.following import Outcome, follow_all
+from ...kernels.following import TriedArcs, follow_all
 from ...report import Look, Table
-from .._shared import Settings
-from ._worlds import WRONG_WORLDS, WrongWorld, make_wrong_world
+from ..shared import Settings
+from .worlds import WRONG_WORLDS, WrongWorld, make_wrong_world
 
 NEIGHBOURS = 5
 """Labels that an estimate by coordinates rests on."""
@@ -55,7 +54,7 @@ SMALL = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class WrongCase:
     """A world, what is known of it beside its graph, and where walks begin.
 
     Attributes
@@ -110,7 +109,7 @@ class WrongCell(Settings):
     seed: int
     size: float = 1.0
 
-    def draw(self) -> Case:
+    def draw(self) -> WrongCase:
         """Make the world; draw exact labels, the goal's first, and starts."""
         world = make_wrong_world(self.world, self.seed, self.size)
         n = world.graph.num_vertices
@@ -118,7 +117,7 @@ class WrongCell(Settings):
         count = max(FEWEST, round(self.label_fraction * n))
         vertices = np.append(world.goal, self.rng(99).choice(others, count, replace=False))
         labels = wf.Labels(vertices, world.truth[vertices])
-        return Case(world, labels, self.starts(world), seed=self.seed)
+        return WrongCase(world, labels, self.starts(world), seed=self.seed)
 
     def starts(self, world: WrongWorld, count: int = STARTS) -> NDArray[np.int64]:
         """Draw where walks begin."""
@@ -178,7 +177,7 @@ class WalkResults(NamedTuple):
     chosen: str = ""
 
 
-def drive_by(case: Case, graph: wf.Graph | Mended, memory: bool = False) -> WalkResults:
+def drive_by(case: WrongCase, graph: wf.Graph | Mended, memory: bool = False) -> WalkResults:
     """Walk by lengths, replanning."""
     world, cap = case.world, case.world.max_steps
     # where steps slip, no number of failures refutes an arc
@@ -189,27 +188,27 @@ def drive_by(case: Case, graph: wf.Graph | Mended, memory: bool = False) -> Walk
 
 
 def follow(
-    case: Case, values: FloatArray, *, steep: bool = True, learns: bool = True
+    case: WrongCase, values: FloatArray, *, steep: bool = True, learns: bool = True
 ) -> WalkResults:
     """Walk by a field, lifted so that it descends to the goal; see `kernels.following`."""
     world = case.world
-    outcome = Outcome(world.lands, world.costs, world.slips)
+    outcome = TriedArcs(world.lands, world.costs, world.slips)
     how = world.goal, steep, learns, world.max_steps, np.random.default_rng(case.seed)
     return WalkResults(*follow_all(case.graph.arcs, values, outcome, case.starts, *how))
 
 
-def mended(case: Case, method: MendMethod = BEST) -> Mended:
+def mended(case: WrongCase, method: MendMethod = BEST) -> Mended:
     """Fit the graph to the labels."""
-    return mending.mend(case.graph, case.labels, case.world.goal, method, bound=case.bound)
+    return travel.mend(case.graph, case.labels, case.world.goal, method, bound=case.bound)
 
 
-def _extension(case: Case, method: Method, prior: bool = False) -> WalkResults:
+def _extension(case: WrongCase, method: Method, prior: bool = False) -> WalkResults:
     """Follow an extension of the labels; with `prior`, of what they add to the distances."""
     known = wf.cost_to_go(case.graph, case.world.goal) if prior else None
     return follow(case, wf.extend(case.graph, case.labels, method, prior=known, check=False).values)
 
 
-def _nearest_labels(case: Case) -> WalkResults:
+def _nearest_labels(case: WrongCase) -> WalkResults:
     """Follow the mean of the nearest labels in coordinates, weighted by nearness; no graph."""
     places, labels = case.graph.positions, case.labels
     assert places is not None
@@ -221,11 +220,11 @@ def _nearest_labels(case: Case) -> WalkResults:
     return follow(case, np.asarray(values), steep=False)
 
 
-def _mended_walk(case: Case, method: MendMethod) -> WalkResults:
+def _mended_walk(case: WrongCase, method: MendMethod) -> WalkResults:
     return drive_by(case, mended(case, method))
 
 
-def _oracle(case: Case) -> WalkResults:
+def _oracle(case: WrongCase) -> WalkResults:
     """Walk knowing the world."""
     world = case.world
     if world.slippery:
@@ -243,7 +242,7 @@ MENDS: Mapping[str, MendMethod] = {
 }
 """Mend methods by the names of their arms."""
 _AMLE, _HARMONIC = wf.AMLE(bracket=False), wf.Harmonic(bracket=False)
-WALKS: Mapping[str, Callable[[Case], WalkResults]] = {
+WALKS: Mapping[str, Callable[[WrongCase], WalkResults]] = {
     "static": lambda case: follow(case, wf.cost_to_go(case.graph, case.world.goal), learns=False),
     "dijkstra": lambda case: drive_by(case, case.graph),
     "lowest_index": lambda case: follow(case, np.zeros(case.graph.num_vertices), steep=False),
@@ -294,7 +293,7 @@ def row(arm: str, walked: WalkResults, least: FloatArray) -> Row:
     }
 
 
-def rows_of(case: Case, arms: Sequence[str] = tuple(WALKS)) -> list[Row]:
+def rows_of(case: WrongCase, arms: Sequence[str] = tuple(WALKS)) -> list[Row]:
     """Return one row for every arm."""
     return [row(arm, WALKS[arm](case), case.least) for arm in arms]
 
