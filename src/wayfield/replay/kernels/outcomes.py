@@ -425,7 +425,8 @@ def find_nearest(
                     break
                 squared = 0.0
                 for c in range(places.shape[1]):
-                    squared += (points[q, c] - places[at, c]) ** 2
+                    gap = points[q, c] - places[at, c]
+                    squared += gap * gap
                 if squared <= best[k - 1]:
                     i, slot = order[at], k
                     while slot > 0 and (
