@@ -80,5 +80,9 @@ def as_markdown() -> str:
         ]
         parts.append("")
     parts.append("## What no theorem covers\n")
-    parts += [f"- {row[0]}, {row[1]}" for row in tables() if NONE in row[-1]]
+    parts += [
+        f"- {row[0]}" + ("" if row[1] == NONE else f" ({row[1].replace(NONE, 'not covered')})")
+        for row in tables()
+        if NONE in row[1]
+    ]
     return "\n".join(parts)
