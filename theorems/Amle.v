@@ -32,11 +32,12 @@ Proof.
     assert (A : S_up G v x <= S_up G u x). { apply steepest_le; [apply steepest_nonneg|]. intros a Ha.
       eapply Rle_trans; [|apply fall_le_steepest; exact Ha]. apply in_into in Ha. destruct Ha as [Ha Eh]. unfold fall.
       apply div_le; [now apply Pos|]. assert (Ht : In (tail a) D) by (apply (Wi a Ha); now rewrite Eh). specialize (Mm _ Ht).
-      rewrite Eh. lra. } assert (B : S_down G u x <= S_down G v x).
-    { apply steepest_le; [apply steepest_nonneg|]. intros a Ha. eapply Rle_trans; [|apply fall_le_steepest; exact Ha].
-      apply in_out in Ha. destruct Ha as [Ha Et]. unfold fall.
+      rewrite Eh. lra. }
+    assert (B : S_down G u x <= S_down G v x). { apply steepest_le; [apply steepest_nonneg|]. intros a Ha.
+      eapply Rle_trans; [|apply fall_le_steepest; exact Ha]. apply in_out in Ha. destruct Ha as [Ha Et]. unfold fall.
       apply div_le; [now apply Pos|]. assert (Hh : In (head a) D) by (apply (Wi a Ha); now rewrite Et). specialize (Mm _ Hh).
-      rewrite Et. lra. } pose proof (Sub x Hx (NL x Hx E)). pose proof (Sup x Hx (NL x Hx E)). lra. }
+      rewrite Et. lra. }
+    pose proof (Sub x Hx (NL x Hx E)). pose proof (Sup x Hx (NL x Hx E)). lra. }
   (* where there is a slope, v would climb for ever *)
   assert (Flat : forall x, In x D -> v x - u x = mu -> S_up G v x = 0).
   { intros x Hx E. destruct (Req_dec (S_up G v x) 0) as [|NZ]; [assumption|exfalso].
@@ -53,9 +54,11 @@ Proof.
     unfold fall in Eq. apply div_eq in Eq; [|assumption]. rewrite Eh in Eq.
     assert (Et : v (tail a) - u (tail a) = mu) by lra. assert (Up : v z < v (tail a)).
     { unfold S_up in Pz. rewrite <- Fa in Pz. unfold fall in Pz. rewrite div_pos in Pz by assumption.
-      rewrite Eh in Pz. lra. } destruct (Four _ Ht Et) as (G1 & G2 & G3). assert (Q : 0 < S_up G v (tail a)).
+      rewrite Eh in Pz. lra. }
+    destruct (Four _ Ht Et) as (G1 & G2 & G3). assert (Q : 0 < S_up G v (tail a)).
     { rewrite G1, G2, G3. eapply Rlt_le_trans with (fall v a); [unfold S_up in Pz; lra|].
-      apply fall_le_steepest, in_out. auto. } specialize (Mz _ Ht (conj Et Q)). lra. }
+      apply fall_le_steepest, in_out. auto. }
+    specialize (Mz _ Ht (conj Et Q)). lra. }
   destruct Way as [[Und Rea]|[Slope|Stay]].
   - (* plateaus spread to a label *)
     assert (C : forall a, In a G -> In (tail a) D -> v (tail a) - u (tail a) = mu -> v (head a) - u (head a) = mu).
@@ -70,10 +73,12 @@ Proof.
         destruct (Rtotal_order (w (head a)) (w (tail a))) as [Lt|[Eq|Gt]]; [exfalso|exact Eq|exfalso].
         - assert (0 < (w (tail a) - w (head a)) / len a) by (apply div_pos; lra). lra.
         - assert (0 < (w (head a) - w (tail a)) / len a) by (apply div_pos; lra). lra. }
-      rewrite (Level v), (Level u); lra. } assert (K : forall x, reaches G L x -> In x D -> v x - u x = mu -> False).
+      rewrite (Level v), (Level u); lra. }
+    assert (K : forall x, reaches G L x -> In x D -> v x - u x = mu -> False).
     { induction 1 as [x Hx|a Ha _ IH]; intros HD E.
       - now apply (NL x HD E).
-      - apply IH; [now apply (Wi a Ha) | now apply C]. } apply (K m); auto.
+      - apply IH; [now apply (Wi a Ha) | now apply C]. }
+    apply (K m); auto.
   - (* no plateaus *) assert (E : v m - u m = mu) by reflexivity.
     destruct (Four _ Hm E) as (F1 & F2 & F3). pose proof (Flat _ Hm E) as Z.
     destruct (Slope m Hm (NL m Hm E)) as (a & Ha & Et & [Dv|Du]);
@@ -90,5 +95,6 @@ Proof.
       - pose proof (proj1 (Wi a Ha) HD) as Hh. apply IH; [assumption|]. destruct (Four _ HD Em) as (F1 & F2 & F3).
         pose proof (Flat _ HD Em) as Z. assert (Q : ~ 0 < fall v a).
         { assert (fall v a <= S_down G v (tail a)) by (apply fall_le_steepest, in_out; auto). lra. }
-        rewrite fall_pos in Q by now apply Pos. specialize (Mm _ Hh). lra. } now apply (K m (Stay m Hm)).
+        rewrite fall_pos in Q by now apply Pos. specialize (Mm _ Hh). lra. }
+    now apply (K m (Stay m Hm)).
 Qed.

@@ -176,7 +176,8 @@ Proof.
         pose proof (pow_down lam (S (rank (next o))) (rank x) Hl Wo). lra. }
       assert (lam * lam ^ rank x < count o / size k * (M + 2 - Z (next o))).
       { apply Rlt_le_trans with (count o / size k * lam ^ rank x);
-          [apply Rmult_lt_compat_r; lra | apply Rmult_le_compat_l; lra]. } unfold Z at 2. rewrite Lv, Ix. simpl. lra.
+          [apply Rmult_lt_compat_r; lra | apply Rmult_le_compat_l; lra]. }
+      unfold Z at 2. rewrite Lv, Ix. simpl. lra.
     - destruct (upper x Hx Ix) as [_ S2]. specialize (S2 En). rewrite Pl in S2. destruct S2 as (Fi & _ & _).
       pose proof (Fall x k Hx Ix En Pl) as F. unfold Z at 2. rewrite Lv, Ix.
       apply Rle_lt_trans with (mean k (fun o => W (next o) + M1)); [|rewrite mean_plus, mean_const by assumption; lra].

@@ -37,8 +37,8 @@ Hypothesis Le : legal n choices quits pi.
 Theorem theorem_I : hopeless -> forall h x, (x < n)%nat -> infinite x = true -> ~ surely ends pi h x.
 Proof.
   intros Ho. assert (Main : forall l h x, (x < n)%nat -> infinite x = true -> layer x = l -> ~ surely ends pi h x).
-  2:{ intros h x Hx Ix. now apply (Main (layer x)). } induction l as [l IHl] using lt_wf_ind. intros h x Hx Ix Lx Su.
-  assert (One : forall t, 1 <= alive ends pi t h x).
+  2:{ intros h x Hx Ix. now apply (Main (layer x)). }
+  induction l as [l IHl] using lt_wf_ind. intros h x Hx Ix Lx Su. assert (One : forall t, 1 <= alive ends pi t h x).
   { intros t. apply (value_ge n choices quits choices_proper pi Le ends (fun h x => (x < n)%nat /\ infinite x = true /\
       layer x = l /\ surely ends pi h x) (fun _ => 1)); auto.
     - intros h' y (Hy & Iy & _). destruct (Ho y Hy Iy) as [E _]. repeat split; [assumption | lra | congruence].
@@ -103,10 +103,12 @@ Proof.
   assert (E : forall t, a t = value ends 1 Y price (- M) pi t h x).
   { intros t. unfold a, paid, alive. rewrite value_linear. revert x h Hx Ix Sure a. clear. intros x h _ _ _ _.
     revert h x. induction t as [|t IH]; intros h x; simpl; destruct (ends x); try lra.
-    apply dsum_ext. intros [| |k]; try lra. apply mean_ext. intros o _. rewrite IH. lra. } assert (Gr : Un_growing a).
+    apply dsum_ext. intros [| |k]; try lra. apply mean_ext. intros o _. rewrite IH. lra. }
+  assert (Gr : Un_growing a).
   { intros t. rewrite !E. apply (value_grows n choices quits choices_proper choices_inside pi Le ends); auto.
     - intros y Hy. specialize (B1 y Hy). unfold M. simpl in B1. lra.
-    - unfold M. lra. } assert (Up : forall t, a t <= u x).
+    - unfold M. lra. }
+  assert (Up : forall t, a t <= u x).
   { intros t. rewrite E. apply (value_le n choices quits choices_proper pi Le ends (fun _ x => (x < n)%nat /\ infinite x = false) u); [| |auto].
     - intros _ y (Hy & Iy). specialize (B2 y Hy). simpl in B2. repeat split; [assumption | unfold M; lra | auto].
     - intros h' y q m (Hy & Iy) En Hm Al. specialize (Drift h' y q m Hy Iy En Hm). destruct m as [| |k]; auto.

@@ -1,6 +1,6 @@
 (* There is a solution: the largest subsolution (Perron's method). *)
 From Coq Require Import Reals List Lia Lra Arith FunctionalExtensionality.
-From Wayfield Require Import Graph.
+From Wayfield Require Import Lists Graph.
 From Wayfield Require PLaplacian Amle.
 Import ListNotations.
 Open Scope R_scope.
@@ -88,39 +88,29 @@ Proof.
     assert (0 <= B v x) by now apply Sv. lra.
 Qed.
 
-(* raising u at one vertex leads out of the subsolutions *)
-Lemma no_more x t : In x D -> u x < t -> sub (upd u x t) -> False.
-Proof. intros Hx H S. apply u_above with (x := x) in S; [|exact Hx]. rewrite upd_same in S. lra. Qed.
-
-Lemma raised x t y : In y D -> ~ In y L -> y <> x -> u x <= t -> 0 <= B (upd u x t) y.
+(* u cannot be raised at a vertex *)
+Lemma no_more x t : In x D -> u x < t <= high -> (In x L -> t <= Y x) -> (~ In x L -> 0 <= B (upd u x t) x) -> False.
 Proof.
-  intros Hy HL Ne H. apply Rle_trans with (B u y); [now apply u_sub|].
-  apply monotone; auto; [|now rewrite upd_other]. intros z Hz.
-  destruct (Nat.eq_dec z x) as [->|Nz]; [rewrite upd_same; lra | rewrite upd_other; auto; lra].
+  intros Hx H HY HB. assert (S : sub (upd u x t)).
+  2:{ apply u_above with (x := x) in S; [|exact Hx]. rewrite upd_same in S. lra. }
+  assert (low <= u x) by now apply u_sub.
+  split; [|split]; intros y Hy; destruct (Nat.eq_dec y x) as [->|Ne]; rewrite ?upd_same, ?upd_other by exact Ne;
+    try (apply u_sub; exact Hy); [lra | exact HY | exact HB |].
+  intros HL. apply Rle_trans with (B u y); [now apply u_sub|]. apply monotone; auto; [|now rewrite upd_other].
+  intros z Hz. destruct (Nat.eq_dec z x) as [->|Nz]; [rewrite upd_same | rewrite upd_other by exact Nz]; lra.
 Qed.
 
 Lemma existence : exists u, (forall x, In x D -> low <= u x <= high) /\ (forall x, In x D -> In x L -> u x = Y x) /\
   (forall x, In x D -> ~ In x L -> B u x = 0).
 Proof.
-  exists u. split; [apply u_sub|]. split.
-  - intros x Hx HL. destruct (Rle_dec (Y x) (u x)) as [H|H]. { apply Rle_antisym; [now apply u_sub | exact H]. }
-    exfalso. apply (no_more x (Y x) Hx); [lra|]. split; [|split].
-    + intros y Hy. destruct (Nat.eq_dec y x) as [->|Ne];
-        [rewrite upd_same; now apply labels | rewrite upd_other; auto; now apply u_sub].
-    + intros y Hy HLy. destruct (Nat.eq_dec y x) as [->|Ne];
-        [rewrite upd_same; lra | rewrite upd_other; auto; now apply u_sub].
-    + intros y Hy HLy. apply raised; auto; [now intros -> | lra].
-  - intros x Hx HL. destruct (Rle_dec (B u x) 0) as [H|H]. { apply Rle_antisym; [exact H | now apply u_sub]. }
-    exfalso. destruct (higher u x Hx HL) as (y & Hy & Hyx); [lra|]. assert (R : u y <= high) by now apply u_sub.
-    destruct (continuous_at u x (u x) Hx HL (B u x)) as (d & Hd & C); [lra|].
-    set (t := u x + Rmin (d / 2) (u y - u x)). assert (T : u x < t /\ t < u x + d /\ t <= u y).
-    { unfold t, Rmin. destruct (Rle_dec _ _); lra. } apply (no_more x t Hx); [lra|]. split; [|split].
-    + intros z Hz. destruct (Nat.eq_dec z x) as [->|Ne]; [|rewrite upd_other; auto; now apply u_sub].
-      rewrite upd_same. assert (low <= u x) by now apply u_sub. lra.
-    + intros z Hz HLz. rewrite upd_other by now intros ->. now apply u_sub.
-    + intros z Hz HLz. destruct (Nat.eq_dec z x) as [->|Ne]; [|apply raised; auto; lra].
-      assert (Q : Rabs (t - u x) < d) by (apply Rabs_def1; lra).
-      specialize (C _ Q). rewrite own in C. apply Rabs_def2 in C. lra.
+  exists u. split; [apply u_sub|]. split; intros x Hx HL; (apply Rle_antisym; [|try now apply u_sub]).
+  - now apply u_sub.
+  - apply Rnot_lt_le. intros H. apply (no_more x (Y x) Hx); [pose proof (labels x HL); lra | intros; lra | contradiction].
+  - apply Rnot_lt_le. intros H. destruct (higher u x Hx HL H) as (y & Hy & Hyx). assert (R : u y <= high) by now apply u_sub.
+    destruct (continuous_at u x (u x) Hx HL (B u x)) as (d & Hd & C); [lra|]. set (t := u x + Rmin (d / 2) (u y - u x)).
+    assert (T : u x < t /\ t < u x + d /\ t <= u y) by (unfold t, Rmin; destruct (Rle_dec _ _); lra).
+    apply (no_more x t Hx); [lra | contradiction |]. intros _.
+    specialize (C t ltac:(apply Rabs_def1; lra)). rewrite own in C. apply Rabs_def2 in C. lra.
 Qed.
 End Perron.
 
@@ -145,8 +135,9 @@ Proof.
   intros Cf Cg. assert (E : forall t, (f t + g t + Rabs (f t - g t)) / 2 = Rmax (f t) (g t)).
   { intros t. unfold Rmax. destruct (Rle_dec (f t) (g t)).
     - rewrite Rabs_left1; lra.
-    - rewrite Rabs_right; lra. } intros t. apply (continuity_pt_ext (fun t => (f t + g t + Rabs (f t - g t)) * / 2)).
-  { exact E. } revert t. apply (continuity_mult (fun t => f t + g t + Rabs (f t - g t)) (fun _ => / 2)).
+    - rewrite Rabs_right; lra. }
+  intros t. apply (continuity_pt_ext (fun t => (f t + g t + Rabs (f t - g t)) * / 2)). { exact E. }
+  revert t. apply (continuity_mult (fun t => f t + g t + Rabs (f t - g t)) (fun _ => / 2)).
   - apply (continuity_plus (fun t => f t + g t) (fun t => Rabs (f t - g t))).
     + now apply continuity_plus.
     + apply (continuity_comp (fun t => f t - g t) Rabs).
@@ -196,7 +187,8 @@ Proof.
     assert (S_down G w x <= S_down G v x).
     { apply steepest_mono. intros a Ha. apply in_out in Ha. destruct Ha as [Ha Eh].
       unfold fall. apply div_le; [now apply Pos|]. rewrite Eh, E.
-      assert (Ht : In (head a) D) by (apply (Wi a Ha); now rewrite Eh). specialize (H _ Ht). lra. } lra.
+      assert (Ht : In (head a) D) by (apply (Wi a Ha); now rewrite Eh). specialize (H _ Ht). lra. }
+    lra.
   - intros v x _ _. apply (continuity_minus (fun t => S_up G (upd v x t) x) (fun t => S_down G (upd v x t) x));
       apply (fold_cont Rmax (fun t => fall (upd v x t))); auto using continuity_Rmax; intros a _; apply slope_cont.
   - intros v x Hx _ H. pose proof (steepest_nonneg v (out G x)). unfold S_up, S_down in H.
@@ -216,35 +208,18 @@ Lemma p_exists (phi : R -> R) (G : graph) (D L : list nat) (Y : field) low high 
     (forall x, In x D -> ~ In x L -> PLaplacian.balance phi G u x = 0).
 Proof.
   intros Inc Cont Zero Pos Wi Lab Ra. apply (existence D L Y (PLaplacian.balance phi G) low high); auto.
-  - intros v w x Hx _ H E. unfold PLaplacian.balance.
-    assert (T : forall a, In a (out G x) -> PLaplacian.flux phi v a <= PLaplacian.flux phi w a).
-    { intros a Ha. apply in_out in Ha. destruct Ha as [Ha Et]. unfold PLaplacian.flux.
-      apply PLaplacian.monotone; [exact Inc|]. apply div_le; [now apply Pos|].
-      assert (Hh : In (head a) D) by (apply (Wi a Ha); now rewrite Et). specialize (H _ Hh). rewrite Et, E. lra. }
-    revert T. generalize (out G x). induction l as [|a l IH]; simpl; intros T; [lra|].
-    pose proof (T a (or_introl eq_refl)).
-    assert (PLaplacian.total (map (PLaplacian.flux phi v) l) <= PLaplacian.total (map (PLaplacian.flux phi w) l))
-      by (apply IH; intros; apply T; now right). unfold PLaplacian.total in *. lra.
-  - intros v x _ _. unfold PLaplacian.balance, PLaplacian.total.
-    apply (fold_cont Rplus (fun t => PLaplacian.flux phi (upd v x t))); [intros; now apply continuity_plus|].
-    intros a _. unfold PLaplacian.flux.
-    apply (continuity_comp (fun t => (upd v x t (head a) - upd v x t (tail a)) / len a) phi);
-      [apply slope_cont | exact Cont].
-  - intros v x Hx _. unfold PLaplacian.balance, PLaplacian.total.
-    assert (T : forall A, (forall a, In a A -> In a G /\ tail a = x) ->
-      0 < fold_right Rplus 0 (map (PLaplacian.flux phi v) A) -> exists y, In y D /\ v x < v y).
-    { induction A as [|a A IH]; simpl; intros HA H; [lra|]. destruct (HA a (or_introl eq_refl)) as [Ha Et].
-      destruct (Rlt_dec 0 (PLaplacian.flux phi v a)) as [P|P].
-      - exists (head a). split; [apply (Wi a Ha); now rewrite Et|].
-        destruct (Rlt_dec (v x) (v (head a))) as [|N]; [assumption|exfalso].
-        assert (Q : (v (head a) - v (tail a)) / len a <= 0 / len a).
-        { apply div_le; [now apply Pos|]. rewrite Et. lra. } unfold PLaplacian.flux in P.
-        apply (PLaplacian.monotone phi Inc) in Q. replace (0 / len a) with 0 in Q; [lra|]. unfold Rdiv. lra.
-      - apply IH; [intros; apply HA; now right | lra]. } apply T. intros a Ha. now apply in_out.
-  - intros v x _ _ H. unfold PLaplacian.balance, PLaplacian.total.
-    induction (out G x) as [|a A IH]; simpl; [reflexivity|]. rewrite IH.
-    unfold PLaplacian.flux. rewrite (H (head a) (tail a)).
-    replace ((v (tail a) - v (tail a)) / len a) with 0 by (unfold Rdiv; lra). lra.
+  - intros v w x Hx _ H E. apply rsum_le. intros a Ha. apply in_out in Ha. destruct Ha as [Ha Et].
+    apply PLaplacian.monotone; [exact Inc|]. apply div_le; [now apply Pos|].
+    assert (Hh : In (head a) D) by (apply (Wi a Ha); now rewrite Et). specialize (H _ Hh). rewrite Et, E. lra.
+  - intros v x _ _. apply (fold_cont Rplus (fun t => PLaplacian.flux phi (upd v x t))); [intros; now apply continuity_plus|].
+    intros a _. apply (continuity_comp (fun t => (upd v x t (head a) - upd v x t (tail a)) / len a) phi); [apply slope_cont | exact Cont].
+  - intros v x Hx _ H. destruct (largest_of_all v D x Hx) as (y & Hy & My). exists y. split; [assumption|].
+    apply Rnot_le_lt. intros N. apply (Rlt_not_le _ _ H). rewrite <- (rsum_zero (fun _ => 0) (out G x)) by reflexivity.
+    apply rsum_le. intros a Ha. apply in_out in Ha. destruct Ha as [Ha Et]. apply Rle_trans with (phi 0); [|lra]. apply PLaplacian.monotone; [exact Inc|].
+    replace 0 with (0 / len a) by (unfold Rdiv; lra). apply div_le; [now apply Pos|].
+    specialize (My (head a) ltac:(apply (Wi a Ha); now rewrite Et)). simpl in My. rewrite Et. lra.
+  - intros v x _ _ H. apply rsum_zero. intros a _. unfold PLaplacian.flux. rewrite (H (head a) (tail a)), Rminus_diag_eq by reflexivity.
+    unfold Rdiv. now rewrite Rmult_0_l.
 Qed.
 
 Lemma range (L : list nat) (Y : field) : exists low high, low <= high /\ forall x, In x L -> low <= Y x <= high.

@@ -25,7 +25,8 @@ Proof.
   intros Hq. assert (P : forall r, 0 < r -> power_of q (Rpower r (/ q)) = r).
   { intros r Hr. unfold power_of. destruct (Rlt_dec 0 (Rpower r (/ q))) as [_|N].
     - rewrite Rpower_mult, Rinv_l by lra. now apply Rpower_1.
-    - exfalso. apply N, exp_pos. } destruct (Rtotal_order s 0) as [H|[->|H]].
+    - exfalso. apply N, exp_pos. }
+  destruct (Rtotal_order s 0) as [H|[->|H]].
   - exists (- Rpower (- s) (/ q)). pose proof (P (- s)) as E. unfold power_of in *.
     pose proof (exp_pos (/ q * ln (- s))) as Q. fold (Rpower (- s) (/ q)) in Q.
     rewrite Ropp_involutive. set (t := Rpower (- s) (/ q)) in *.
@@ -89,8 +90,9 @@ Proof.
   { intros Z Z' w w' H [L1 B1] [L2 B2] x Hx. apply (compare w (fun y => w' y + delta)); auto; intros y Hy Ly.
     - rewrite L1, L2 by assumption. specialize (H y Ly). pose proof (Rle_abs (Z y - Z' y)). lra.
     - rewrite B1 by assumption. lra.
-    - rewrite shift, B2 by assumption. lra. } intros H S S' x Hx. pose proof (Half Y Y' u u' H S S' x Hx).
-  assert (u' x <= u x + delta). { apply (Half Y' Y u' u); auto. intros y Hy. rewrite Rabs_minus_sym. now apply H. }
+    - rewrite shift, B2 by assumption. lra. }
+  intros H S S' x Hx. pose proof (Half Y Y' u u' H S S' x Hx). assert (u' x <= u x + delta).
+  { apply (Half Y' Y u' u); auto. intros y Hy. rewrite Rabs_minus_sym. now apply H. }
   apply Rabs_le. lra.
 Qed.
 End Generic.
@@ -182,7 +184,7 @@ Theorem p_near Y Y' u u' delta : (forall x, In x L -> Rabs (Y x - Y' x) <= delta
 Proof.
   assert (Q : 0 < p - 1) by lra. apply near.
   - exact p_compare.
-  - intros v s x. unfold balance_p, PLaplacian.balance. f_equal. apply map_ext. intros a.
+  - intros v s x. unfold balance_p, PLaplacian.balance, Lists.rsum. f_equal. apply map_ext. intros a.
     unfold PLaplacian.flux. f_equal. f_equal. lra.
 Qed.
 End Undirected.

@@ -118,7 +118,8 @@ Proof.
     [exact PK | exact WK | exact HY | exact Hr |]. exists w. split; [|split; [intros; apply W2; auto | exact W3]].
   assert (Arc : forall x, In x K -> ~ In x L -> exists e, In e GK /\ tail e = x /\ b (head e) < a x).
   { intros x Hx HL. destruct (descends x Hx HL) as (e & He & Et & Hh & Dn). exists e.
-    split; [|auto]. apply in_among. subst x. tauto. } intros x Hx. split.
+    split; [|auto]. apply in_among. subst x. tauto. }
+  intros x Hx. split.
   - apply (Amle.comparison GK K L a w); auto.
     + right; left. intros z Hz HL. destruct (Arc z Hz HL) as (e & He & Et & Dn). exists e. repeat split; auto.
       left. assert (a (head e) <= b (head e)); [|lra]. apply ordered. apply (among_within G K e He). now rewrite Et.
@@ -220,7 +221,8 @@ Proof.
   - intros x HF HL. split; [|apply Level]. intros [_ Le] HK. destruct (descends x HK HL) as (e & He & Et & Hh & Dn).
     assert (Hg : In e (out GF x)). { apply in_out. split; [|assumption]. apply in_among. subst x. auto. }
     pose proof (steepest_zero _ _ Le e Hg) as Z. pose proof (W x HK). pose proof (W _ Hh). assert (P : 0 < fall f e).
-    { apply fall_pos; [now apply Pos|]. rewrite !F1 by (rewrite ?Et; assumption). rewrite Et. lra. } lra.
+    { apply fall_pos; [now apply Pos|]. rewrite !F1 by (rewrite ?Et; assumption). rewrite Et. lra. }
+    lra.
 Qed.
 
 (** Theorem 3. There is a solution, K is the set of vertices that any solution fixes, and on it the

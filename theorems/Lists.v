@@ -55,6 +55,14 @@ Proof.
   split; [lra|]. intros a [<-|Ha]; [lra|]. specialize (P a Ha). lra.
 Qed.
 
+Lemma rsum_le {A} (f g : A -> R) l : (forall a, In a l -> f a <= g a) -> rsum f l <= rsum g l.
+Proof.
+  intros H. apply Rminus_le. rewrite <- rsum_minus. destruct (sum_part (fun a => g a - f a) l) as [P _]; [intros a Ha; specialize (H a Ha); lra|].
+  rewrite rsum_minus in *. lra.
+Qed.
+
+Lemma rsum_zero {A} (f : A -> R) l : (forall a, In a l -> f a = 0) -> rsum f l = 0.
+Proof. unfold rsum. induction l as [|a l IH]; simpl; intros H; [reflexivity|]. rewrite (H a), IH; auto. lra. Qed.
 Lemma sum_permutes {A} (f : A -> Z) l l' : Permutation l l' -> sum f l = sum f l'.
 Proof. unfold sum. induction 1; simpl; lia. Qed.
 Lemma sum_plus {A} (f g : A -> Z) l : sum (fun a => f a + g a)%Z l = (sum f l + sum g l)%Z.

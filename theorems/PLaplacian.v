@@ -1,6 +1,6 @@
 (* The p-Laplacian: a subsolution lies below a supersolution. *)
 From Coq Require Import Reals List Lia Lra Arith.
-From Wayfield Require Import Graph.
+From Wayfield Require Import Lists Graph.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -8,24 +8,19 @@ Section Flux.
 Variable phi : R -> R.
 Hypothesis increasing : forall s t, s < t -> phi s < phi t.
 
-Definition total (A : list R) := fold_right Rplus 0 A.
 Definition flux (v : field) (a : arc) := phi ((v (head a) - v (tail a)) / len a).
-Definition balance (G : graph) (v : field) x := total (map (flux v) (out G x)).
+Definition balance (G : graph) (v : field) x := rsum (flux v) (out G x).
 
 Lemma monotone s t : s <= t -> phi s <= phi t.
 Proof. intros [H| ->]; [left; now apply increasing | lra]. Qed.
 Lemma injective s t : phi s = phi t -> s = t.
 Proof. intros E. destruct (Rtotal_order s t) as [H|[H|H]]; [|exact H|]; apply increasing in H; lra. Qed.
 
-Lemma totals_agree (f g : arc -> R) A : (forall a, In a A -> f a <= g a) -> total (map g A) <= total (map f A) ->
+Lemma totals_agree (f g : arc -> R) A : (forall a, In a A -> f a <= g a) -> rsum g A <= rsum f A ->
   forall a, In a A -> f a = g a.
 Proof.
-  assert (T : forall A, (forall a, In a A -> f a <= g a) -> total (map f A) <= total (map g A)).
-  { induction A0 as [|b A0 IH]; simpl; intros H; [lra|]. pose proof (H b (or_introl eq_refl)).
-    assert (total (map f A0) <= total (map g A0)) by (apply IH; intros; apply H; now right). lra. }
-  induction A as [|b A IH]; simpl; intros H E a; [easy|]. pose proof (H b (or_introl eq_refl)).
-  assert (H' : forall a, In a A -> f a <= g a) by (intros; apply H; now right). pose proof (T A H').
-  intros [<-|Ha]; [lra | apply IH; [assumption | lra | assumption]].
+  intros H E a Ha. destruct (sum_part (fun a => g a - f a) A) as [_ P]; [intros b Hb; specialize (H b Hb); lra|].
+  specialize (P a Ha). specialize (H a Ha). rewrite rsum_minus in P. lra.
 Qed.
 
 (* D holds the vertices in question, L the labelled ones. *)
@@ -53,7 +48,8 @@ Proof.
   assert (K : forall x, reaches G L x -> In x D -> v x - u x = v m - u m -> False).
   { induction 1 as [x Hx|a Ha _ IH]; intros HD E.
     - specialize (Lab x HD Hx). lra.
-    - apply IH; [now apply (Wi a Ha) | now apply C]. } apply (K m); auto.
+    - apply IH; [now apply (Wi a Ha) | now apply C]. }
+  apply (K m); auto.
 Qed.
 
 End Flux.

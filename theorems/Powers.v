@@ -173,7 +173,8 @@ Proof.
     assert (D : (0 < d)%Z) by (apply Z.pow_pos_nonneg; lia). pose proof (root_encloses bits base b Hb Hs) as Ro.
     assert (Sq : 0 < sqrt b) by now apply sqrt_lt_R0. rewrite mult_IZR. apply IZR_lt in D as D'.
     assert (Half : forall e, Rpower (sqrt b) e = Rpower b (e / 2)).
-    { intros e. rewrite <- (Rpower_sqrt b Hb), Rpower_mult. f_equal. lra. } destruct (Z.leb_spec d left) as [C|C].
+    { intros e. rewrite <- (Rpower_sqrt b Hb), Rpower_mult. f_equal. lra. }
+    destruct (Z.leb_spec d left) as [C|C].
     + replace (r * Rpower b _) with (r * sqrt b * Rpower (sqrt b) (IZR (left - d) / IZR d)); [apply IH; auto; [lia | now apply product_encloses]|].
       rewrite Half, <- (Rpower_sqrt b Hb), Rmult_assoc, <- Rpower_plus. do 2 f_equal. rewrite minus_IZR. field. lra.
     + replace (Rpower b _) with (Rpower (sqrt b) (IZR left / IZR d)); [apply IH; auto; lia|]. rewrite Half. f_equal. field. lra.

@@ -19,11 +19,7 @@ Definition size k := wsum k (fun _ => 1).
 Definition mean k f := wsum k f / size k.
 
 Lemma wsum_le k f g : (forall o, In o k -> 0 < count o) -> (forall o, In o k -> f o <= g o) -> wsum k f <= wsum k g.
-Proof.
-  unfold wsum, rsum. induction k as [|o k IH]; simpl; intros P H; [lra|]. apply Rplus_le_compat; [|apply IH; auto].
-  apply Rmult_le_compat_l; [left; apply P | apply H]; now left.
-Qed.
-
+Proof. intros P H. apply rsum_le. intros o Ho. apply Rmult_le_compat_l; [left; now apply P | now apply H]. Qed.
 Lemma wsum_plus k f g : wsum k (fun o => f o + g o) = wsum k f + wsum k g.
 Proof. unfold wsum, rsum. induction k as [|o k IH]; simpl; lra. Qed.
 Lemma wsum_scal k r f : wsum k (fun o => r * f o) = r * wsum k f.
@@ -173,8 +169,7 @@ Hypothesis Le : legal pi.
 Lemma dsum_le d f g : (forall q m, In (q, m) d -> 0 < q) -> (forall q m, In (q, m) d -> f m <= g m) ->
   dsum d f <= dsum d g.
 Proof.
-  unfold dsum, rsum. induction d as [|[q m] d IH]; simpl; intros P H; [lra|].
-  apply Rplus_le_compat; [|apply IH; eauto]. apply Rmult_le_compat_l; [left; apply (P q m) | apply (H q m)]; now left.
+  intros P H. apply rsum_le. intros [q m] I. apply Rmult_le_compat_l; [left; now apply (P q m) | now apply (H q m)].
 Qed.
 
 Lemma dsum_plus d f g : dsum d (fun m => f m + g m) = dsum d f + dsum d g.
@@ -272,7 +267,8 @@ Proof.
   { apply (sum_part (fun qm => fst qm * F (snd qm)) (pi h x)) with (a := (q, Take k)); [|assumption].
     intros [q' m] Hm. destruct (A q' m Hm) as [Q Am]. apply Rmult_le_pos; simpl; [lra|].
     destruct m as [| |k']; simpl; try lra. apply mean_ge; [eauto|].
-    intros o' Ho'. specialize (a0 k' o' Am Ho'). lra. } assert (M : count o / size k * a k o <= F (Take k)).
+    intros o' Ho'. specialize (a0 k' o' Am Ho'). lra. }
+  assert (M : count o / size k * a k o <= F (Take k)).
   { pose proof (mean_below k (fun o => -1 * a k o) 0 o Pr) as B. rewrite mean_scal in B. simpl.
     rewrite (mean_ext k _ (a k)) by (intros; lra). enough (-1 * mean k (a k) <= 0 - count o / size k * (0 - -1 * a k o)) by lra.
     apply B; auto. intros o' Ho'. specialize (a0 k o' Al Ho'). lra. }

@@ -97,7 +97,8 @@ Proof.
     assert (T : fold_right Rmax 0 (map (fun e => fall field_of (arc_of e)) A) =
       unit / scale * fold_right Rmax 0 (map (fun e => ratio (f (rise e), snd e)) A)).
     { pose proof units_pos. clear HA P R. induction A as [|e A IH]; simpl; [lra|]. rewrite IH by (intros; apply Hf; now right).
-      rewrite Hf by now left. apply RmaxRmult. lra. } now rewrite T.
+      rewrite Hf by now left. apply RmaxRmult. lra. }
+    now rewrite T.
 Qed.
 
 (** `_steepness`: the loops over whole numbers, multiplied out, give the sign of S+ - S-. *)
@@ -140,7 +141,7 @@ Definition slopes x := map (fun s => ((values (fst s) - values x)%Z, snd s)) (ro
 (** The balance of the p-Laplacian has the sign of the sum of powers of slopes in the file's units. *)
 Theorem balance_in_units p x : sgn (balance_p p G field_of x) = sgn (fold_right Rplus 0 (map (fun s => power_of (p - 1) (ratio s)) (slopes x))).
 Proof.
-  unfold balance_p, PLaplacian.balance, PLaplacian.total. rewrite out_arcs.
+  unfold balance_p, PLaplacian.balance, Lists.rsum. rewrite out_arcs.
   rewrite <- (sgn_scale (Rpower (unit / scale) (p - 1)) (fold_right _ _ (map _ (slopes x)))) by apply exp_pos. f_equal.
   unfold slopes, row_out. rewrite !map_map. simpl. clear G. assert (H : forall e, In e (filter (fun e => Nat.eqb (fst (fst e)) x) E) -> In e E /\ fst (fst e) = x).
   { intros e He. apply filter_In in He. now rewrite Nat.eqb_eq in He. }
@@ -206,8 +207,8 @@ Proof.
   pose proof (Z.mod_pos_bound (e - m) 2 ltac:(lia)) as Mod. assert (Hm : (0 <= m)%Z) by apply Z.le_max_l. assert (Hs : (0 <= s)%Z) by (unfold s; lia).
   assert (Ef : (e - s = 2 * f)%Z).
   { unfold f, s. pose proof (Z.div_mod (e - m) 2 ltac:(lia)) as Dm. replace (e - (m + (e - m) mod 2))%Z with ((e - m) / 2 * 2)%Z by lia.
-    rewrite Z.div_mul by lia. lia. } assert (Hh : (0 < hi)%Z).
-  { apply lt_IZR. pose proof (two_pos e). apply Rmult_lt_reg_r with (powerRZ 2 e); lra. }
+    rewrite Z.div_mul by lia. lia. }
+  assert (Hh : (0 < hi)%Z). { apply lt_IZR. pose proof (two_pos e). apply Rmult_lt_reg_r with (powerRZ 2 e); lra. }
   assert (B : (0 < 2 ^ s)%Z) by (apply Z.pow_pos_nonneg; lia).
   assert (Et : powerRZ 2 e = IZR (2 ^ s) * (powerRZ 2 f * powerRZ 2 f)).
   { rewrite <- two_add, <- (two_whole s Hs), <- two_add. f_equal. lia. }
