@@ -1,5 +1,6 @@
 (* Expected costs: Theorem I (infinite cost), L (lower bounds) and U (upper bounds, sure ending).
-   A policy may depend on the past and may be random; U is also about all policies that satisfy it. *)
+   A policy may depend on the past and may be random. Of a given plan `choices` are its own, and it
+   `quits` where it gives up. *)
 From Coq Require Import Reals List Lia Lra Arith Bool.
 From Wayfield Require Import Lists Process.
 Import ListNotations.

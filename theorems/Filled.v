@@ -3,7 +3,7 @@
 From Coq Require Import Reals List Lia Lra Arith.
 From Wayfield Require Import Graph.
 From Wayfield Require Import Existence.
-From Wayfield Require Amle.
+From Wayfield Require Amle TwoLeast.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -325,3 +325,20 @@ Proof.
     pose proof (Rle_abs (Y y - Y' y)); pose proof (Rle_abs (- (Y y - Y' y))) as N; rewrite Rabs_Ropp in N; lra.
 Qed.
 End Flat.
+
+(** The comparison of pairs of ends in whole numbers (`condition_3`) is condition 3 of Theorem 3
+    (`no_descent`), whatever the unit. *)
+Theorem no_descent_in_numbers (G : graph) K tails heads fixed (below above : nat -> Z) unit : 0 < unit ->
+  (forall x, fixed x = true <-> In x K) ->
+  (forall e, In e G -> In (tail e) (tails (head e)) /\ In (head e) (heads (tail e))) ->
+  (forall x t t', TwoLeast.leads heads fixed x t -> TwoLeast.leads tails fixed x t' -> t <> t' -> (above t <= below t')%Z) ->
+  forall e t, In e G -> In (tail e) K -> ~ In (head e) K -> leads G K (head e) t -> t <> tail e ->
+    unit * IZR (above (tail e)) <= unit * IZR (below t).
+Proof.
+  intros Hu Fx Rows H e t He Kt Kh Ld Ne. apply Rmult_le_compat_l; [lra|]. apply IZR_le.
+  assert (Out : forall x, ~ In x K -> fixed x = false) by (intros x N; rewrite <- Fx in N; now destruct (fixed x)).
+  apply (H (head e)); [apply TwoLeast.leads_by; [now apply Rows | now apply Out | now apply Fx] | | auto].
+  clear H He Kt Kh Ne. induction Ld as [f Hf Nt Ht|f t Hf Nt Nh _ IH].
+  - apply TwoLeast.leads_by; [now apply Rows | now apply Out | now apply Fx].
+  - apply TwoLeast.leads_on with (head f); [now apply Rows | now apply Out | now apply Out | exact IH].
+Qed.

@@ -1,6 +1,7 @@
 (* Slopes in whole numbers: `_steepness` by multiplying out, and enclosures of powers (`_product`,
-   `_root`, `power`). Values are multiples of one unit, lengths of another. *)
-From Coq Require Import Reals List Lia Lra ZArith QArith Qreals.
+   `_root`). Values are multiples of one unit, lengths of another; values that are fractions are
+   whole in units of their common denominator. *)
+From Coq Require Import Reals List Lia Lra ZArith.
 From Wayfield Require Import Graph Field.
 Import ListNotations.
 Open Scope R_scope.
