@@ -55,6 +55,23 @@ Proof.
 Qed.
 End Choice.
 
+(** R(f) lies between what the least and the largest sum over the odds give, and attains both: so
+    `extreme` decides whether R(f) has a sign for all odds of a choice, or for some. *)
+Theorem rise_between k (f : nat -> Z) x : valid k ->
+  let z side := (extreme side (fun r => f (head r)) (fun _ => false) k - total k * f x)%Z in
+  let R p := Rise (as_choice p) (fun y => IZR (f y)) x in
+  (forall p, odds_of k p -> IZR (z (-1)%Z) <= R p <= IZR (z 1%Z)) /\
+  (exists p, odds_of k p /\ R p = IZR (z (-1)%Z)) /\ exists p, odds_of k p /\ R p = IZR (z 1%Z).
+Proof.
+  intros V z R. assert (Sp : forall p, spares (fun _ => false) p) by (intros p q r _ E; discriminate).
+  assert (E : forall p, odds_of k p -> R p = mean_of (fun r => f (head r)) p - IZR (total k * f x)) by (intros p O; now apply drift_in_numbers).
+  destruct (extreme_means k (-1) (fun r => f (head r)) _ (or_intror eq_refl) V (room_all k V)) as (A & p & O & _ & M).
+  destruct (extreme_means k 1 (fun r => f (head r)) _ (or_introl eq_refl) V (room_all k V)) as (A' & p' & O' & _ & M').
+  split; [|split; [exists p | exists p']; split; auto; rewrite E by assumption; unfold z; rewrite minus_IZR; lra].
+  intros w Ow. specialize (A w Ow (Sp w)). specialize (A' w Ow (Sp w)). rewrite mult_IZR in A, A'. rewrite E by assumption.
+  unfold z. rewrite !minus_IZR. lra.
+Qed.
+
 Section Intervals.
 Variable n : nat.
 Variable choices : nat -> list options.
@@ -78,10 +95,13 @@ Definition best_avoided k := may_stay (fun r => negb (lost r)) k.
 Definition not_undercut side x k := (total k * below x <=? extreme side (fun r => fee r + below (head r)) lost k)%Z.
 Definition not_exceeded side x k := (extreme side (fun r => fee r + above (head r)) lost k <=? total k * above x)%Z.
 
-Hypothesis ends_enclosed : forall x, (x < n)%nat -> infinite x = false -> ends x = true -> (below x <= value_of x <= above x)%Z.
+Hypothesis ends_enclosed : forall x, (x < n)%nat -> infinite x = false -> ends x = true ->
+  (below x <= value_of x <= above x)%Z.
 Hypothesis infinite_never_ends : forall x, (x < n)%nat -> infinite x = true -> ends x = false /\ quits x = false.
-Hypothesis giving_up_low : forall x, (x < n)%nat -> infinite x = false -> ends x = false -> quits x = true -> (below x <= price)%Z.
-Hypothesis giving_up_high : forall x, (x < n)%nat -> infinite x = false -> ends x = false -> plan x = None -> quits x = true /\ (price <= above x)%Z.
+Hypothesis giving_up_low : forall x, (x < n)%nat -> infinite x = false -> ends x = false ->
+  quits x = true -> (below x <= price)%Z.
+Hypothesis giving_up_high : forall x, (x < n)%nat -> infinite x = false -> ends x = false ->
+  plan x = None -> quits x = true /\ (price <= above x)%Z.
 
 (* the process in which nature answers a choice with odds of the given kind *)
 Definition answer := nat -> options -> list (R * row) -> Prop.
@@ -185,7 +205,8 @@ Qed.
 (* odds with which nature answers, so that no policy does better than `below` *)
 Definition bad : answer := fun x k p => if infinite x
   then (exists q r, In (q, r) p /\ 0 < q /\ lower x r = true) \/ (forall q r, In (q, r) p -> 0 < q -> same x r = true)
-  else (exists q r, In (q, r) p /\ 0 < q /\ lost r = true) \/ (IZR (total k * below x) <= mean_of (fun r => fee r + below (head r))%Z p).
+  else (exists q r, In (q, r) p /\ 0 < q /\ lost r = true) \/
+    IZR (total k * below x) <= mean_of (fun r => fee r + below (head r))%Z p.
 
 (** Worst odds, below: nature has an answer to every choice, and a policy against such answers
     ends surely from no infinite state, and elsewhere costs at least `below` if it ends surely. *)

@@ -21,7 +21,8 @@ Fixpoint hand_out (barred : row -> bool) (number : row -> Z) left l :=
       more * number r + hand_out barred number (left - more) rest
   end.
 
-Definition by_number (side : Z) (number : row -> Z) a b := if side <? 0 then number a <=? number b else number b <=? number a.
+Definition by_number (side : Z) (number : row -> Z) a b :=
+  if side <? 0 then number a <=? number b else number b <=? number a.
 
 Definition extreme side number barred k :=
   sum (fun r => low r * number r) (rows k) +

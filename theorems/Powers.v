@@ -417,7 +417,8 @@ Proof.
 Qed.
 
 (** p = 2: the sign of `sign_of_sum` is that of the balance of the harmonic extension. *)
-Theorem harmonic_sign : sign_of_sum (slopes E values x) = Some z -> z = sgn (balance_p 2 (map (arc_of scale) E) (field_of unit values) x).
+Theorem harmonic_sign : sign_of_sum (slopes E values x) = Some z ->
+  z = sgn (balance_p 2 (map (arc_of scale) E) (field_of unit values) x).
 Proof.
   intros H. rewrite (sign_of_sum_right _ z slopes_fractions H), balance_in_units by assumption. f_equal. unfold rsum. f_equal.
   apply map_ext. intros s. replace (2 - 1) with 1 by lra. now rewrite power_one.

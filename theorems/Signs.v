@@ -140,7 +140,8 @@ Qed.
 Definition slopes x := map (fun s => ((values (fst s) - values x)%Z, snd s)) (row_out E x).
 
 (** The balance of the p-Laplacian has the sign of the sum of powers of slopes in the file's units. *)
-Theorem balance_in_units p x : sgn (balance_p p G field_of x) = sgn (fold_right Rplus 0 (map (fun s => power_of (p - 1) (ratio s)) (slopes x))).
+Theorem balance_in_units p x : sgn (balance_p p G field_of x) =
+  sgn (fold_right Rplus 0 (map (fun s => power_of (p - 1) (ratio s)) (slopes x))).
 Proof.
   unfold balance_p, PLaplacian.balance, Lists.rsum. rewrite out_arcs.
   rewrite <- (sgn_scale (Rpower (unit / scale) (p - 1)) (fold_right _ _ (map _ (slopes x)))) by apply exp_pos. f_equal.
