@@ -6,7 +6,7 @@ BIN := .venv/bin
 # without files of bytecode every process would parse the sources anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: reproduce test browser lint types contract docs bench dist clean
+.PHONY: reproduce test browser theorems lint types contract docs bench dist clean
 
 reproduce: .venv/study
 	$(BIN)/wayfield reproduce
@@ -22,6 +22,13 @@ browser:
 	@for name in chromium chromium-browser google-chrome; do command -v $$name > /dev/null && exit 0; done; \
 	apt-get install --yes --quiet chromium || sudo -n apt-get install --yes --quiet chromium \
 	|| echo "no chromium on the PATH: the explorer's page is not tested"
+
+# the checker's theorems, by Coq: installed where that is allowed; without it they are skipped, and
+# fail where CI is set. Needs nothing of .venv
+theorems:
+	@command -v coqc > /dev/null || apt-get install --yes --quiet coq || sudo -n apt-get install --yes --quiet coq \
+	|| { echo "no coqc on the PATH: the theorems are not compiled"; test -z "$$CI"; exit; }; \
+	theorems/check
 
 lint: .venv/ready
 	$(BIN)/ruff check src study tests benchmarks examples training conftest.py docs/*.py

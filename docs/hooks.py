@@ -9,6 +9,9 @@ a warning, and so an error of a strict build. So is a formula that cannot be con
 Reference. A line ``<!-- reference: room -->`` becomes an entry for every public name of that room
 which the page does not list itself, so that a new method needs no line there.
 
+Theorems. A line ``<!-- theorems -->`` becomes the list of `docs/theorems.py`, made from the Coq
+sources.
+
 Gallery. A line ``<!-- example: name -->`` becomes the picture that ``examples/name.py`` draws, what
 it prints, and the script itself. Pictures lie in ``build/gallery`` and are drawn again when the
 script or the library is newer. An example whose extra is not installed says so instead.
@@ -37,6 +40,7 @@ ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "build" / "gallery"
 EXAMPLE = re.compile(r"<!-- example: (\w+) -->")
 REFERENCE = re.compile(r"<!-- reference: (\w+) -->")
+THEOREMS = "<!-- theorems -->"
 EXTERNAL = re.compile(r'<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)="?(https?:)?//[^\s">]+')
 FORMULA = re.compile(
     r'<(span|div) class="arithmatex">\s*\\([(\[])(.*?)\\[)\]]\s*</\1>', flags=re.DOTALL
@@ -66,6 +70,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Put each example where its name stands; tell what is typed from what is answered."""
     markdown = markdown.replace("```python\n>>> ", "```pycon\n>>> ")
     markdown = with_reference(markdown)
+    if THEOREMS in markdown:
+        listed = runpy.run_path(str(ROOT / "docs" / "theorems.py"))
+        markdown = markdown.replace(THEOREMS, listed["as_markdown"]())
     return EXAMPLE.sub(lambda found: _shown(found[1]), markdown)
 
 

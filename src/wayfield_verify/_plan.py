@@ -16,11 +16,12 @@ less.
   cost-to-go V, that V is 0 at the goal, and that no arc costs more than its length. Let M(x) be the
   least label + error + distance from x to the label. Let W(x) be the largest label − error −
   distance from the label to x, or 0 if that is negative. Then W ≤ V ≤ M. A move from x to c is
-  optimal if ℓ(x, c) + M(c) ≤ ℓ(x, b) + W(b) for every other arc x → b.
-- **Optimal moves.** If |u − V| ≤ e for the true cost-to-go V, a move to c that leads every rival b
-  by more than e_b + e_c is the one optimal move (the half-gap lemma). This is checked for every u
-  between the bounds: (ℓ_b + lower_b) − (ℓ_c + upper_c) > e_b + e_c. Lifted values are taken as they
-  are. Neighbours that cannot reach the goal are not rivals.
+  optimal among the arcs of the graph if ℓ(x, c) + M(c) ≤ ℓ(x, b) + W(b) for every other arc x → b,
+  provided these arcs cost what the graph says.
+- **Optimal moves.** If |u − V| ≤ e for the true cost-to-go V of these lengths, a move to c that
+  leads every rival b by more than e_b + e_c is the one optimal move (the half-gap lemma). This is
+  checked for every u between the bounds: (ℓ_b + lower_b) − (ℓ_c + upper_c) > e_b + e_c. Lifted
+  values are taken as they are. Neighbours that cannot reach the goal are not rivals.
 """
 
 from __future__ import annotations
@@ -232,9 +233,9 @@ def _sentences(
         count = sum(plan.proved) - plan.proved[goal]
         right = "right" if plan.label_error == 0.0 else f"within {plan.label_error:.6g}"
         found.append(
-            f"If the labels are {right} and no arc is false or costs more than its length, "
-            f"{number_of(count, 'move')} of the plan {'is' if count == 1 else 'are'} optimal. "
-            "This assumption is not proved here."
+            f"If the labels are {right}, no arc is false and each costs what the graph says, "
+            f"{number_of(count, 'move')} of the plan {'is' if count == 1 else 'are'} optimal among "
+            "the arcs of the graph. This assumption is not proved here."
         )
     if plan.error is not None:
         count, most = sum(plan.optimal) - plan.optimal[goal], max(plan.error)

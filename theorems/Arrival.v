@@ -1,0 +1,189 @@
+(* The probability of arrival (Theorem R), and why a plan leaves the states with h > 0. *)
+From Coq Require Import Reals List Lia Lra Arith Bool.
+From Wayfield Require Import Lists Process Cost.
+Import ListNotations.
+Open Scope R_scope.
+
+Section Arrival.
+Variable n : nat.
+Variable choices : nat -> choice -> Prop.     (* of the plan: one for known odds, one for all odds *)
+Variable ends quits : nat -> bool.
+Hypothesis choices_proper : forall x k, choices x k -> proper k.
+Hypothesis choices_inside : forall x k o, (x < n)%nat -> choices x k -> In o k -> (next o < n)%nat.
+Variable pi : policy.
+Hypothesis Le : legal n choices quits pi.
+
+(* ---------- below *)
+Variable low : nat -> R.
+Definition low_barrier :=
+  (forall x, (x < n)%nat -> ends x = true -> low x <= 1) /\
+  forall h x q m, (x < n)%nat -> ends x = false -> In (q, m) (pi h x) ->
+    match m with Take k => 0 < low x -> 0 <= Rise k low x | _ => low x <= 0 end.
+(* walks are stopped where they end, and where low <= 0 *)
+Definition leaves x := ends x || (if Rle_dec (low x) 0 then true else false).
+
+Lemma leaves_true x : leaves x = true <-> ends x = true \/ low x <= 0.
+Proof. unfold leaves. rewrite orb_true_iff. destruct (Rle_dec (low x) 0); intuition congruence. Qed.
+Lemma leaves_false x : leaves x = false <-> ends x = false /\ 0 < low x.
+Proof. unfold leaves. rewrite orb_false_iff. destruct (Rle_dec (low x) 0); intuition (try congruence; lra). Qed.
+
+(* a walk that is stopped sooner has arrived less often, and is alive less often *)
+Lemma stopped t h x : (x < n)%nat ->
+  value leaves 0 (fun x => if ends x then 1 else 0) 0 0 pi t h x <= arrive ends pi t h x /\
+  alive leaves pi t h x <= alive ends pi t h x.
+Proof.
+  assert (S : forall e gu op g, (forall x, (x < n)%nat -> if leaves x then (if ends x then e x <= g x else e x <= 0) else True) ->
+    0 <= gu -> 0 <= op -> (forall x, 0 <= g x) ->
+    forall t h x, (x < n)%nat -> value leaves 0 e gu op pi t h x <= value ends 0 g gu op pi t h x).
+  { clear t h x. intros e gu op g E G O P. induction t as [|t IH]; intros h x Hx; specialize (E x Hx); simpl; unfold leaves in *;
+      destruct (ends x); simpl in *; try lra; destruct (Rle_dec (low x) 0); try lra.
+    - apply Rle_trans with 0; [assumption|]. apply (moves_ge n choices quits pi Le); [assumption|]. intros q [| |k] _ Al; try lra.
+      simpl in Al. apply mean_ge; [eauto|]. intros o Ho.
+      assert (0 <= value ends 0 g gu op pi t ((x, k, o) :: h) (next o)); [|lra].
+      apply (value_ge n choices quits choices_proper pi Le ends (fun _ x => (x < n)%nat) (fun _ => 0)); [| |eauto].
+      + intros _ y Hy. repeat split; auto.
+      + intros _ y q' [| |k'] Hy _ _ Al'; simpl in Al'; auto. split; [eauto|]. apply mean_ge; [eauto | intros; lra].
+    - apply (moves_le n choices quits pi Le); [assumption|]. intros q [| |k] _ Al; try lra. simpl in Al.
+      apply mean_le; [eauto|]. intros o Ho. specialize (IH ((x, k, o) :: h) (next o) ltac:(eauto)). lra. }
+  intros Hx. split; apply S; auto; try lra; intros y **; unfold leaves; destruct (ends y); simpl; try lra; destruct (Rle_dec (low y) 0); lra.
+Qed.
+
+(** If the walk surely leaves the states outside F where low > 0, it arrives with a probability of
+    at least low, which is a barrier from below. *)
+Theorem theorem_R_below : low_barrier -> forall h x, (x < n)%nat -> surely leaves pi h x ->
+  forall eps, 0 < eps -> exists T, forall t, (T <= t)%nat -> low x - eps < arrive ends pi t h x.
+Proof.
+  intros [End Drift] h x Hx Su eps He. destruct (bound_of n low) as (M & M0 & HM).
+  assert (Main : forall t, low x <= arrive ends pi t h x + M * alive leaves pi t h x).
+  { intros t. destruct (stopped t h x Hx) as [A _]. eapply Rle_trans; [|apply Rplus_le_compat_r; exact A].
+    unfold alive. rewrite value_linear.
+    apply (value_ge n choices quits choices_proper pi Le leaves (fun _ x => (x < n)%nat) low); [| |assumption].
+    - intros _ y Hy. specialize (HM y Hy). repeat split; [assumption | lra |]. intros L.
+      specialize (End y Hy). apply leaves_true in L. destruct (ends y); [specialize (End eq_refl); lra|].
+      destruct L; [discriminate | lra].
+    - intros h' y q m Hy L Hm Al. apply leaves_false in L. destruct L as [En P]. specialize (Drift h' y q m Hy En Hm).
+      destruct m as [| |k]; auto; [lra|]. simpl in Al. split; [eauto|].
+      rewrite (mean_ext k _ (fun o => low (next o))) by (intros; lra). apply rise; eauto. }
+  destruct (Su (eps / (M + 1))) as (T & HT); [apply Rdiv_lt_0_compat; lra|].
+  exists T. intros t Ht. specialize (HT t Ht). specialize (Main t).
+  pose proof (alive_range n choices quits choices_proper choices_inside pi Le leaves t h x Hx).
+  apply (Rmult_lt_compat_l (M + 1)) in HT; [|lra]. replace ((M + 1) * (eps / (M + 1))) with eps in HT by (field; lra). lra.
+Qed.
+
+(** A walk that surely ends leaves the states with low > 0. *)
+Theorem ending_leaves h x : (x < n)%nat -> surely ends pi h x -> surely leaves pi h x.
+Proof.
+  intros Hx Su eps He. destruct (Su eps He) as (T & HT). exists T. intros t Ht. specialize (HT t Ht).
+  destruct (stopped t h x Hx). lra.
+Qed.
+
+(** A walk leaves them, too, if a field falls in the mean, by a fixed amount, at each of its moves there. *)
+Theorem falling_leaves b eta : 0 < eta ->
+  (forall h x q m, (x < n)%nat -> ends x = false -> 0 < low x -> In (q, m) (pi h x) ->
+    match m with Stay => False | GiveUp => True | Take k => mean k (fun o => b (next o)) <= b x - eta end) ->
+  forall h x, (x < n)%nat -> surely leaves pi h x.
+Proof.
+  intros He Drop h x Hx. apply (drop_surely n choices quits choices_proper choices_inside pi Le leaves (fun _ => True) b eta); auto.
+  intros h' y q m Hy _ L Hm. apply leaves_false in L. specialize (Drop h' y q m Hy (proj1 L) (proj2 L) Hm). destruct m; auto.
+Qed.
+
+(* ---------- above *)
+Variable high : nat -> R.
+Definition high_barrier :=
+  (forall x, (x < n)%nat -> ends x = true -> 1 <= high x) /\
+  forall h x q m, (x < n)%nat -> ends x = false -> In (q, m) (pi h x) ->
+    match m with Take k => high x < 1 -> Rise k high x <= 0 | _ => 0 <= high x end.
+
+Lemma R_above_finite M : high_barrier -> 0 <= M -> (forall x, (x < n)%nat -> - M <= high x) ->
+  forall t h x, (x < n)%nat -> arrive ends pi t h x + - M * alive ends pi t h x <= high x.
+Proof.
+  intros [End Drift] M0 HM t h x Hx. apply Rle_trans with (Rmin (high x) 1); [|apply Rmin_l].
+  unfold arrive, alive. rewrite value_linear.
+  apply (value_le n choices quits choices_proper pi Le ends (fun _ x => (x < n)%nat) (fun x => Rmin (high x) 1)); [| |assumption].
+  - intros _ y Hy. specialize (HM y Hy). specialize (End y Hy). repeat split; [assumption | apply Rmin_glb; lra |].
+    intros En. specialize (End En). apply Rmin_glb; lra.
+  - intros h' y q m Hy En Hm Al. specialize (Drift h' y q m Hy En Hm).
+    destruct m as [| |k]; auto; [apply Rmin_glb; lra|]. simpl in Al. split; [eauto|]. pose proof (choices_proper y k Al) as Pr.
+    rewrite (mean_ext k _ (fun o => Rmin (high (next o)) 1)) by (intros; lra). apply Rmin_case_strong; intros L.
+    + destruct (Rle_dec 1 (high y)) as [H1|H1]; [apply Rle_trans with 1; [apply mean_most; [assumption|]; intros; apply Rmin_r | lra]|].
+      eapply Rle_trans; [|apply (rise k high y); [assumption | apply Drift; lra]].
+      apply mean_le; [assumption|]. intros o Ho. apply Rmin_l.
+    + apply mean_most; [assumption|]. intros; apply Rmin_r.
+Qed.
+
+(** The walk arrives with a probability of at most high, a barrier from above, if high is not
+    negative where it is not known that the walk surely ends. *)
+Theorem theorem_R_above : high_barrier -> (forall x, (x < n)%nat -> 0 <= high x \/ exists h, surely ends pi h x) ->
+  forall t h x, (x < n)%nat -> arrive ends pi t h x <= high x.
+Proof.
+  intros Hi Or t h x Hx. assert (Pos : forall y, (y < n)%nat -> 0 <= high y).
+  { intros y Hy. destruct (Or y Hy) as [|(h' & Su)]; [assumption|]. apply Rnot_lt_le. intros N.
+    destruct (bound_of n (fun x => - high x)) as (M & M0 & HM).
+    destruct (Su (- high y / (M + 1))) as (T & HT); [apply Rdiv_lt_0_compat; lra|]. specialize (HT T (le_n _)).
+    pose proof (R_above_finite M Hi M0 ltac:(intros z Hz; specialize (HM z Hz); simpl in HM; lra) T h' y Hy).
+    pose proof (arrive_range n choices quits choices_proper choices_inside pi Le ends T h' y Hy).
+    pose proof (alive_range n choices quits choices_proper choices_inside pi Le ends T h' y Hy).
+    apply (Rmult_lt_compat_l (M + 1)) in HT; [|lra]. replace ((M + 1) * (- high y / (M + 1))) with (- high y) in HT by (field; lra). lra. }
+  pose proof (R_above_finite 0 Hi (Rle_refl 0) ltac:(intros y Hy; specialize (Pos y Hy); lra) t h x Hx). lra.
+Qed.
+End Arrival.
+
+(* ---------- ranks: a plan with known odds leaves the states with low > 0, though some of them may
+   have an infinite cost *)
+Section Ranks.
+Variable n : nat.
+Variable choices : nat -> choice -> Prop.
+Variable ends quits infinite : nat -> bool.
+Variables (Y : nat -> R) (price : R) (plan : nat -> move) (rank : nat -> nat) (u low : nat -> R).
+Hypothesis choices_proper : forall x k, choices x k -> proper k.
+Hypothesis choices_inside : forall x k o, (x < n)%nat -> choices x k -> In o k -> (next o < n)%nat.
+Hypothesis plan_allowed : forall x, (x < n)%nat -> ends x = false -> allowed choices quits x (plan x).
+Hypothesis upper : super_cost n ends Y price infinite plan rank u.
+Hypothesis no_move : forall x, (x < n)%nat -> ends x = false -> 0 < low x -> exists k, plan x = Take k.
+Hypothesis ways_out : forall x k, (x < n)%nat -> ends x = false -> 0 < low x -> infinite x = true ->
+  plan x = Take k -> exists o, In o k /\
+    (ends (next o) = true \/ infinite (next o) = false \/ low (next o) <= 0 \/ (rank (next o) < rank x)%nat).
+
+(** The plan leaves the states with low > 0, if it has an upper barrier where the cost is finite,
+    and elsewhere an outcome that ends, has a finite cost, low <= 0 or a lower rank. *)
+Theorem leaves_by_ranks : forall h x, (x < n)%nat -> surely (leaves ends low) (by_plan ends plan) h x.
+Proof.
+  pose proof (by_plan_legal n choices ends quits plan plan_allowed) as Legal.
+  destruct (falling n choices ends Y price quits choices_proper infinite plan rank plan_allowed u upper)
+    as (W & eta & He & Fall).
+  destruct (bound_of n (fun x => - W x)) as (M1 & P1 & B1). destruct (bound_of n W) as (M2 & P2 & B2).
+  set (M := M1 + M2). assert (WM : forall x, (x < n)%nat -> 0 <= W x + M1 <= M).
+  { intros x Hx. specialize (B1 x Hx). specialize (B2 x Hx). simpl in B1. unfold M. lra. }
+  destruct (one_share n choices ends quits choices_proper plan plan_allowed) as (lam & Hl & Sh).
+  set (Z := fun x => if leaves ends low x then 0 else if infinite x then M + 2 - lam ^ S (rank x) else W x + M1).
+  assert (Z0 : forall x, (x < n)%nat -> 0 <= Z x <= M + 2).
+  { intros x Hx. pose proof (WM x Hx). pose proof (pow_bounds lam (S (rank x)) Hl). unfold Z.
+    destruct (leaves ends low x); [lra|]. destruct (infinite x); lra. }
+  assert (Zn : forall x, (x < n)%nat -> infinite x = false -> Z x <= W x + M1).
+  { intros x Hx Ix. pose proof (WM x Hx). unfold Z. rewrite Ix. destruct (leaves ends low x); lra. }
+  destruct (everywhere n ends plan (fun x k d => leaves ends low x = false -> mean k (fun o => Z (next o)) <= Z x - d)) as (d & Hd & Dr).
+  { intros x k Hx En Pl. destruct (leaves ends low x) eqn:Lv; [exists 1; split; [lra | easy]|].
+    assert (Lt : mean k (fun o => Z (next o)) < Z x); [|exists (Z x - mean k (fun o => Z (next o))); split; [lra | intros; lra]].
+    pose proof (plan_choice n choices ends quits plan plan_allowed x k Hx En Pl) as Ch. pose proof (choices_proper x k Ch) as Pr.
+    destruct (proj1 (leaves_false _ _ _) Lv) as [_ Lo]. destruct (infinite x) eqn:Ix.
+    - destruct (ways_out x k Hx En Lo Ix Pl) as (o & Ho & Wo). specialize (Sh x k o Hx En Pl Ho).
+      pose proof (mean_below k (fun o => Z (next o)) (M + 2) o Pr
+        (fun o Ho => proj2 (Z0 (next o) (choices_inside x k o Hx Ch Ho))) Ho) as B. cbv beta in B.
+      pose proof (pow_bounds lam (rank x) Hl) as Pb. assert (G : lam ^ rank x <= M + 2 - Z (next o)).
+      { pose proof (WM _ (choices_inside x k o Hx Ch Ho)). unfold Z.
+        destruct (leaves ends low (next o)) eqn:Lo'; [lra|]. destruct (infinite (next o)) eqn:Io; [|lra].
+        apply leaves_false in Lo'. destruct Lo'. destruct Wo as [Wo|[Wo|[Wo|Wo]]]; try congruence; try lra.
+        pose proof (pow_down lam (S (rank (next o))) (rank x) Hl Wo). lra. }
+      assert (lam * lam ^ rank x < count o / size k * (M + 2 - Z (next o))).
+      { apply Rlt_le_trans with (count o / size k * lam ^ rank x);
+          [apply Rmult_lt_compat_r; lra | apply Rmult_le_compat_l; lra]. }
+      unfold Z at 2. rewrite Lv, Ix. simpl. lra.
+    - destruct (upper x Hx Ix) as [_ S2]. specialize (S2 En). rewrite Pl in S2. destruct S2 as (Fi & _ & _).
+      pose proof (Fall x k Hx Ix En Pl) as F. unfold Z at 2. rewrite Lv, Ix.
+      apply Rle_lt_trans with (mean k (fun o => W (next o) + M1)); [|rewrite mean_plus, mean_const by assumption; lra].
+      apply mean_le; auto. intros o Ho. apply Zn; [now apply (choices_inside x k) | now apply Fi]. }
+  apply (falling_leaves n choices ends quits choices_proper choices_inside _ Legal low Z d Hd).
+  intros h x q m Hx En Lo Hi. apply by_plan_move in Hi; [|assumption]. destruct (no_move x Hx En Lo) as (k & Pl).
+  rewrite Pl in Hi. subst m. apply (Dr x k Hx En Pl d); [lra|]. now apply leaves_false.
+Qed.
+End Ranks.

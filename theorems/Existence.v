@@ -1,0 +1,231 @@
+(* There is a solution: the largest subsolution (Perron's method). *)
+From Coq Require Import Reals List Lia Lra Arith FunctionalExtensionality.
+From Wayfield Require Import Lists Graph.
+From Wayfield Require PLaplacian Amle.
+Import ListNotations.
+Open Scope R_scope.
+
+Definition upd (v : field) (x : nat) (t : R) : field := fun y => if Nat.eqb y x then t else v y.
+
+Lemma upd_same v x t : upd v x t x = t.
+Proof. unfold upd. now rewrite Nat.eqb_refl. Qed.
+Lemma upd_other v x t y : y <> x -> upd v x t y = v y.
+Proof. intros H. unfold upd. apply Nat.eqb_neq in H. now rewrite H. Qed.
+
+Section Perron.
+Variables (D L : list nat) (Y : field) (B : field -> nat -> R) (low high : R).
+Hypothesis labels : forall x, In x L -> low <= Y x <= high.
+Hypothesis range : low <= high.
+(* raising other values does not lower the balance *)
+Hypothesis monotone : forall v w x, In x D -> ~ In x L ->
+  (forall y, In y D -> v y <= w y) -> v x = w x -> B v x <= B w x.
+(* it is continuous in the vertex's own value *)
+Hypothesis continuous : forall v x, In x D -> ~ In x L -> continuity (fun t => B (upd v x t) x).
+(* if it is positive, a neighbour is higher *)
+Hypothesis higher : forall v x, In x D -> ~ In x L -> 0 < B v x -> exists y, In y D /\ v x < v y.
+Hypothesis constant : forall v x, In x D -> ~ In x L -> (forall y z, v y = v z) -> B v x = 0.
+
+Let sub (v : field) :=
+  (forall x, In x D -> low <= v x <= high) /\
+  (forall x, In x D -> In x L -> v x <= Y x) /\
+  (forall x, In x D -> ~ In x L -> 0 <= B v x).
+
+Lemma start : sub (fun _ => low).
+Proof.
+  split; [|split]; intros x Hx.
+  - lra.
+  - intros HL. now apply labels.
+  - intros HL. rewrite (constant (fun _ => low)); auto. lra.
+Qed.
+
+(* values of subsolutions at x; `low` itself makes the set nonempty and bounded off D, too *)
+Let E (x : nat) (t : R) := t = low \/ (In x D /\ exists v, sub v /\ v x = t).
+
+Lemma bounded x : bound (E x).
+Proof. exists high. intros t [->|(Hx & v & Sv & <-)]; [exact range|]. now apply Sv. Qed.
+
+Let u (x : nat) : R := proj1_sig (completeness (E x) (bounded x) (ex_intro _ low (or_introl eq_refl))).
+
+Lemma u_above v x : sub v -> In x D -> v x <= u x.
+Proof.
+  intros Sv Hx. unfold u. destruct (completeness _ _ _) as (s & Up & Le). simpl.
+  apply Up. right. split; [assumption | now exists v].
+Qed.
+
+Lemma u_least x s : In x D -> (forall v, sub v -> v x <= s) -> u x <= s.
+Proof.
+  intros Hx H. unfold u. destruct (completeness _ _ _) as (t & Up & Le). simpl.
+  apply Le. intros r [->|(_ & v & Sv & <-)]; [|now apply H]. apply (H _ start).
+Qed.
+
+Lemma near x s : In x D -> s < u x -> ~ (forall v, sub v -> v x <= s).
+Proof. intros Hx H F. apply (u_least x s Hx) in F. lra. Qed.
+
+Lemma continuous_at v x t : In x D -> ~ In x L -> forall e, 0 < e -> exists d, 0 < d /\
+  forall s, Rabs (s - t) < d -> Rabs (B (upd v x s) x - B (upd v x t) x) < e.
+Proof.
+  intros Hx HL e He. destruct (continuous v x Hx HL t e He) as (d & Hd & C). exists d. split; [exact Hd|].
+  intros s Hs. destruct (Req_dec s t) as [->|Ne].
+  - rewrite Rminus_diag_eq by reflexivity. rewrite Rabs_R0. exact He.
+  - apply (C s). split; [|exact Hs]. split; [exact I | now apply not_eq_sym].
+Qed.
+
+Lemma own x : upd u x (u x) = u.
+Proof. extensionality y. unfold upd. now destruct (Nat.eqb_spec y x) as [->|]. Qed.
+
+Lemma u_sub : sub u.
+Proof.
+  split; [|split].
+  - intros x Hx. split; [apply (u_above _ _ start Hx)|]. apply u_least; auto. intros v Sv. now apply Sv.
+  - intros x Hx HL. apply u_least; auto. intros v Sv. now apply Sv.
+  - intros x Hx HL. destruct (Rle_dec 0 (B u x)) as [|N]; [assumption|exfalso].
+    destruct (continuous_at u x (u x) Hx HL (- B u x)) as (d & Hd & C); [lra|].
+    apply (near x (u x - d) Hx); [lra|]. intros v Sv. destruct (Rle_dec (v x) (u x - d)); [assumption|exfalso].
+    pose proof (u_above v x Sv Hx). specialize (C (v x) ltac:(apply Rabs_def1; lra)).
+    rewrite own in C. apply Rabs_def2 in C. assert (B v x <= B (upd u x (v x)) x).
+    { apply monotone; auto; [|now rewrite upd_same]. intros y Hy.
+      destruct (Nat.eq_dec y x) as [->|Ne]; [rewrite upd_same; lra | rewrite upd_other by assumption; now apply u_above]. }
+    assert (0 <= B v x) by now apply Sv. lra.
+Qed.
+
+(* u cannot be raised at a vertex *)
+Lemma no_more x t : In x D -> u x < t <= high -> (In x L -> t <= Y x) -> (~ In x L -> 0 <= B (upd u x t) x) -> False.
+Proof.
+  intros Hx H HY HB. assert (S : sub (upd u x t)).
+  2:{ apply u_above with (x := x) in S; [|exact Hx]. rewrite upd_same in S. lra. }
+  assert (low <= u x) by now apply u_sub.
+  split; [|split]; intros y Hy; destruct (Nat.eq_dec y x) as [->|Ne]; rewrite ?upd_same, ?upd_other by exact Ne;
+    try (apply u_sub; exact Hy); [lra | exact HY | exact HB |].
+  intros HL. apply Rle_trans with (B u y); [now apply u_sub|]. apply monotone; auto; [|now rewrite upd_other].
+  intros z Hz. destruct (Nat.eq_dec z x) as [->|Nz]; [rewrite upd_same | rewrite upd_other by exact Nz]; lra.
+Qed.
+
+Lemma existence : exists u, (forall x, In x D -> low <= u x <= high) /\ (forall x, In x D -> In x L -> u x = Y x) /\
+  (forall x, In x D -> ~ In x L -> B u x = 0).
+Proof.
+  exists u. split; [apply u_sub|]. split; intros x Hx HL; (apply Rle_antisym; [|try now apply u_sub]).
+  - now apply u_sub.
+  - apply Rnot_lt_le. intros H. apply (no_more x (Y x) Hx); [pose proof (labels x HL); lra | intros; lra | contradiction].
+  - apply Rnot_lt_le. intros H. destruct (higher u x Hx HL H) as (y & Hy & Hyx). assert (R : u y <= high) by now apply u_sub.
+    destruct (continuous_at u x (u x) Hx HL (B u x)) as (d & Hd & C); [lra|]. set (t := u x + Rmin (d / 2) (u y - u x)).
+    assert (T : u x < t /\ t < u x + d /\ t <= u y) by (unfold t, Rmin; destruct (Rle_dec _ _); lra).
+    apply (no_more x t Hx); [lra | contradiction |]. intros _.
+    specialize (C t ltac:(apply Rabs_def1; lra)). rewrite own in C. apply Rabs_def2 in C. lra.
+Qed.
+End Perron.
+
+(* ---------- the two equations have the four properties *)
+
+Lemma fold_cont {A} (op : R -> R -> R) (g : R -> A -> R) l :
+  (forall f h, continuity f -> continuity h -> continuity (fun t => op (f t) (h t))) ->
+  (forall a, In a l -> continuity (fun t => g t a)) -> continuity (fun t => fold_right op 0 (map (g t) l)).
+Proof.
+  intros Op. induction l as [|a l IH]; simpl; intros H; [apply continuity_const; intros s t; reflexivity|].
+  apply (Op (fun t => g t a) (fun t => fold_right op 0 (map (g t) l))); auto.
+Qed.
+
+Lemma continuity_pt_ext f g t : (forall s, f s = g s) -> continuity_pt f t -> continuity_pt g t.
+Proof.
+  intros E C e He. destruct (C e He) as (d & Hd & K). exists d. split; [exact Hd|].
+  intros s Hs. rewrite <- !E. now apply K.
+Qed.
+
+Lemma continuity_Rmax f g : continuity f -> continuity g -> continuity (fun t => Rmax (f t) (g t)).
+Proof.
+  intros Cf Cg. assert (E : forall t, (f t + g t + Rabs (f t - g t)) / 2 = Rmax (f t) (g t)).
+  { intros t. unfold Rmax. destruct (Rle_dec (f t) (g t)).
+    - rewrite Rabs_left1; lra.
+    - rewrite Rabs_right; lra. }
+  intros t. apply (continuity_pt_ext (fun t => (f t + g t + Rabs (f t - g t)) * / 2)). { exact E. }
+  revert t. apply (continuity_mult (fun t => f t + g t + Rabs (f t - g t)) (fun _ => / 2)).
+  - apply (continuity_plus (fun t => f t + g t) (fun t => Rabs (f t - g t))).
+    + now apply continuity_plus.
+    + apply (continuity_comp (fun t => f t - g t) Rabs).
+      * now apply continuity_minus.
+      * intros s. apply Rcontinuity_abs.
+  - apply continuity_const. intros s t. reflexivity.
+Qed.
+
+Lemma upd_cont v x y : continuity (fun t => upd v x t y).
+Proof.
+  unfold upd. destruct (Nat.eqb y x).
+  - apply derivable_continuous, derivable_id.
+  - apply continuity_const. intros s t. reflexivity.
+Qed.
+
+Lemma slope_cont v x y z l : continuity (fun t => (upd v x t y - upd v x t z) / l).
+Proof.
+  apply (continuity_mult (fun t => upd v x t y - upd v x t z) (fun _ => / l)).
+  - apply (continuity_minus (fun t => upd v x t y) (fun t => upd v x t z)); apply upd_cont.
+  - apply continuity_const. intros s t. reflexivity.
+Qed.
+
+Lemma steepest_mono v w A : (forall a, In a A -> fall v a <= fall w a) -> steepest v A <= steepest w A.
+Proof.
+  intros H. apply steepest_le; [apply steepest_nonneg|]. intros a Ha.
+  eapply Rle_trans; [now apply H | now apply fall_le_steepest].
+Qed.
+
+Lemma steepest_flat v A : (forall y z, v y = v z) -> steepest v A = 0.
+Proof.
+  intros H. apply Rle_antisym; [|apply steepest_nonneg]. apply steepest_le; [lra|].
+  intros a _. unfold fall. rewrite (H (tail a) (head a)). unfold Rdiv. lra.
+Qed.
+
+Lemma amle_exists (G : graph) (D L : list nat) (Y : field) low high :
+  positive G -> within G D -> (forall x, In x L -> low <= Y x <= high) -> low <= high ->
+  exists u, (forall x, In x D -> low <= u x <= high) /\
+    (forall x, In x D -> In x L -> u x = Y x) /\
+    (forall x, In x D -> ~ In x L -> S_up G u x = S_down G u x).
+Proof.
+  intros Pos Wi Lab Ra.
+  destruct (existence D L Y (fun v x => S_up G v x - S_down G v x) low high) as (u & U1 & U2 & U3); auto.
+  - intros v w x Hx _ H E. assert (S_up G v x <= S_up G w x).
+    { apply steepest_mono. intros a Ha. apply in_into in Ha. destruct Ha as [Ha Eh].
+      unfold fall. apply div_le; [now apply Pos|]. rewrite Eh, E.
+      assert (Ht : In (tail a) D) by (apply (Wi a Ha); now rewrite Eh). specialize (H _ Ht). lra. }
+    assert (S_down G w x <= S_down G v x).
+    { apply steepest_mono. intros a Ha. apply in_out in Ha. destruct Ha as [Ha Eh].
+      unfold fall. apply div_le; [now apply Pos|]. rewrite Eh, E.
+      assert (Ht : In (head a) D) by (apply (Wi a Ha); now rewrite Eh). specialize (H _ Ht). lra. }
+    lra.
+  - intros v x _ _. apply (continuity_minus (fun t => S_up G (upd v x t) x) (fun t => S_down G (upd v x t) x));
+      apply (fold_cont Rmax (fun t => fall (upd v x t))); auto using continuity_Rmax; intros a _; apply slope_cont.
+  - intros v x Hx _ H. pose proof (steepest_nonneg v (out G x)). unfold S_up, S_down in H.
+    destruct (steepest_attained v (into G x)) as (a & Ha & E); [lra|].
+    apply in_into in Ha. destruct Ha as [Ha Eh]. exists (tail a). split; [apply (Wi a Ha); now rewrite Eh|].
+    assert (P : 0 < fall v a) by lra. unfold fall in P. apply div_pos in P; [|now apply Pos]. rewrite Eh in P. lra.
+  - intros v x _ _ H. unfold S_up, S_down. rewrite !steepest_flat by assumption. lra.
+  - exists u. repeat split; auto; try (intros; now apply U1).
+    intros x Hx HL. specialize (U3 x Hx HL). simpl in U3. lra.
+Qed.
+
+Lemma p_exists (phi : R -> R) (G : graph) (D L : list nat) (Y : field) low high :
+  (forall s t, s < t -> phi s < phi t) -> continuity phi -> phi 0 = 0 ->
+  positive G -> within G D -> (forall x, In x L -> low <= Y x <= high) -> low <= high ->
+  exists u, (forall x, In x D -> low <= u x <= high) /\
+    (forall x, In x D -> In x L -> u x = Y x) /\
+    (forall x, In x D -> ~ In x L -> PLaplacian.balance phi G u x = 0).
+Proof.
+  intros Inc Cont Zero Pos Wi Lab Ra. apply (existence D L Y (PLaplacian.balance phi G) low high); auto.
+  - intros v w x Hx _ H E. apply rsum_le. intros a Ha. apply in_out in Ha. destruct Ha as [Ha Et].
+    apply PLaplacian.monotone; [exact Inc|]. apply div_le; [now apply Pos|].
+    assert (Hh : In (head a) D) by (apply (Wi a Ha); now rewrite Et). specialize (H _ Hh). rewrite Et, E. lra.
+  - intros v x _ _. apply (fold_cont Rplus (fun t => PLaplacian.flux phi (upd v x t))); [intros; now apply continuity_plus|].
+    intros a _. apply (continuity_comp (fun t => (upd v x t (head a) - upd v x t (tail a)) / len a) phi); [apply slope_cont | exact Cont].
+  - intros v x Hx _ H. destruct (largest_of_all v D x Hx) as (y & Hy & My). exists y. split; [assumption|].
+    apply Rnot_le_lt. intros N. apply (Rlt_not_le _ _ H). rewrite <- (rsum_zero (fun _ => 0) (out G x)) by reflexivity.
+    apply rsum_le. intros a Ha. apply in_out in Ha. destruct Ha as [Ha Et]. apply Rle_trans with (phi 0); [|lra]. apply PLaplacian.monotone; [exact Inc|].
+    replace 0 with (0 / len a) by (unfold Rdiv; lra). apply div_le; [now apply Pos|].
+    specialize (My (head a) ltac:(apply (Wi a Ha); now rewrite Et)). simpl in My. rewrite Et. lra.
+  - intros v x _ _ H. apply rsum_zero. intros a _. unfold PLaplacian.flux. rewrite (H (head a) (tail a)), Rminus_diag_eq by reflexivity.
+    unfold Rdiv. now rewrite Rmult_0_l.
+Qed.
+
+Lemma range (L : list nat) (Y : field) : exists low high, low <= high /\ forall x, In x L -> low <= Y x <= high.
+Proof.
+  induction L as [|x l (low & high & H & A)]; [exists 0, 0; split; [lra | easy]|].
+  exists (Rmin low (Y x)), (Rmax high (Y x)). pose proof (Rmin_l low (Y x)). pose proof (Rmin_r low (Y x)).
+  pose proof (Rmax_l high (Y x)). pose proof (Rmax_r high (Y x)).
+  split; [lra|]. intros y [<-|Hy]; [lra|]. specialize (A y Hy). lra.
+Qed.

@@ -1,0 +1,136 @@
+(* Finite graphs with lengths, and steepest slopes. *)
+From Coq Require Import Reals List Lia Lra Arith.
+Import ListNotations.
+Open Scope R_scope.
+
+Record arc := Arc { tail : nat; head : nat; len : R }.
+Definition graph := list arc.
+Definition field := nat -> R.
+
+Definition positive (G : graph) := forall a, In a G -> 0 < len a.
+Definition reversed (a : arc) := Arc (head a) (tail a) (len a).
+(* an undirected edge is two arcs *)
+Definition undirected (G : graph) := forall a, In a G -> In (reversed a) G.
+(* no arc leads into D or out of it *)
+Definition within (G : graph) (D : list nat) := forall a, In a G -> In (tail a) D <-> In (head a) D.
+
+Definition out (G : graph) x := filter (fun a => Nat.eqb (tail a) x) G.
+Definition into (G : graph) x := filter (fun a => Nat.eqb (head a) x) G.
+
+(* the arcs between vertices of K (`_between`) *)
+Definition inb x (K : list nat) := if in_dec Nat.eq_dec x K then true else false.
+Definition among (G : graph) K := filter (fun a => andb (inb (tail a) K) (inb (head a) K)) G.
+
+(* from x a walk leads to a vertex of L *)
+Inductive reaches (G : graph) (L : list nat) : nat -> Prop :=
+| reaches_at x : In x L -> reaches G L x
+| reaches_by a : In a G -> reaches G L (head a) -> reaches G L (tail a).
+
+Lemma in_out G x a : In a (out G x) <-> In a G /\ tail a = x.
+Proof. unfold out. rewrite filter_In, Nat.eqb_eq. tauto. Qed.
+Lemma in_into G x a : In a (into G x) <-> In a G /\ head a = x.
+Proof. unfold into. rewrite filter_In, Nat.eqb_eq. tauto. Qed.
+Lemma inb_iff x K : inb x K = true <-> In x K.
+Proof. unfold inb. destruct (in_dec Nat.eq_dec x K); split; easy. Qed.
+Lemma in_among G K a : In a (among G K) <-> In a G /\ In (tail a) K /\ In (head a) K.
+Proof. unfold among. rewrite filter_In, Bool.andb_true_iff, !inb_iff. tauto. Qed.
+Lemma among_positive G K : positive G -> positive (among G K).
+Proof. intros P a H. apply in_among in H. now apply P. Qed.
+Lemma among_within G K : within (among G K) K.
+Proof. intros a H. apply in_among in H. tauto. Qed.
+
+(* how steeply v falls along an arc *)
+Definition fall (v : field) (a : arc) := (v (tail a) - v (head a)) / len a.
+
+(* the largest of 0 and the falls along some arcs *)
+Definition steepest (v : field) (A : list arc) := fold_right Rmax 0 (map (fall v) A).
+
+(* S+ and S-: the steepest slope down into x, and the steepest out of it *)
+Definition S_up G v x := steepest v (into G x).
+Definition S_down G v x := steepest v (out G x).
+Definition level (G : graph) (u : field) x := S_up G u x = 0 /\ S_down G u x = 0.
+
+Lemma steepest_nonneg v A : 0 <= steepest v A.
+Proof. unfold steepest. induction A as [|a A IH]; simpl; [lra|]. eapply Rle_trans; [exact IH | apply Rmax_r]. Qed.
+
+Lemma fall_le_steepest v A a : In a A -> fall v a <= steepest v A.
+Proof.
+  unfold steepest. induction A as [|b A IH]; simpl; [easy|].
+  intros [->|H]; [apply Rmax_l | eapply Rle_trans; [now apply IH | apply Rmax_r]].
+Qed.
+
+Lemma steepest_attained v A : 0 < steepest v A -> exists a, In a A /\ fall v a = steepest v A.
+Proof.
+  unfold steepest. induction A as [|b A IH]; simpl; [lra|].
+  destruct (Rle_dec (fall v b) (fold_right Rmax 0 (map (fall v) A))) as [L|L].
+  - rewrite Rmax_right by assumption. intros H. destruct (IH H) as (a & Ha & E).
+    exists a. split; [now right | exact E].
+  - rewrite Rmax_left by lra. intros _. exists b. split; [now left | reflexivity].
+Qed.
+
+Lemma steepest_le v A s : 0 <= s -> (forall a, In a A -> fall v a <= s) -> steepest v A <= s.
+Proof.
+  unfold steepest. induction A as [|b A IH]; simpl; intros Hs H; [lra|].
+  apply Rmax_lub; [apply H; now left | apply IH; [lra | intros a Ha; apply H; now right]].
+Qed.
+
+(* of finitely many vertices that have a decidable property one has the largest value *)
+Lemma largest (P : nat -> Prop) (dec : forall x, {P x} + {~ P x}) (f : field) (D : list nat) :
+  (exists x, In x D /\ P x) ->
+  exists x, In x D /\ P x /\ forall y, In y D -> P y -> f y <= f x.
+Proof.
+  assert (Or : (forall x, In x D -> ~ P x) \/ exists x, In x D /\ P x /\ forall y, In y D -> P y -> f y <= f x).
+  { induction D as [|d D IH]; [now left|]. destruct IH as [N|(x & Hx & Px & Mx)], (dec d) as [Pd|Nd].
+    - right. exists d. repeat split; [now left | assumption |]. intros y [<-|Hy] Py; [lra | now destruct (N y Hy)].
+    - left. intros x [<-|Hx]; auto.
+    - right. destruct (Rle_dec (f d) (f x)); [exists x | exists d]; (repeat split; [simpl; auto | assumption |]);
+        intros y [<-|Hy] Py; try lra; specialize (Mx y Hy Py); lra.
+    - right. exists x. repeat split; [now right | assumption |]. intros y [<-|Hy] Py; [contradiction | now apply Mx]. }
+  intros (x & Hx & Px). destruct Or as [N|]; [now destruct (N x Hx) | assumption].
+Qed.
+
+Lemma largest_of_all (f : field) (D : list nat) x0 : In x0 D -> exists x, In x D /\ forall y, In y D -> f y <= f x.
+Proof.
+  intros H. destruct (largest (fun _ => True) (fun _ => left I) f D) as (x & Hx & _ & Mx); [now exists x0|].
+  exists x. split; [assumption | intros; now apply Mx].
+Qed.
+
+Lemma div_le a b l : 0 < l -> a <= b -> a / l <= b / l.
+Proof. intros Hl H. unfold Rdiv. apply Rmult_le_compat_r; [|lra]. left. now apply Rinv_0_lt_compat. Qed.
+Lemma div_eq a b l : 0 < l -> a / l = b / l -> a = b.
+Proof. intros Hl H. apply (Rmult_eq_reg_r (/ l)); [exact H|]. apply Rinv_neq_0_compat. lra. Qed.
+
+Lemma div_pos a l : 0 < l -> 0 < a / l <-> 0 < a.
+Proof.
+  intros Hl. split; intros H.
+  - replace a with (a / l * l) by (field; lra). now apply Rmult_lt_0_compat.
+  - now apply Rdiv_lt_0_compat.
+Qed.
+
+Lemma fall_pos v a : 0 < len a -> 0 < fall v a <-> v (head a) < v (tail a).
+Proof. intros H. unfold fall. rewrite div_pos by assumption. lra. Qed.
+Lemma steepest_zero v A : steepest v A = 0 -> forall a, In a A -> fall v a <= 0.
+Proof. intros E a Ha. rewrite <- E. now apply fall_le_steepest. Qed.
+Lemma level_dec G u x : {level G u x} + {~ level G u x}.
+Proof. unfold level. destruct (Req_EM_T (S_up G u x) 0), (Req_EM_T (S_down G u x) 0); tauto. Qed.
+
+Lemma arc_dec (e f : arc) : {e = f} + {e <> f}.
+Proof.
+  destruct e as [t h l], f as [t' h' l'].
+  destruct (Nat.eq_dec t t') as [->|], (Nat.eq_dec h h') as [->|], (Req_EM_T l l') as [->|]; (now left) || (right; congruence).
+Qed.
+
+(* adding arcs that do not descend does not change the steepest slope *)
+Lemma steepest_more v A B : incl B A -> (forall e, In e A -> ~ In e B -> fall v e <= 0) -> steepest v B = steepest v A.
+Proof.
+  intros I H. apply Rle_antisym; (apply steepest_le; [apply steepest_nonneg|]); intros e He; [now apply fall_le_steepest, I|].
+  destruct (in_dec arc_dec e B); [now apply fall_le_steepest|]. eapply Rle_trans; [now apply H | apply steepest_nonneg].
+Qed.
+
+Lemma kept G K v x : In x K ->
+  (forall e, In e G -> tail e = x /\ ~ In (head e) K \/ head e = x /\ ~ In (tail e) K -> fall v e <= 0) ->
+  S_up (among G K) v x = S_up G v x /\ S_down (among G K) v x = S_down G v x.
+Proof.
+  intros Hx H. split; apply steepest_more; intros e He; rewrite ?in_into, ?in_out, ?in_among in *; try tauto; intros N; apply H; try tauto;
+    destruct He as [He <-]; [right | left]; tauto.
+Qed.

@@ -1,0 +1,55 @@
+(* The p-Laplacian: a subsolution lies below a supersolution. *)
+From Coq Require Import Reals List Lia Lra Arith.
+From Wayfield Require Import Lists Graph.
+Import ListNotations.
+Open Scope R_scope.
+
+Section Flux.
+Variable phi : R -> R.
+Hypothesis increasing : forall s t, s < t -> phi s < phi t.
+
+Definition flux (v : field) (a : arc) := phi ((v (head a) - v (tail a)) / len a).
+Definition balance (G : graph) (v : field) x := rsum (flux v) (out G x).
+
+Lemma monotone s t : s <= t -> phi s <= phi t.
+Proof. intros [H| ->]; [left; now apply increasing | lra]. Qed.
+Lemma injective s t : phi s = phi t -> s = t.
+Proof. intros E. destruct (Rtotal_order s t) as [H|[H|H]]; [|exact H|]; apply increasing in H; lra. Qed.
+
+Lemma totals_agree (f g : arc -> R) A : (forall a, In a A -> f a <= g a) -> rsum g A <= rsum f A ->
+  forall a, In a A -> f a = g a.
+Proof.
+  intros H E a Ha. destruct (sum_part (fun a => g a - f a) A) as [_ P]; [intros b Hb; specialize (H b Hb); lra|].
+  specialize (P a Ha). specialize (H a Ha). rewrite rsum_minus in P. lra.
+Qed.
+
+(* D holds the vertices in question, L the labelled ones. *)
+Lemma comparison (G : graph) (D L : list nat) (v u : field) : positive G -> within G D ->
+  (forall x, In x D -> reaches G L x) ->
+  (forall x, In x D -> In x L -> v x <= u x) ->
+  (forall x, In x D -> ~ In x L -> 0 <= balance G v x) ->
+  (forall x, In x D -> ~ In x L -> balance G u x <= 0) ->
+  forall x, In x D -> v x <= u x.
+Proof.
+  intros Pos Wi Rea Lab Sub Sup x0 Hx0. destruct (Rle_dec (v x0) (u x0)) as [|N]; [assumption|exfalso].
+  destruct (largest_of_all (fun x => v x - u x) D x0 Hx0) as (m & Hm & Mm).
+  pose proof (Mm x0 Hx0) as Hmu. simpl in Hmu.
+  (* M is closed along arcs *)
+  assert (C : forall a, In a G -> In (tail a) D -> v (tail a) - u (tail a) = v m - u m ->
+                        v (head a) - u (head a) = v m - u m). { intros a Ha Ht E.
+    assert (NL : ~ In (tail a) L) by (intros F; specialize (Lab _ Ht F); lra).
+    assert (T : forall b, In b (out G (tail a)) -> flux v b = flux u b). { apply totals_agree.
+      - intros b Hb. apply in_out in Hb. destruct Hb as [Hb Eb]. unfold flux. apply monotone.
+        apply div_le; [now apply Pos|]. assert (Hb2 : In (head b) D) by (apply (Wi b Hb); now rewrite Eb).
+        specialize (Mm _ Hb2). simpl in Mm. rewrite Eb. lra.
+      - pose proof (Sub _ Ht NL). pose proof (Sup _ Ht NL). unfold balance in *. lra. }
+    assert (Ea : flux v a = flux u a) by (apply T, in_out; auto).
+    unfold flux in Ea. apply injective in Ea. apply div_eq in Ea; [|now apply Pos]. lra. }
+  assert (K : forall x, reaches G L x -> In x D -> v x - u x = v m - u m -> False).
+  { induction 1 as [x Hx|a Ha _ IH]; intros HD E.
+    - specialize (Lab x HD Hx). lra.
+    - apply IH; [now apply (Wi a Ha) | now apply C]. }
+  apply (K m); auto.
+Qed.
+
+End Flux.

@@ -1,0 +1,229 @@
+(* Slopes in whole numbers: `_steepness` by multiplying out, and enclosures of powers (`_product`,
+   `_root`). Values are multiples of one unit, lengths of another; values that are fractions are
+   whole in units of their common denominator. *)
+From Coq Require Import Reals List Lia Lra ZArith.
+From Wayfield Require Import Graph Field.
+Import ListNotations.
+Open Scope R_scope.
+
+Definition sgn (x : R) : Z := if Rlt_dec 0 x then 1 else if Rlt_dec x 0 then -1 else 0.
+
+Lemma sgn_scale c x : 0 < c -> sgn (c * x) = sgn x.
+Proof.
+  intros Hc. unfold sgn. assert (P : forall y, 0 < y -> 0 < c * y) by (intros; now apply Rmult_lt_0_compat).
+  destruct (Rlt_dec 0 x) as [H|H]; [destruct (Rlt_dec 0 (c * x)) as [|N]; [reflexivity | now destruct (N (P x H))]|].
+  destruct (Rlt_dec x 0) as [G|G].
+  - pose proof (P (- x)). destruct (Rlt_dec 0 (c * x)); [lra|]. destruct (Rlt_dec (c * x) 0); [reflexivity | lra].
+  - assert (x = 0) as -> by lra. rewrite Rmult_0_r. destruct (Rlt_dec 0 0); [lra | reflexivity].
+Qed.
+
+Lemma sgn_IZR z : sgn (IZR z) = Z.sgn z.
+Proof.
+  unfold sgn. destruct (Rlt_dec 0 (IZR z)) as [H|H]; [apply lt_IZR in H; lia|]. destruct (Rlt_dec (IZR z) 0) as [G|G]; [apply lt_IZR in G; lia|].
+  assert (z = 0%Z) as -> by (apply eq_IZR; lra). reflexivity.
+Qed.
+
+(* ---------- the steepest slopes *)
+Definition edge := (nat * nat * Z)%type.                 (* from, to, length *)
+Definition row_out (E : list edge) x := map (fun e => (snd (fst e), snd e)) (filter (fun e => Nat.eqb (fst (fst e)) x) E).
+Definition row_in (E : list edge) x := map (fun e => (fst (fst e), snd e)) (filter (fun e => Nat.eqb (snd (fst e)) x) E).
+
+(* `for y, length in row`: the steepest so far, as rise and length *)
+Fixpoint steepest_of (rise : nat -> Z) (row : list (nat * Z)) (best : Z * Z) : Z * Z :=
+  match row with
+  | [] => best
+  | (y, length) :: row =>
+      steepest_of rise row (if (fst best * length <? rise y * snd best)%Z then (rise y, length) else best)
+  end.
+Definition steepness (values : nat -> Z) x out into :=
+  let (up, up_length) := steepest_of (fun y => values y - values x)%Z into (0, 1)%Z in
+  let (down, down_length) := steepest_of (fun y => values x - values y)%Z out (0, 1)%Z in
+  Z.sgn (up * down_length - down * up_length).
+
+Definition ratio (s : Z * Z) := IZR (fst s) / IZR (snd s).
+
+Lemma ratio_lt s t : (0 < snd s)%Z -> (0 < snd t)%Z -> (fst s * snd t < fst t * snd s)%Z <-> ratio s < ratio t.
+Proof.
+  intros Hs Ht. apply IZR_lt in Hs, Ht. unfold ratio.
+  assert (P : 0 < IZR (snd s) * IZR (snd t)) by now apply Rmult_lt_0_compat.
+  assert (E : IZR (fst s) / IZR (snd s) * (IZR (snd s) * IZR (snd t)) = IZR (fst s * snd t)) by (rewrite mult_IZR; field; lra).
+  assert (F : IZR (fst t) / IZR (snd t) * (IZR (snd s) * IZR (snd t)) = IZR (fst t * snd s)) by (rewrite mult_IZR; field; lra).
+  split; intros H; [apply Rmult_lt_reg_r with (1 := P); rewrite E, F; now apply IZR_lt|].
+  apply lt_IZR. rewrite <- E, <- F. now apply Rmult_lt_compat_r.
+Qed.
+
+Lemma steepest_of_max rise row : (forall s, In s row -> (0 < snd s)%Z) -> forall best, (0 < snd best)%Z ->
+  let found := steepest_of rise row best in
+  (0 < snd found)%Z /\ ratio found = fold_right Rmax (ratio best) (map (fun s => ratio (rise (fst s), snd s)) row).
+Proof.
+  assert (Fold : forall b c m, Rmax c (fold_right Rmax b m) = fold_right Rmax (Rmax b c) m).
+  { intros b c. induction m as [|d m IHm]; simpl; [apply Rmax_comm|]. rewrite <- IHm, !Rmax_assoc. f_equal. apply Rmax_comm. }
+  induction row as [|[y l] row IH]; intros H best Hb; simpl; [auto|].
+  assert (Hl : (0 < l)%Z) by apply (H (y, l) (or_introl eq_refl)). rewrite Fold.
+  destruct (Z.ltb_spec (fst best * l) (rise y * snd best)) as [L|L].
+  - apply (ratio_lt best (rise y, l)) in L; [|assumption|assumption]. rewrite Rmax_right by lra.
+    apply IH; [intros; apply H; now right | assumption].
+  - assert (Q : ratio (rise y, l) <= ratio best).
+    { apply Rnot_lt_le. intros F. apply (ratio_lt best (rise y, l)) in F; simpl in *; lia. }
+    rewrite Rmax_left by exact Q. apply IH; [intros; apply H; now right | assumption].
+Qed.
+
+Section Units.
+Variables (E : list edge) (unit scale : R) (values : nat -> Z).
+Hypothesis unit_pos : 0 < unit.
+Hypothesis scale_pos : 0 < scale.
+Hypothesis lengths : forall e, In e E -> (0 < snd e)%Z.
+Definition arc_of (e : edge) := Arc (fst (fst e)) (snd (fst e)) (scale * IZR (snd e)).
+Definition field_of x := unit * IZR (values x).
+Let G := map arc_of E.
+
+Lemma filter_arcs (f : arc -> bool) : filter f G = map arc_of (filter (fun e => f (arc_of e)) E).
+Proof. unfold G. clear lengths. induction E as [|e l IH]; simpl; [reflexivity|]. rewrite IH. now destruct (f (arc_of e)). Qed.
+Lemma out_arcs x : out G x = map arc_of (filter (fun e => Nat.eqb (fst (fst e)) x) E).
+Proof. apply (filter_arcs (fun a => Nat.eqb (tail a) x)). Qed.
+Lemma into_arcs x : into G x = map arc_of (filter (fun e => Nat.eqb (snd (fst e)) x) E).
+Proof. apply (filter_arcs (fun a => Nat.eqb (head a) x)). Qed.
+Lemma slope_of e y z : In e E -> (field_of y - field_of z) / (scale * IZR (snd e)) = unit / scale * ratio ((values y - values z)%Z, snd e).
+Proof. intros He. apply lengths, IZR_lt in He. unfold field_of, ratio. simpl. rewrite minus_IZR. field. lra. Qed.
+Lemma units_pos : 0 < unit / scale.
+Proof. now apply Rdiv_lt_0_compat. Qed.
+
+Lemma steepest_units A rise row : (forall e, In e A -> In e E) -> row = map (fun e => (rise e, snd e)) A ->
+  forall f : nat -> Z, (forall e, In e A -> fall field_of (arc_of e) = unit / scale * ratio (f (rise e), snd e)) ->
+  let found := steepest_of f row (0, 1)%Z in (0 < snd found)%Z /\ steepest field_of (map arc_of A) = unit / scale * ratio found.
+Proof.
+  intros HA -> f Hf. destruct (steepest_of_max f (map (fun e => (rise e, snd e)) A)) with (best := (0, 1)%Z) as [P R]; [|simpl; lia|].
+  - intros s Hs. apply in_map_iff in Hs. destruct Hs as (e & <- & He). now apply lengths, HA.
+  - split; [exact P|]. rewrite R. replace (ratio (0, 1)%Z) with 0 by (unfold ratio; simpl; lra). unfold steepest. rewrite !map_map.
+    assert (T : fold_right Rmax 0 (map (fun e => fall field_of (arc_of e)) A) =
+      unit / scale * fold_right Rmax 0 (map (fun e => ratio (f (rise e), snd e)) A)).
+    { pose proof units_pos. clear HA P R. induction A as [|e A IH]; simpl; [lra|]. rewrite IH by (intros; apply Hf; now right).
+      rewrite Hf by now left. apply RmaxRmult. lra. }
+    now rewrite T.
+Qed.
+
+(** `_steepness`: the loops over whole numbers, multiplied out, give the sign of S+ - S-. *)
+Theorem steepness_sign x : steepness values x (row_out E x) (row_in E x) = sgn (balance_amle G field_of x).
+Proof.
+  unfold balance_amle, S_up, S_down, steepness. rewrite out_arcs, into_arcs.
+  destruct (steepest_units (filter (fun e => Nat.eqb (snd (fst e)) x) E) (fun e => fst (fst e)) (row_in E x)) with (f := fun y => (values y - values x)%Z) as [Pu ->].
+  { intros e He. now apply filter_In in He. } { reflexivity. }
+  { intros e He. apply filter_In in He. destruct He as [He Hx]. apply Nat.eqb_eq in Hx. unfold fall, arc_of. simpl. rewrite Hx. now apply slope_of. }
+  destruct (steepest_units (filter (fun e => Nat.eqb (fst (fst e)) x) E) (fun e => snd (fst e)) (row_out E x)) with (f := fun y => (values x - values y)%Z) as [Pd ->].
+  { intros e He. now apply filter_In in He. } { reflexivity. }
+  { intros e He. apply filter_In in He. destruct He as [He Hx]. apply Nat.eqb_eq in Hx. unfold fall, arc_of. simpl. rewrite Hx. now apply slope_of. }
+  rewrite <- Rmult_minus_distr_l, sgn_scale by apply units_pos.
+  destruct (steepest_of _ (row_in E x) _) as [u lu]. destruct (steepest_of _ (row_out E x) _) as [d ld]. simpl in *. rewrite <- sgn_IZR.
+  apply IZR_lt in Pu, Pd. rewrite <- (sgn_scale (IZR lu * IZR ld) (_ - _)) by now apply Rmult_lt_0_compat.
+  f_equal. unfold ratio. rewrite minus_IZR, !mult_IZR. simpl. field. lra.
+Qed.
+
+(* ---------- powers: another unit multiplies a balance by a positive number *)
+Lemma power_scale q c t : 0 < c -> power_of q (c * t) = Rpower c q * power_of q t.
+Proof.
+  intros Hc. assert (S : forall s, 0 < c * s <-> 0 < s). { intros s. split; intros H; [|now apply Rmult_lt_0_compat].
+    apply Rmult_lt_reg_l with c; [assumption | lra]. }
+  assert (M : forall s, 0 < s -> Rpower (c * s) q = Rpower c q * Rpower s q)
+    by (intros; now rewrite Rpower_mult_distr). unfold power_of. pose proof (S t) as S1. pose proof (S (- t)) as S2.
+  destruct (Rlt_dec 0 (c * t)), (Rlt_dec 0 t); try tauto; [now apply M|].
+  destruct (Rlt_dec (c * t) 0), (Rlt_dec t 0); try lra.
+  replace (c * t) with (- (c * - t)) by lra. rewrite Ropp_involutive, M by lra. lra.
+Qed.
+
+Lemma power_one t : power_of 1 t = t.
+Proof.
+  unfold power_of. destruct (Rlt_dec 0 t); [now apply Rpower_1|].
+  destruct (Rlt_dec t 0); [rewrite Rpower_1; lra | lra].
+Qed.
+
+(* the slopes that the checker adds up, powers taken *)
+Definition slopes x := map (fun s => ((values (fst s) - values x)%Z, snd s)) (row_out E x).
+
+(** The balance of the p-Laplacian has the sign of the sum of powers of slopes in the file's units. *)
+Theorem balance_in_units p x : sgn (balance_p p G field_of x) =
+  sgn (fold_right Rplus 0 (map (fun s => power_of (p - 1) (ratio s)) (slopes x))).
+Proof.
+  unfold balance_p, PLaplacian.balance, Lists.rsum. rewrite out_arcs.
+  rewrite <- (sgn_scale (Rpower (unit / scale) (p - 1)) (fold_right _ _ (map _ (slopes x)))) by apply exp_pos. f_equal.
+  unfold slopes, row_out. rewrite !map_map. simpl. clear G. assert (H : forall e, In e (filter (fun e => Nat.eqb (fst (fst e)) x) E) -> In e E /\ fst (fst e) = x).
+  { intros e He. apply filter_In in He. now rewrite Nat.eqb_eq in He. }
+  induction (filter (fun e => Nat.eqb (fst (fst e)) x) E) as [|e l IH]; simpl; [lra|]. rewrite IH by (intros; apply H; now right).
+  destruct (H e (or_introl eq_refl)) as [He Hx]. unfold PLaplacian.flux, arc_of. simpl. rewrite Hx, slope_of by assumption.
+  rewrite power_scale by apply units_pos. lra.
+Qed.
+End Units.
+
+(* ---------- enclosures: lo 2^e <= x <= hi 2^e *)
+Definition enclosure := (Z * Z * Z)%type.
+Definition encloses (a : enclosure) x :=
+  let '(lo, hi, e) := a in (0 <= lo)%Z /\ IZR lo * powerRZ 2 e <= x <= IZR hi * powerRZ 2 e.
+
+Lemma two_pos e : 0 < powerRZ 2 e.
+Proof. apply powerRZ_lt. lra. Qed.
+Lemma two_add e f : powerRZ 2 (e + f) = powerRZ 2 e * powerRZ 2 f.
+Proof. apply powerRZ_add. lra. Qed.
+Lemma two_whole c : (0 <= c)%Z -> powerRZ 2 c = IZR (2 ^ c).
+Proof. intros H. rewrite <- (Z2Nat.id c), <- pow_powerRZ, pow_IZR by assumption. reflexivity. Qed.
+
+Definition bit_length z := if (z =? 0)%Z then 0%Z else (Z.log2 (Z.abs z) + 1)%Z.
+(* z >> c, downwards, and upwards *)
+Definition down z c := (z / 2 ^ c)%Z.
+Definition up z c := (- (- z / 2 ^ c))%Z.
+
+Lemma down_le z c : (0 <= c)%Z -> IZR (down z c) * IZR (2 ^ c) <= IZR z.
+Proof. intros H. rewrite <- mult_IZR. apply IZR_le. unfold down. rewrite Z.mul_comm. apply Z.mul_div_le. apply Z.pow_pos_nonneg; lia. Qed.
+Lemma up_ge z c : (0 <= c)%Z -> IZR z <= IZR (up z c) * IZR (2 ^ c).
+Proof. intros H. unfold up. pose proof (down_le (- z) c H) as D. unfold down in D. rewrite opp_IZR in *. lra. Qed.
+
+Definition product (bits : Z) (a b : enclosure) : enclosure :=
+  let '(lo, hi, e) := a in let '(lo', hi', e') := b in
+  let cut := Z.max 0 (bit_length (hi * hi') - bits) in
+  (down (lo * lo') cut, up (hi * hi') cut, e + e' + cut)%Z.
+
+Definition root (bits : Z) (a : enclosure) : enclosure :=
+  let '(lo, hi, e) := a in
+  let shift := Z.max 0 (2 * bits - bit_length hi) in
+  let shift := (shift + (e - shift) mod 2)%Z in
+  (Z.sqrt (lo * 2 ^ shift), Z.sqrt (hi * 2 ^ shift - 1) + 1, (e - shift) / 2)%Z.
+
+(** `_product`: the product of enclosed numbers lies in the product of their enclosures, cut off. *)
+Theorem product_encloses bits a b x y : encloses a x -> encloses b y -> encloses (product bits a b) (x * y).
+Proof.
+  destruct a as [[lo hi] e], b as [[lo' hi'] e']. intros (P & Lx & Hx) (P' & Ly & Hy). unfold product, encloses.
+  set (c := Z.max 0 _). assert (Hc : (0 <= c)%Z) by lia.
+  split; [apply Z.div_pos; [now apply Z.mul_nonneg_nonneg | apply Z.pow_pos_nonneg; lia]|].
+  rewrite !two_add, (two_whole c Hc). pose proof (two_pos e). pose proof (two_pos e').
+  pose proof (Rmult_lt_0_compat _ _ (two_pos e) (two_pos e')) as Pe. apply IZR_le in P, P'.
+  assert (0 <= IZR lo * powerRZ 2 e) by (apply Rmult_le_pos; lra). assert (0 <= IZR lo' * powerRZ 2 e') by (apply Rmult_le_pos; lra).
+  pose proof (down_le (lo * lo') c Hc) as D. pose proof (up_ge (hi * hi') c Hc) as U. rewrite mult_IZR in D, U.
+  apply (Rmult_le_compat_r (powerRZ 2 e * powerRZ 2 e')) in D, U; [|lra|lra].
+  pose proof (Rmult_le_compat _ _ _ _ H1 H2 Lx Ly).
+  pose proof (Rmult_le_compat x _ y _ ltac:(lra) ltac:(lra) Hx Hy). lra.
+Qed.
+
+(** `_root`: likewise for the square root. *)
+Theorem root_encloses bits a x : 0 < x -> encloses a x -> encloses (root bits a) (sqrt x).
+Proof.
+  destruct a as [[lo hi] e]. intros X (P & L & H). unfold root, encloses.
+  set (m := Z.max 0 (2 * bits - bit_length hi)). set (s := (m + (e - m) mod 2)%Z). set (f := ((e - s) / 2)%Z).
+  pose proof (Z.mod_pos_bound (e - m) 2 ltac:(lia)) as Mod. assert (Hm : (0 <= m)%Z) by apply Z.le_max_l. assert (Hs : (0 <= s)%Z) by (unfold s; lia).
+  assert (Ef : (e - s = 2 * f)%Z).
+  { unfold f, s. pose proof (Z.div_mod (e - m) 2 ltac:(lia)) as Dm. replace (e - (m + (e - m) mod 2))%Z with ((e - m) / 2 * 2)%Z by lia.
+    rewrite Z.div_mul by lia. lia. }
+  assert (Hh : (0 < hi)%Z). { apply lt_IZR. pose proof (two_pos e). apply Rmult_lt_reg_r with (powerRZ 2 e); lra. }
+  assert (B : (0 < 2 ^ s)%Z) by (apply Z.pow_pos_nonneg; lia).
+  assert (Et : powerRZ 2 e = IZR (2 ^ s) * (powerRZ 2 f * powerRZ 2 f)).
+  { rewrite <- two_add, <- (two_whole s Hs), <- two_add. f_equal. lia. }
+  pose proof (two_pos f) as F. assert (FF : 0 <= powerRZ 2 f * powerRZ 2 f) by (apply Rmult_le_pos; lra).
+  split; [apply Z.sqrt_nonneg|]. rewrite Et in L, H. split.
+  - pose proof (Z.sqrt_spec (lo * 2 ^ s) ltac:(nia)) as [Q _]. apply IZR_le in Q. rewrite !mult_IZR in Q.
+    set (r := Z.sqrt (lo * 2 ^ s)) in *. assert (R0 : 0 <= IZR r) by (apply IZR_le, Z.sqrt_nonneg).
+    rewrite <- (sqrt_square (IZR r * powerRZ 2 f)) by (apply Rmult_le_pos; lra). apply sqrt_le_1_alt.
+    apply (Rmult_le_compat_r _ _ _ FF) in Q. lra.
+  - pose proof (Z.sqrt_spec (hi * 2 ^ s - 1) ltac:(nia)) as [_ Q]. cbv zeta in Q.
+    set (r := Z.sqrt (hi * 2 ^ s - 1)) in *. assert (R0 : (0 <= r)%Z) by apply Z.sqrt_nonneg.
+    assert (Q' : (hi * 2 ^ s <= (r + 1) * (r + 1))%Z) by lia. apply IZR_le in Q'. rewrite !mult_IZR in Q'.
+    assert (R1 : 0 <= IZR (r + 1)) by (apply IZR_le; lia).
+    rewrite <- (sqrt_square (IZR (r + 1) * powerRZ 2 f)) by (apply Rmult_le_pos; lra). apply sqrt_le_1_alt.
+    apply (Rmult_le_compat_r _ _ _ FF) in Q'. lra.
+Qed.
