@@ -1,40 +1,7 @@
-"""Tools for a graph that may be wrong: contradictions, costs fitted to data, and driving.
+"""Travel times on a road network, from few measured trips."""
 
-Each mend method has its own module. `selection` lists them and chooses among them;
-`wayfield` exports them by name, such as ``travel.Smooth``.
-"""
-
-from ..certificates.contradiction import Contradictions, contradictions
-from .base import CandidateScore, Fit, MendMethod, MendProblem
 from .cost_bounds import CostBound, cost_bound
-from .factor import Factor
-from .findings import Finding, Named
-from .fitting import Mended, mend
-from .least_change import Change, LeastChange
-from .selection import Best, Both
-from .shortcuts import NoShortcuts
-from .smooth import Smooth
+from .model import Model, fit
 from .trips import Trips
 
-__all__ = [
-    "Best",
-    "Both",
-    "Factor",
-    "LeastChange",
-    "NoShortcuts",
-    "Smooth",
-    "CandidateScore",
-    "Change",
-    "Contradictions",
-    "CostBound",
-    "Finding",
-    "Fit",
-    "MendMethod",
-    "MendProblem",
-    "Mended",
-    "Named",
-    "Trips",
-    "contradictions",
-    "cost_bound",
-    "mend",
-]
+__all__ = ["CostBound", "Model", "Trips", "cost_bound", "fit"]
