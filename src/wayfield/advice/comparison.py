@@ -9,12 +9,12 @@ one factor does, labels help (`cross_validation`).
 **Choice.** Only fields that predict left-out labels clearly better than the graph distance are
 considered. The one from which most starts reach the goal is chosen; shares that agree in the digits
 shown are equal, and then the smaller error decides. If there is no such field, nothing supports the
-labels. A mended graph is better if its errors are smaller by more than one standard error.
+labels.
 
-**One verdict.** Without a choice of methods, the verdict chooses from a few fields only: the AMLE,
-the graph distance corrected by the AMLE, and, if the labels contradict the graph, the mended one.
-`recommend` computes just these. So `wayfield plan`, `wayfield compare`, the explorer and Python
-give the same verdict on the same data; the other rows are for information.
+**One verdict.** Without a choice of methods, the verdict chooses from two fields only: the AMLE,
+and the graph distance corrected by the AMLE. `recommend` computes just these. So `wayfield
+compare`, the explorer and Python give the same verdict on the same data; the other rows are for
+information.
 
 A comparison may use the truth. No module that extends or plans imports it.
 """
@@ -22,7 +22,7 @@ A comparison may use the truth. No module that extends or plans imports it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import isnan
@@ -32,39 +32,31 @@ import numpy as np
 
 from ..certificates.contradiction import Contradictions, contradictions
 from ..checks import as_real, as_vertex, as_whole
-from ..errors import InputError, Message, OutOfTime
+from ..errors import InputError, Message, Option, OutOfTime
 from ..fields import AMLE, Method, describe
 from ..fields import time_limit as stop_after
-from ..fields.names import WORDS
+from ..fields.names import WORDS, method_word
 from ..graphs.graph import Graph, arc_slots, check_graph
 from ..graphs.labels import Labels, check_labels
 from ..graphs.shortest_paths import cost_to_go
 from ..plans.kernels.greedy import outcomes
 from ..plans.planning import Plan, plan
 from ..plans.sinks import drop_false_sinks
-from ..travel import Mended, MendMethod
-from ..travel.selection import FEWEST as FEWEST_TRIPS
-from ..travel.selection import Best
 from ..typing import BoolArray, FloatArray
 from ..words import PROOF, against_text, margin_text, number_of, percent, seconds_text
-from . import Answer, solve
 from .cross_validation import (
     FEWEST,
     FOLDS,
     PATIENCE,
     Folds,
-    above_goal,
     clearly_better,
     error_text,
-    label_factor,
     mean_error,
-    usable,
 )
-from .text import IN_PYTHON
-from .units import unit_question
+from .solving import Answer, solve
+from .text import DISTANCE, TIME_LIMIT, TRAVEL
+from .units import above_goal, median_ratio, unit_question, usable
 
-PLAIN = "graph distance"
-MENDED = "mended graph"
 DIGITS = 4
 """Digits of success and cost ratio that are shown and compared."""
 
@@ -72,23 +64,22 @@ DIGITS = 4
 class Recipe(NamedTuple):
     """How a field is made from labels: a method, and what is done to its input."""
 
-    method: Method | None
+    method: Method
     trimmed: bool = False
     """Without labels that are false sinks."""
     corrected: bool = False
     """With the graph distance as prior."""
-    mend: MendMethod | None = None
-    """Distances of a graph mended by this method, without an extension."""
 
     @property
-    def name(self) -> str:
-        """The method in Python syntax, and a note on its input."""
-        if self.mend is not None:
-            how = describe(self.mend)
-            return MENDED if how == describe(Best()) else f"{MENDED}, {how}"
-        note = ", false sinks dropped" if self.trimmed else ""
-        note += f" on the {PLAIN}" if self.corrected else ""
-        return f"{describe(self.method)}{note}"
+    def name(self) -> Message:
+        """The method and what is done to its input, as options."""
+        word = method_word(self.method)
+        parts: list[str | Option] = [Option("method", word, python=describe(self.method))]
+        if self.trimmed:
+            parts += [" ", Option("drop_false_sinks", True, python="without false sinks")]
+        if self.corrected:
+            parts += [" ", Option("prior", "distance", python=f"on the {DISTANCE}")]
+        return Message(*parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +89,7 @@ class MethodScore:
     Attributes
     ----------
     name : str
-        The method, with its non-default settings.
+        The method, with its non-default settings; a `Message` if it may be chosen by options.
     success : float
         Share of the starts with a path to the goal from which the plan reaches it, without the goal
         itself. NaN if the field ran out of time.
@@ -116,11 +107,6 @@ class MethodScore:
         How the field was made from the labels; None for the graph distance.
     out_of_time : bool
         Whether the time limit was reached; then there is no field, and nothing was walked.
-    mended : Mended or None
-        The mended graph, if the field is its distances.
-    own_error : float
-        Held-out error by which the mended graph was chosen; NaN unless mending again takes too
-        long.
 
     Examples
     --------
@@ -139,18 +125,11 @@ class MethodScore:
     held_out: FloatArray | None = field(default=None, repr=False)
     recipe: Recipe | None = None
     out_of_time: bool = False
-    mended: Mended | None = field(default=None, repr=False)
-    own_error: float = field(default=np.nan, repr=False)
 
     @property
     def label_error(self) -> float:
-        """Mean absolute error at left-out labels; NaN if none were left out.
-
-        For a graph that takes too long to mend again, the error by which it was chosen.
-        """
-        if self.held_out is not None:
-            return mean_error(self.held_out)[0]
-        return self.own_error
+        """Mean absolute error at left-out labels; NaN if none were left out."""
+        return np.nan if self.held_out is None else mean_error(self.held_out)[0]
 
     @property
     def label_spread(self) -> float:
@@ -217,21 +196,11 @@ class Comparison:
         plain = self.scores[0].held_out
         if plain is None:
             return []
-        clear = []
-        for score in self._fields:
-            ours, mended = score.held_out, score.mended
-            if mended is None:
-                better = ours is not None and clearly_better(ours, plain)
-            elif mended.predicts_as_given or isnan(score.label_error):
-                better = False
-            elif ours is None:  # `Best` has changed the graph by the same rule
-                better = True
-            else:
-                gain = np.abs(plain) - np.abs(ours)
-                better = bool(gain.mean() > gain.std(ddof=1) / np.sqrt(gain.size))
-            if better:
-                clear.append(score)
-        return clear
+        return [
+            score
+            for score in self._fields
+            if score.held_out is not None and clearly_better(score.held_out, plain)
+        ]
 
     @property
     def _fields(self) -> list[MethodScore]:
@@ -242,54 +211,50 @@ class Comparison:
         return [score for score in fields if score.recipe in self.deciding]
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Message:
         """One sentence: what to plan on, and why."""
         if not self.goal_labelled:
-            return "The goal is not among the labels, so no field leads to it: label it."
+            return Message("The goal is not among the labels, so no field leads to it: label it.")
         if self.factor < 0.0:
-            return "Labels decrease away from the goal. If they are rewards, negate them."
+            return Message("Labels decrease away from the goal. If they are rewards, negate them.")
         if not self._fields:
             late = "no other field was ready in time"
             why = late if self.scores[1:] else "there is nothing to compare it with"
-            return f"Use the {PLAIN}: {why}."
+            return Message(f"Use the {DISTANCE}: {why}.")
         plain, best = self.scores[0], self.choice
         if plain.held_out is None:
-            return (
-                f"Use the {PLAIN}: nothing beats it on the graph itself, and there are too few "
+            return Message(
+                f"Use the {DISTANCE}: nothing beats it on the graph itself, and there are too few "
                 "labels to test whether they help."
             )
-        distance = f"the {PLAIN} times {self.factor:.3g}"
+        distance = f"the {DISTANCE} times {self.factor:.3g}"
         graphs = error_text(plain.label_error, plain.label_spread)
         if self.labels_pay:
-            called = f"the {best.name}" if best.name == MENDED else best.name
             ours = error_text(best.label_error, best.label_spread)
-            return (
-                f"Use {called}: its mean error at labels left out is {ours}; that of "
-                f"{distance} is {graphs}."
-            )
-        best_at_labels = "no field predicts labels left out clearly better"
-        return f"Use the {PLAIN}: {best_at_labels}; the mean error of {distance} is {graphs}."
+            errors = f"its mean error at labels left out is {ours}; that of {distance} is {graphs}."
+            return Message("Use ", best.name, f": {errors}")
+        none = "no field predicts labels left out clearly better"
+        return Message(f"Use the {DISTANCE}: {none}; the mean error of {distance} is {graphs}.")
 
     @property
-    def remarks(self) -> tuple[str, ...]:
+    def remarks(self) -> tuple[Message, ...]:
         """Further remarks, such as labels and lengths in different units."""
-        return tuple(self.remarks_for(IN_PYTHON))
-
-    def remarks_for(self, calls: Mapping[str, str]) -> Iterator[str]:
-        """Yield the remarks; `calls` holds the calls to recommend."""
+        found = []
         if self.units is not None:
-            yield self.units
+            found.append(self.units)
         elif self.contradictions:
-            against = self.contradictions.against
-            found = against_text(against, self.contradictions.num_labels, "labels")
-            more = f"; {calls['mend']} says what is wrong"
-            tried = [s for s in self._fields if s.mended is not None and not isnan(s.label_error)]
-            if tried and not any(score in self._clear for score in tried):
-                more = "; no mending by these labels predicts the others better"
-            yield f"{found}; {PROOF}{more}."
-        late = [score.name for score in self.scores if score.out_of_time]
+            against = against_text(
+                self.contradictions.against, self.contradictions.num_labels, "labels"
+            )
+            found.append(Message(f"{against}; {PROOF}; ", TRAVEL, " tests what is wrong."))
+        late: list[str | Option] = []
+        for score in self.scores:
+            if score.out_of_time:
+                late += [", " if late else "", score.name]
         if late:
-            yield f"stopped by the time limit: {', '.join(late)}; {calls['limit']} gives more time"
+            stopped = "stopped by the time limit: "
+            found.append(Message(stopped, *late, "; a larger ", TIME_LIMIT, " gives more time"))
+        return tuple(found)
 
     @property
     def table(self) -> str:
@@ -316,7 +281,7 @@ def compare(
     graph: Graph,
     labels: Labels,
     goal: int,
-    methods: Iterable[Method | MendMethod | Recipe] | None = None,
+    methods: Iterable[Method | Recipe] | None = None,
     *,
     folds: int = FOLDS,
     time_limit: float | None = PATIENCE,
@@ -332,10 +297,9 @@ def compare(
         The known values.
     goal : int
         The goal.
-    methods : iterable of Method, MendMethod or Recipe, optional
+    methods : iterable of Method or Recipe, optional
         What to compare. Default: every method that is defined on the graph, the AMLE without false
-        sinks, the AMLE correction of the graph distance (``prior=``), and the distances of the
-        graph that `Best` mends by the labels, if they contradict the graph.
+        sinks, and the AMLE correction of the graph distance (``prior=``).
     folds : int
         Number of parts of the labels that are left out in turn; 0 for none. Methods that would run
         out of time are skipped.
@@ -369,10 +333,10 @@ def compare(
     contest = _Contest(graph, labels, goal, distance, able, parts, limit)
     success, ratio = contest.walk(plan(graph, distance, goal))
     errors = None if parts is None else parts.by_distance() - parts.values
-    scores = [MethodScore(PLAIN, success, ratio, np.nan, seconds, errors)]
+    scores = [MethodScore(DISTANCE, success, ratio, np.nan, seconds, errors)]
     deciding, goal_labelled = None, goal in labels.vertices
     if methods is None:
-        deciding = tuple(_deciding(graph, labels, goal, distance))
+        deciding = tuple(_deciding(labels, distance))
         trimmed = [Recipe(AMLE(), trimmed=True)] if goal_labelled else []
         every = [*map(Recipe, default_methods(graph.directed)), *trimmed, *deciding]
     else:
@@ -381,13 +345,14 @@ def compare(
         if progress is not None:
             progress(recipe.name)
         scores.append(contest.score(recipe))
+    above, away = above_goal(labels, goal, distance)
     return Comparison(
         tuple(scores),
         starts=int(able.sum()),
         goal_labelled=goal_labelled,
-        factor=label_factor(labels, goal, distance),
+        factor=median_ratio(above, away) if above.size else np.nan,
         contradictions=contradictions(graph, labels),
-        units=unit_question(*above_goal(labels, goal, distance)),
+        units=unit_question(above, away),
         deciding=deciding,
     )
 
@@ -411,8 +376,8 @@ def recommend(
     True
     """
     distance = cost_to_go(graph, goal)
-    methods = list[Method | MendMethod | Recipe](_deciding(graph, labels, goal, distance))
-    return compare(graph, labels, goal, methods, folds=folds, time_limit=time_limit)
+    deciding = _deciding(labels, distance)
+    return compare(graph, labels, goal, deciding, folds=folds, time_limit=time_limit)
 
 
 def default_methods(directed: bool) -> list[Method]:
@@ -426,14 +391,12 @@ def default_methods(directed: bool) -> list[Method]:
     return [method for method in every if method.directed or not directed]
 
 
-def _recipes(methods: Iterable[Method | MendMethod | Recipe], directed: bool) -> list[Recipe]:
+def _recipes(methods: Iterable[Method | Recipe], directed: bool) -> list[Recipe]:
     """Return the recipe of each method."""
     recipes = []
     for method in methods:
         if isinstance(method, Recipe):
             recipes.append(method)
-        elif isinstance(method, MendMethod):
-            recipes.append(Recipe(None, mend=method))
         elif isinstance(method, AMLE) and method.fill == ("cost" if directed else "flat"):
             recipes.append(Recipe(replace(method, fill=None)))
         else:
@@ -441,19 +404,11 @@ def _recipes(methods: Iterable[Method | MendMethod | Recipe], directed: bool) ->
     return recipes
 
 
-def _deciding(graph: Graph, labels: Labels, goal: int, distance: FloatArray) -> Iterator[Recipe]:
-    """Yield the recipes that a verdict chooses from: AMLE, its correction of distances, mending."""
+def _deciding(labels: Labels, distance: FloatArray) -> Iterator[Recipe]:
+    """Yield the recipes that a verdict chooses from: the AMLE, and its correction of distances."""
     yield Recipe(AMLE())
-    own = labels.vertices == goal
     if np.isfinite(distance[labels.vertices]).all():
         yield Recipe(AMLE(), corrected=True)
-        # labels must be costs to the goal, and enough to leave some out twice
-        at_goal, others = labels.values[own], labels.values[~own]
-        costs = (others > 0.0).all() and (np.abs(at_goal) <= labels.error).all()
-        alike = unit_question(*above_goal(labels, goal, distance)) is None
-        # labels that contradict nothing are the graph's own distances: nothing is left to mend
-        if costs and alike and others.size > FEWEST_TRIPS and contradictions(graph, labels):
-            yield Recipe(None, mend=Best())
 
 
 class _Contest(NamedTuple):
@@ -480,14 +435,8 @@ class _Contest(NamedTuple):
             margins = found.route_margins
             margin = float(np.quantile(margins, 0.5, method="lower")) if margins.size else np.nan
             success, ratio = self.walk(found.plan)
-            errors, mended = self._errors(recipe, seconds), found.mended
-            own = None if mended is None else mended.scores.get(mended.chosen)
-            late = errors is None and self.parts is not None
-            own_error = np.nan if own is None or not late else own.error
-            return MethodScore(
-                recipe.name, success, ratio, margin, seconds, errors, recipe,
-                mended=mended, own_error=own_error,
-            )  # fmt: skip
+            errors = self._errors(recipe, seconds)
+            return MethodScore(recipe.name, success, ratio, margin, seconds, errors, recipe)
 
     def walk(self, moves: Plan) -> tuple[float, float]:
         """Walk a plan from every start with a path to the goal; return success and cost ratio."""
@@ -501,12 +450,6 @@ class _Contest(NamedTuple):
         """Solve by a recipe; return the answer and the seconds that its field took."""
         seconds, method, labels = 0.0, recipe.method, self.labels
         prior = self.distance if recipe.corrected else None
-        if recipe.mend is not None:
-            began = time.perf_counter()
-            best = recipe.mend == Best()
-            found = solve(self.graph, labels, self.goal, mend=True if best else recipe.mend)
-            return found, time.perf_counter() - began
-        assert method is not None
         if recipe.trimmed:
             began = time.perf_counter()
             labels = drop_false_sinks(self.graph, labels, self.goal, method, prior=prior)
@@ -520,11 +463,7 @@ class _Contest(NamedTuple):
         if parts is None or (self.limit is not None and parts.parts * seconds > self.limit):
             return None
         try:
-            if recipe.method is None:
-                assert recipe.mend is not None
-                predicted = parts.predict_mended(recipe.mend)
-            else:
-                predicted = parts.predict(recipe.method, prior=prior, trimmed=recipe.trimmed)
+            predicted = parts.predict(recipe.method, prior=prior, trimmed=recipe.trimmed)
         except OutOfTime:
             return None
         errors: FloatArray = predicted - parts.values
@@ -534,7 +473,7 @@ class _Contest(NamedTuple):
 @cache
 def _compile(recipe: Recipe, directed: bool, unit: bool) -> None:
     """Follow the recipe once on a small graph of the same kind, so that compiling is not timed."""
-    if recipe.method is not None and directed and not recipe.method.directed:
+    if directed and not recipe.method.directed:
         return  # the same error will come with the real graph
     lengths = None if unit else [1.0, 2.0, 1.5, 1.0] * 2
     ring = Graph.from_edges(range(8), [*range(1, 8), 0], lengths, directed=directed)

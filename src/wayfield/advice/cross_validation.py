@@ -15,6 +15,7 @@ and better predictions need not make a better plan.
 from __future__ import annotations
 
 from dataclasses import dataclass, is_dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,17 +23,17 @@ from scipy.special import stdtrit
 
 from ..checks import KeepsReadOnly, as_flag, as_vertex, as_whole, frozen
 from ..errors import InputError
-from ..fields import AMLE, Method, extend, extend_many
+from ..fields import AMLE, Method, extend_many
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels, check_labels
 from ..graphs.shortest_paths import cost_to_go
-from ..numerics.deadline import check_time
 from ..plans.sinks import drop_false_sinks
-from ..travel import MendMethod, mend
-from ..travel.selection import Best
 from ..typing import FloatArray
 from ..words import short
-from .units import median_ratio
+from .units import median_ratio, usable
+
+if TYPE_CHECKING:
+    from .solving import Answer
 
 FOLDS = 5
 PATIENCE = 60.0
@@ -185,6 +186,21 @@ def cross_validate(
     return parts.validate(method, prior=prior, trimmed=as_flag(trimmed, "trimmed"))
 
 
+def held_out(
+    answer: Answer, labels: Labels, folds: int = FOLDS, *, trimmed: bool = False
+) -> CrossValidation | None:
+    """Return the cross-validation of an answer's method on the labels that were given.
+
+    None if there are too few labels, or if it would take longer than a minute. Parameters as in
+    `cross_validate`.
+    """
+    distance = answer.graph_distance
+    if usable(labels, distance).size < FEWEST or folds * answer.field.seconds > PATIENCE:
+        return None
+    parts = Folds(answer.graph, labels, answer.goal, distance, folds)
+    return parts.validate(answer.field.method, prior=answer.field.prior, trimmed=trimmed)
+
+
 class Folds:
     """Labels divided into folds that are left out in turn.
 
@@ -254,28 +270,6 @@ class Folds:
             predicted[out] = field.values[self.vertices[out]]
         return frozen(np.where(np.isnan(predicted), np.inf, predicted))
 
-    def predict_mended(self, mending: MendMethod, method: Method | None = None) -> FloatArray:
-        """Return (k,) values at the labels left out, on graphs mended by the others.
-
-        The values are distances; with a `method`, they are the prior that the other labels correct.
-        For `Best` without a method they are the predictions `Mended.cost_to_go`.
-        """
-        predicted = np.empty(self.values.size)
-        for part in range(self.parts):
-            check_time()
-            out, kept = self.part == part, self.labels_without(part)
-            values = method is None and mending == Best()
-            mended = mend(self.graph, kept, self.goal, None if values else mending)
-            graph = mended.graph
-            field = mended.cost_to_go() if values else cost_to_go(graph, self.goal)
-            if method is not None:
-                quick = _without_bracket(method)
-                field = extend(
-                    graph, kept, quick, prior=field, unreachable="nan", check=False
-                ).values
-            predicted[out] = field[self.vertices[out]]
-        return frozen(np.where(np.isnan(predicted), np.inf, predicted))
-
     def by_distance(self) -> FloatArray:
         """Return the (k,) graph distance, times the factor that fits the kept labels."""
         predicted = np.empty(self.values.size)
@@ -290,25 +284,6 @@ class Folds:
         stays = np.ones(len(self.labels), dtype=bool)
         stays[self.used[self.part == part]] = False
         return Labels(self.labels.vertices[stays], self.labels.values[stays], self.labels.error)
-
-
-def label_factor(labels: Labels, goal: int, distance: FloatArray) -> float:
-    """Return the factor by which distances to the goal fit the labels best; NaN without labels."""
-    above, away = above_goal(labels, goal, distance)
-    return median_ratio(above, away) if above.size else np.nan
-
-
-def above_goal(labels: Labels, goal: int, distance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the usable labels above the goal's, and their distances to it."""
-    at, own = usable(labels, distance), labels.values[labels.vertices == goal]
-    base = own[0] if own.size else 0.0
-    return labels.values[at] - base, distance[labels.vertices[at]]
-
-
-def usable(labels: Labels, distance: FloatArray) -> NDArray[np.int64]:
-    """Return the positions of the labels that can reach the goal, without the goal's own."""
-    away = distance[labels.vertices]
-    return np.flatnonzero(np.isfinite(away) & (away > 0.0))
 
 
 def mean_error(errors: FloatArray) -> tuple[float, float]:

@@ -6,14 +6,6 @@ Each step is a public function: `extend`, `lift`, `plan` and `certify`. `solve` 
 between them. A component without a label cannot reach the goal. A lifted field is no longer inside
 its bracket, and differs from the labels that were lifted. So its plan is certified for the lifted
 values, and for the remaining labels.
-
-If the graph is uncertain, labels may be used to mend it instead (`mend`):
-
-    labels → mended graph → its predicted costs → plan → certificate
-
-``mend=True`` uses the best predictions, `Mended.cost_to_go`, lifted so that every start arrives. A
-mend method by name uses the distances of its graph, which have no false sinks; with an extension
-method as well, the labels also correct these distances.
 """
 
 from __future__ import annotations
@@ -30,28 +22,23 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ..certificates import Certificate, certify
+from ..certificates.contradiction import Contradictions, contradictions
 from ..checks import as_flag, as_vertex, frozen
 from ..errors import InputError, Message
 from ..fields import AMLE, Extension, Method, check_field, describe, extend
 from ..graphs.graph import Graph, check_graph
-from ..graphs.labels import Labels, check_labels
+from ..graphs.labels import Labels
 from ..graphs.shortest_paths import cost_to_go
 from ..plans.lifting import Lifted
 from ..plans.lifting import lift as lift_field
 from ..plans.planning import Outcome, Plan, Rollout, false_sinks, plan
 from ..typing import FloatArray
 from ..words import number_of
-from .units import unit_question
+from .text import DISTANCE, FLAT, facts, lines
+from .units import above_goal, median_ratio, unit_question
 
 if TYPE_CHECKING:
-    from ..certificates.contradiction import Contradictions
     from ..graphs.names import Naming
-    from ..travel import Mended, MendMethod
-
-DISTANCE = "graph distance"
-"""Name of the method if there is none."""
-FLAT = 1e-12
-"""Largest difference of equal values, as a share of the largest label."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,14 +57,10 @@ class Answer:
         What the values prove about the plan's moves.
     lifted : Lifted or None
         The lifted field, or None without `lift`.
-    mended : Mended or None
-        The mended graph, or None without `mend`. With ``mend=True`` the plan is on
-        ``mended.prediction.graph``, else on ``mended.graph``.
 
     Examples
     --------
     >>> import wayfield as wf
-    >>> from wayfield import travel
     >>> path = wf.Graph.from_edges(range(4), range(1, 5))
     >>> answer = wf.solve(path, wf.Labels([0, 4], [0.0, 4.0]), goal=0)
     >>> answer.values
@@ -99,7 +82,6 @@ class Answer:
     plan: Plan
     certificate: Certificate
     lifted: Lifted | None = None
-    mended: Mended | None = None
 
     @property
     def graph(self) -> Graph:
@@ -183,22 +165,17 @@ class Answer:
         Far from 1 if labels and lengths are in different units. Negative if the labels decrease
         with distance from the goal, as rewards do. NaN if only the goal is labelled.
         """
-        from .cross_validation import label_factor  # loads `mending`
-
-        return label_factor(self.labels, self.goal, self.graph_distance)
+        above, away = above_goal(self.labels, self.goal, self.graph_distance)
+        return median_ratio(above, away) if above.size else np.nan
 
     @cached_property
     def unit_question(self) -> Message | None:
         """A question, if labels and lengths seem to be in different units."""
-        from .cross_validation import above_goal  # loads `mending`
-
         return unit_question(*above_goal(self.labels, self.goal, self.graph_distance))
 
     @cached_property
     def contradictions(self) -> Contradictions:
         """Where labels and graph contradict each other."""
-        from ..certificates.contradiction import contradictions  # not needed for a plan
-
         return contradictions(self.graph, self.labels)
 
     @cached_property
@@ -236,8 +213,6 @@ class Answer:
         starts : iterable of int
             Start vertices of the routes to show.
         """
-        from .text import lines
-
         rows = lines(self.facts(names, starts))
         return "\n".join(f"{word:<9} {text}" for word, text in rows)
 
@@ -246,23 +221,16 @@ class Answer:
 
         Numbers that are infinite or unknown are None. Parameters as in `summary`.
         """
-        from .text import facts
-
         return facts(self, self.graph.names if names is None else names, starts)
 
     @property
     def made_by(self) -> str:
-        """Description of how the field was made: a method, mending, both, or distances alone."""
-        known, made = self.plan.reachable, describe(self.field.method)
-        given = self.field.prior is not None
-        alone = given and np.array_equal(self.field.values[known], self.graph_distance[known])
-        if self.mended is None:
-            return DISTANCE if alone and len(self.labels) == 1 else made
-        if self.graph is not self.mended.graph or "prediction" in vars(self.mended):
-            share = self.mended.prediction.shrinkage(self.goal)
-            return "mended graph" + (f", and {share:.2g} of the AMLE residual" if share else "")
-        by = f"mended by {describe(self.mended.method)}"
-        return by if alone else f"{made}, {by}"
+        """Description of how the field was made: a method, or distances alone."""
+        known = self.plan.reachable
+        given = self.field.prior is not None and len(self.labels) == 1
+        if given and np.array_equal(self.field.values[known], self.graph_distance[known]):
+            return DISTANCE
+        return describe(self.field.method)
 
     def __repr__(self) -> str:
         reach = f"{self.plan.num_arrived:,} of {self.plan.num_able:,} starts reach the goal"
@@ -275,9 +243,8 @@ def solve(
     graph: Graph,
     labels: Labels,
     goal: int,
-    method: Method | None = None,
+    method: Method = AMLE(),  # noqa: B008  (frozen settings)
     *,
-    mend: MendMethod | bool | None = None,
     prior: ArrayLike | None = None,
     lift: bool = False,
     error: ArrayLike | None = None,
@@ -293,12 +260,8 @@ def solve(
         The known values, including the goal's.
     goal : int
         The goal.
-    method : Method, optional
-        How to extend the labels. Default: `AMLE()`, or no extension if the graph is mended.
-    mend : bool or MendMethod, optional
-        Mend the graph with the labels first. True: plan on the best predictions,
-        ``travel.mend(graph, labels, goal).cost_to_go()``. A mend method: plan on the distances of the
-        graph that it mends; with a `method` as well, these are the prior that the labels correct.
+    method : Method
+        How to extend the labels.
     prior : (n,) array, optional
         A field that the labels correct, such as ``cost_to_go(graph, goal)``; see `extend`.
     lift : bool
@@ -319,7 +282,6 @@ def solve(
     Examples
     --------
     >>> import wayfield as wf
-    >>> from wayfield import travel
     >>> path = wf.Graph.from_edges(range(4), range(1, 5))
     >>> noisy = wf.Labels([0, 2, 4], [0.0, 5.0, 4.0])
     >>> wf.solve(path, noisy, goal=0)
@@ -329,30 +291,11 @@ def solve(
     Answer(AMLE(): converged; 4 of 4 starts reach the goal, 2 values raised)
     >>> safe.route(4)
     Rollout(reached, 4 steps, cost 4)
-    >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
-    >>> wf.solve(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, mend=travel.LeastChange())
-    Answer(mended by LeastChange(): converged; 9 of 9 starts reach the goal)
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     as_flag(lift, "lift")
-    mended, known = None, labels
-    if mend is not None and mend is not False:
-        if prior is not None:
-            raise InputError("prior and mend exclude each other: a mended graph is its own prior")
-        from ..travel import mend as fit  # as large as everything that a plain solve loads
-
-        mended = fit(graph, labels, goal, None if mend is True else mend)
-        labels = check_labels(labels, graph).with_goal(goal)
-        if mend is True and method is None:
-            prior, graph = mended.cost_to_go(), mended.prediction.graph
-            lift = lift or mended.prediction.shrinkage(goal) > 0.0
-        else:
-            graph = mended.prediction.graph if mend is True else mended.graph
-            prior = cost_to_go(graph, goal)
-        known = Labels([goal], [0.0]) if method is None else labels
-        method = AMLE(fill="flat") if method is None else method  # corrects the prior by 0
-    how = AMLE() if method is None else method
-    field = extend(graph, known, how, prior=prior, unreachable="nan", check=check)
+    field = extend(graph, labels, method, prior=prior, unreachable="nan", check=check)
+    known = labels
     lifted, judged = None, field
     if lift:
         if not np.isfinite(field.values[goal]):
@@ -369,4 +312,4 @@ def solve(
             known = Labels(known.vertices[stays], known.values[stays], known.error)
     moves = plan(graph, judged, goal)
     certificate = certify(graph, known, judged, moves, 0.0 if error is None else error)
-    return Answer(labels, field, moves, replace(certificate, field=field), lifted, mended)
+    return Answer(labels, field, moves, replace(certificate, field=field), lifted)

@@ -1,6 +1,9 @@
 """Text of an answer: plain data, lines that a person reads in five seconds, and advice.
 
 `facts` collects, `lines` and `advise` render. Everything comes from the arrays of an answer.
+
+Advice is a `Message` in which `Option` values stand for what to do: a setting to change, a function
+or command to call. Python, the command line and the explorer's page spell them each in their way.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checks import plain
+from ..errors import Message, Option
 from ..fields import AMLE
 from ..graphs.names import Caller, Naming
 from ..plans.planning import Outcome
@@ -26,10 +30,10 @@ from ..words import (
     seconds_text,
     short,
 )
-from .solving import DISTANCE, FLAT, Answer
 
 if TYPE_CHECKING:
     from ..typing import FloatArray
+    from .solving import Answer
 
 MOST_NAMED = 5
 """Number of states of one kind that are named; the arrays hold all of them."""
@@ -43,17 +47,19 @@ TRIFLE = 0.02
 MANY_BEHIND = 0.05
 """Share of states behind labels above which another method is recommended."""
 
-IN_PYTHON = {
-    "amle": "AMLE()",
-    "cost": 'AMLE(fill="cost")',
-    "lift": "lift=True",
-    "drop": "drop_false_sinks",
-    "route": "answer.route(start)",
-    "compare": "compare(graph, labels, goal)",
-    "mend": "mend(graph, labels, goal)",
-    "limit": "a larger time_limit",
-}
-"""Recommended calls, as in Python; the command line has its own."""
+DISTANCE = "graph distance"
+"""Name of the field if there is no method."""
+FLAT = 1e-12
+"""Largest difference of equal values, as a share of the largest label."""
+
+USE_AMLE = Option("method", "amle", python="AMLE()")
+USE_COST = Option("method", "amle-cost", python='AMLE(fill="cost")')
+LIFT = Option("lift", True)
+DROP = Option("drop_false_sinks", True, python="drop_false_sinks")
+ROUTE = Option("start", "VERTEX", python="answer.route(start)")
+TIME_LIMIT = Option("time_limit")
+COMPARE = Option("compare", within="command", python="compare(graph, labels, goal)")
+TRAVEL = Option("travel trips", within="command", python="wayfield.travel")
 
 
 # ------------------------------------------------------------------ plain data
@@ -102,7 +108,6 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
             "seconds": answer.field.seconds,
             "bracket_width": answer.field.width,
             "residual": answer.field.residual,
-            "mended": None if answer.mended is None else answer.mended.facts(names),
             "contradictions": answer.contradictions.against,
             "plan": _plan_facts(answer, call),
             "margin": _margin_facts(answer, call),
@@ -116,7 +121,6 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
                 "routes": int(certificate.route_proved.sum())
                 - int(certificate.route_proved[answer.goal]),
                 "refuted": certificate.intervals.refuted,
-                "labels_used": answer.mended is None or len(answer.field.labels or ()) > 1,
             },
             "value_error_bound": {"largest": None, "median": None},
             "routes": [_route_facts(answer, call, start) for start in starts],
@@ -128,7 +132,7 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
         median = np.quantile(bound, 0.5, method="lower")
         found["value_error_bound"] = plain({"largest": bound.max(), "median": median})
     found["units"] = answer.unit_question
-    return found | {"advice": advise(answer, found, IN_PYTHON)}
+    return found | {"advice": advise(answer, found)}
 
 
 def _plan_facts(answer: Answer, call: Caller) -> dict[str, Any]:
@@ -248,21 +252,14 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         some = "1 label is" if sinks == 1 else f"{sinks:,} labels are"
         say("sinks", f"{some} no higher than any neighbour, so walks can get stuck there: {named}")
     if facts["units"]:
-        say("units", str(facts["units"]))
+        say("units", facts["units"])
     against = against_text(facts["contradictions"], count, "labels")
     if against and not facts["units"]:
         say("against", f"{against}; {PROOF}")
-    if facts["mended"]:
-        say("mended", facts["mended"]["finding"])
 
     # the field
     seconds, width = seconds_text(facts["seconds"]), facts["bracket_width"]
-    chosen = facts["mended"] and facts["mended"]["chosen"]
-    if chosen:
-        what = "the graph as it is" if chosen == "plain" else f"“{chosen}”"
-        seconds = seconds_text(facts["mended"]["seconds"])
-        say("method", f"{facts['method']}: {what} chosen; {seconds}")
-    elif facts["method"] == DISTANCE:
+    if facts["method"] == DISTANCE:
         say("method", f"{DISTANCE}; {seconds}")
     else:
         solved = "no bound on how well its equation is solved"
@@ -304,8 +301,6 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     elif proved["moves"]:
         moves, routes = (number_of(proved[name], name) for name in ("moves", "routes"))
         premise = "labels are right and no edge is false or too cheap"
-        if not proved["labels_used"]:
-            premise = "no edge of the mended graph is false or too cheap; labels are not used"
         say("proved", f"{moves} and {routes} are optimal, if {premise}")
     elif proved["refuted"]:
         say("proved", "no moves: labels and graph contradict each other")
@@ -392,62 +387,71 @@ def _route(route: Mapping[str, Any]) -> str:
 # ------------------------------------------------------------------ advice
 
 
-def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -> str:
-    """Return the most urgent advice. `calls` holds the calls to recommend.
+def advise(answer: Answer, facts: Mapping[str, Any]) -> Message:
+    """Return the most urgent advice.
 
-    ``facts["verdict"]`` is the verdict of `compare` on the same data, if it was computed.
+    ``facts["held_out"]`` holds the facts of `CrossValidation` for the same field, if computed.
     """
     exact, labels, made = isinstance(answer.field.method, AMLE), facts["labels"], facts["plan"]
     if not answer.field.status.good:
         missed = f"the solver missed its guarantee ({answer.field.status})"
         if exact:
-            return f"{missed}: the values may be right, but this is not proved"
-        return f"{missed}: try {calls['amle']}"
+            return Message(f"{missed}: the values may be right, but this is not proved")
+        return Message(f"{missed}: try ", USE_AMLE)
     if made["can_reach"] == 0:
         arcs = ", and do the arcs point the right way?" if answer.graph.directed else "?"
-        return f"no other state can reach the goal: is it the right one{arcs}"
+        return Message(f"no other state can reach the goal: is it the right one{arcs}")
     if answer.goal not in answer.labels.vertices:
-        return "the goal has no label, so nothing leads there: label it"
+        return Message("the goal has no label, so nothing leads there: label it")
     known = answer.field.values[answer.plan.reachable]
     if known.size > 1 and np.ptp(known) == 0.0:  # one value wherever the goal can be reached from
         reason = "only the goal is labelled" if labels["count"] == 1 else "the labels are all equal"
-        return f"{reason}, so the field is constant: label states with different values"
-    ratio = answer.distance_ratio
-    if ratio < 0.0:
-        return "labels decrease away from the goal: if they are rewards, negate them"
+        return Message(f"{reason}, so the field is constant: label states with different values")
+    if answer.distance_ratio < 0.0:
+        return Message("labels decrease away from the goal: if they are rewards, negate them")
     if facts["units"]:
-        return str(facts["units"])
-    # what to use, and what is wrong if labels contradict the graph noticeably
-    remark, against = facts.get("verdict") or "", answer.contradictions
+        return Message(facts["units"])
+    # what to plan on, and what is wrong if labels contradict the graph noticeably
+    held_out, against = facts.get("held_out"), answer.contradictions
+    remark: list[str | Option] = []
+    if held_out and not held_out["labels_help"]:
+        use = f"Use the {DISTANCE}: this field does not predict labels left out clearly better. "
+        remark = [use, COMPARE, " tries other fields."]
     excess = np.concatenate([against.optimistic.excess, against.pessimistic.excess])
-    if excess.max(initial=0.0) > TRIFLE * against.largest and (remark or answer.mended is None):
-        remark = remark or f"{calls['compare']} says what to use."
-        remark = f"{remark} {calls['mend']} says what is wrong with the graph."
+    if excess.max(initial=0.0) > TRIFLE * against.largest:
+        remark = remark or [COMPARE, " says what to use."]
+        remark += [" ", TRAVEL, " tests what is wrong with the graph."]
     if made["reach"] < made["can_reach"]:
         count = labels["false_sink_count"]
-        if not exact:
-            stuck = f"walks get stuck on this field: try {calls['amle']}, or lift it"
-            stuck += f" ({calls['lift']})"
-        elif not count:
-            stuck = f"walks get stuck on this field: lift it ({calls['lift']})"
-        else:
+        stuck: list[str | Option] = ["walks get stuck on this field: "]
+        if exact and count:
             them = "it" if count == 1 else "them"
-            stuck = f"walks can get stuck at {number_of(count, 'labels')}: check {them}, "
-            stuck += f"drop {them} ({calls['drop']}) or lift the field ({calls['lift']})"
-        return f"{stuck}. {remark}" if remark else stuck
-    if made["raised"] and made["raised"]["count"] and answer.mended is None:
+            at = f"walks can get stuck at {number_of(count, 'labels')}: check {them}, drop {them} ("
+            stuck = [at, DROP, ") or lift the field (", LIFT, ")"]
+        elif exact:
+            stuck += ["lift it (", LIFT, ")"]
+        else:
+            stuck += ["try ", USE_AMLE, ", or lift it (", LIFT, ")"]
+        return Message(*stuck, *([". ", *remark] if remark else []))
+    if made["raised"] and made["raised"]["count"]:
         raised: Sequence[Mapping[str, Any]] = made["raised"]["states"]
         where = _some((quoted(state["name"]) for state in raised), made["raised"]["count"])
-        return f"values were raised so that every walk arrives: check the labels around {where}"
+        raised_text = (
+            f"values were raised so that every walk arrives: check the labels around {where}"
+        )
+        return Message(raised_text)
     if remark:
-        return remark
+        return Message(*remark)
     behind = facts["graph"]["behind_labels"]
     if behind >= MANY_BEHIND * facts["graph"]["vertices"]:
         states = "states lie" if behind > 1 else "state lies"
-        return f"{behind:,} {states} behind labels: {calls['cost']} adds the cost from there"
+        return Message(
+            f"{behind:,} {states} behind labels: ", USE_COST, " adds the cost from there"
+        )
     if facts["routes"] and labels["count"] == 1:
-        paths = "these are the graph's own shortest paths"
-        return f"{paths}; with a few measured costs, {calls['mend']} shows whether it is wrong"
+        paths = "these are the graph's own shortest paths; with a few measured costs, "
+        return Message(paths, TRAVEL, " tests whether the graph is wrong")
     if not facts["routes"]:
-        return f"every start with a path to the goal reaches it; {calls['route']} shows its route"
-    return f"{calls['compare']} says what to use: the labels, or the graph's own distances"
+        reach = "every start with a path to the goal reaches it; "
+        return Message(reach, ROUTE, " shows its route")
+    return Message(COMPARE, " says what to use: the labels, or the graph's own distances")

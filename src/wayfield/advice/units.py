@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Message, Option
+from ..graphs.labels import Labels
+from ..typing import FloatArray
 
 OTHERS = 0.1
 """Share of the ratios that may be on the other side."""
@@ -24,9 +26,7 @@ NEAR = 1.5
 """A measured ratio within this factor of a round one may be that one."""
 
 
-def unit_question(
-    costs: NDArray[np.float64], distances: NDArray[np.float64], what: str = "labels"
-) -> Message | None:
+def unit_question(costs: FloatArray, distances: FloatArray, what: str = "labels") -> Message | None:
     """Return the question about units, or None if costs and distances are consistent with one.
 
     Another unit scales all ratios alike. So it is asked about only if nearly all of them are far
@@ -54,7 +54,20 @@ def unit_question(
     return Message(f"{said}: are both in the same unit? If not, ", call)
 
 
-def median_ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> float:
+def above_goal(labels: Labels, goal: int, distance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the usable labels above the goal's, and their distances to it."""
+    at, own = usable(labels, distance), labels.values[labels.vertices == goal]
+    base = own[0] if own.size else 0.0
+    return labels.values[at] - base, distance[labels.vertices[at]]
+
+
+def usable(labels: Labels, distance: FloatArray) -> NDArray[np.int64]:
+    """Return the positions of the labels that can reach the goal, without the goal's own."""
+    away = distance[labels.vertices]
+    return np.flatnonzero(np.isfinite(away) & (away > 0.0))
+
+
+def median_ratio(above: FloatArray, below: FloatArray) -> float:
     """Return the c that minimises Σ |above - c below|: the weighted median of the ratios.
 
     Examples

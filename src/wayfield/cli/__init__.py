@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from functools import cache
 from importlib.metadata import entry_points
 from io import TextIOWrapper
@@ -14,13 +13,11 @@ import typer
 
 from .. import __version__
 from ..errors import InputError, NotConverged, WayfieldError
-from ..explorer.command import explore
-from ..travel.command import mend
 from .common import in_flags, notes, say
 from .comparison import compare
 from .doctor import doctor
 from .maze import maze
-from .options import Command, Group, paragraphs
+from .options import INSTALLATION, Group, add_command, paragraphs
 from .planning import plan
 
 __all__ = ["app", "main"]
@@ -28,9 +25,8 @@ __all__ = ["app", "main"]
 FAILED, BAD_INPUT, STOPPED = 1, 2, 130
 """Exit codes besides 0."""
 
-_DATA, _HOUSE = "Your own data", "This installation"
 _OF_THE_STUDY = ("reproduce", "study", "report")
-"""Commands of the distribution wayfield-study, which it registers by entry point."""
+"""Commands of the distribution wayfield-study."""
 _EPILOG = """\
 [bold]Examples[/]
 
@@ -38,9 +34,9 @@ wayfield plan roads.csv known.csv --goal Bern --start Genève
 
 wayfield compare roads.csv known.csv --goal Bern
 
-wayfield mend network.csv trips.csv --positions places.csv
-
 wayfield maze medium --method harmonic --picture field.png
+
+wayfield travel trips network.csv trips.csv --positions places.csv
 
 wayfield explore
 
@@ -70,7 +66,8 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):  # characters that a terminal cannot show are no error
             stream.reconfigure(errors="replace")
     try:
-        _register_study()
+        if not {each.__name__ for each in (*_COMMANDS, doctor)} & set(sys.argv[1:2]):
+            _register_others()
         code = app(prog_name="wayfield", standalone_mode=False)
     except BrokenPipeError:  # the reader, such as head or less, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -137,39 +134,39 @@ _ANY_ARGUMENTS = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
 app.callback(help=paragraphs(_wayfield.__doc__))(_wayfield)
-_COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
-    (plan, _DATA),
-    (compare, _DATA),
-    (mend, _DATA),
-    (maze, _DATA),
-    (explore, _DATA),
-    (doctor, _HOUSE),
-)
-for _command, _panel in _COMMANDS:
-    about = paragraphs(_command.__doc__)
-    app.command(cls=Command, rich_help_panel=_panel, help=about)(_command)
+_COMMANDS = (plan, compare, maze)
+for _command in _COMMANDS:
+    add_command(app, _command)
+add_command(app, doctor, INSTALLATION)
 
 
 @cache
-def _register_study() -> None:
-    """Add the commands of wayfield-study, once: at run time, since they import this package.
+def _register_others() -> None:
+    """Add the commands that other packages register by entry point, once.
 
-    If it is not there, or cannot be loaded, the other commands work all the same.
+    If one is not there or cannot be loaded, all others work all the same.
     """
-    why = "not installed: run `make reproduce` in a clone of the repository, or `pip install "
-    why += "./study` there"
+    loaded, broken = set(), []
     for entry in entry_points(group="wayfield.commands"):
         try:
             entry.load()(app)
+            loaded.add(entry.name)
         except (ImportError, AttributeError) as error:  # of another version, or cut off
-            why = f"installed but cannot be loaded: {error}"
-        else:
-            return
+            broken.append(f"{entry.name} cannot be loaded: {error}")
+    if "study" in loaded:
+        return
 
     def explain(context: typer.Context) -> None:
         """Explain how to install the studies."""
         raise WayfieldError(
-            f"wayfield {context.info_name} is a command of wayfield-study, which is {why}"
+            "; ".join(
+                [
+                    f"wayfield {context.info_name} is a command of wayfield-study, which is not "
+                    "installed: run `make reproduce` in a clone of the repository, or "
+                    "`pip install ./study` there",
+                    *broken,
+                ]
+            )
         )
 
     for name in _OF_THE_STUDY:

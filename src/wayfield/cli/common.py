@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -50,14 +51,16 @@ def flag(option: Option) -> str:
     return f"--{name.replace('_', '-')}" + ("" if value in (None, True) else f" {shown}")
 
 
-def in_flags(text: str, length_unit: float = 1.0) -> str:
-    """Return a message of the library with its options as flags.
+def in_flags(text: str, length_unit: float = 1.0, words: Iterable[object] = ()) -> str:
+    """Return a message of the library with its options as flags, and commands with their `words`.
 
     A unit that it recommends is for lengths that were multiplied by `length_unit` already; the flag
     is for lengths as they are in the file.
     """
 
     def spell(option: Option) -> str:
+        if option.within == "command":
+            return f"`{shlex.join(['wayfield', *option.name.split(), *map(str, words)])}`"
         if option.name != "length_unit" or not isinstance(option.value, float):
             return flag(option)
         return f"pass {flag(replace(option, value=length_unit * option.value))}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,15 +15,12 @@ from ..words import number_of
 from .common import Stages, in_flags, notes, read_layout, say
 from .inputs import Source
 from .options import METHODS, Goal, Json, NumFolds, Reading, check_direction, with_options
-from .output import calls, in_options, print_json, show
+from .output import print_json, show
 
 if TYPE_CHECKING:
     from ..fields import Method
-    from ..travel import MendMethod
 
-
-MEND = "mend"
-HELP = f"May be given again. {METHODS} {MEND}: the graph mended by the labels."
+HELP = f"May be given again. {METHODS}"
 
 
 @with_options
@@ -65,17 +63,12 @@ def compare(
     from ..advice.comparison import default_methods
     from ..checks import as_vertex, as_whole, plain
     from ..fields.names import parse_method
-    from ..graphs.labels import Labels
     from ..graphs.names import shown
-    from ..travel import MendMethod
-    from ..travel.selection import Best
     from .warmup import warm_up
 
     if (maze is None and labels is None) or (maze is not None and edges is not None):
         raise InputError("compare needs either EDGES and LABELS, or --maze NAME")
-    chosen: list[Method | MendMethod] = [
-        Best() if word == MEND else parse_method(word) for word in method or ()
-    ]
+    chosen: list[Method] = list(map(parse_method, method or ()))
     with Stages() as stages:
         if maze is not None:
             layout, number = read_layout(maze), goal or "0"
@@ -90,15 +83,12 @@ def compare(
             assert edges is not None
             given = Source(edges, labels, goal, reading=reading).read(stages)
             show(given.said, notes())
-            assert isinstance(given.data, Labels)
-            assert given.goal is not None
-            graph, known, target = given.graph, given.data, given.goal
+            graph, known, target = given.graph, given.labels, given.goal
 
-        methods = [each for each in chosen if not isinstance(each, MendMethod)]
-        for each in methods:
+        for each in chosen:
             check_direction(graph.directed, each)
         stages.begin("loading the kernels")  # so that this is not timed
-        warm_up(methods or default_methods(graph.directed), graph.directed)
+        warm_up(chosen or default_methods(graph.directed), graph.directed)
 
         def progress(field: str) -> None:
             stages.begin(f"comparing: {field}")
@@ -107,10 +97,13 @@ def compare(
             graph, known, target, chosen or None,
             folds=folds, time_limit=time_limit, progress=progress,
         )  # fmt: skip
-    found = in_options(found)
-    unit = reading.length_unit
-    typed = calls(edges, labels, "--goal", goal)
-    remarks = [in_flags(remark, unit) for remark in found.remarks_for(typed)]
+
+    def spelt(text: str) -> str:
+        return in_flags(text, reading.length_unit, words)
+
+    words = [str(word) for word in (edges, labels, "--goal", goal) if word is not None]
+    scores = tuple(replace(score, name=spelt(score.name)) for score in found.scores)
+    remarks = list(map(spelt, found.remarks))
     if json_wanted:
         facts: dict[str, Any] = {
             "wayfield": __version__,
@@ -129,15 +122,16 @@ def compare(
                     "seconds": score.seconds,
                     "out_of_time": score.out_of_time,
                 }
-                for score in found.scores
+                for score in scores
             ],
             "per_graph_distance": found.factor,
-            "choose": found.choice.name,
-            "verdict": found.verdict,
+            "choose": spelt(found.choice.name),
+            "verdict": spelt(found.verdict),
             "remarks": remarks,
         }
         print_json(plain(facts))
         return
     title = f"{number_of(found.starts, 'starts')}; truth: the graph's own shortest paths"
-    for line in (title, "", found.table, "", found.verdict, *remarks):
+    table = replace(found, scores=scores).table
+    for line in (title, "", table, "", spelt(found.verdict), *remarks):
         say(Console(), line)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import InputError
 from ..words import quoted
@@ -16,24 +15,33 @@ if TYPE_CHECKING:
     from ..graphs.graph import Graph
     from ..graphs.labels import Labels
     from ..graphs.names import Names
-    from ..graphs.tables import EdgeTable, VertexTable
-    from ..travel import Trips
-    from ..travel.tables import TripTable
+    from ..graphs.tables import EdgeTable
+    from ..typing import FloatArray
     from .output import Line
 
-    Table = VertexTable | TripTable
+
+class Table(Protocol):
+    """A table as it was read: how, and what was not used."""
+
+    @property
+    def said(self) -> str:
+        """How the file was understood."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was not used, and other possible readings."""
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """The files as a graph, and labels or trips on it.
+    """The files as a graph, and labels on it.
 
     Attributes
     ----------
     table : EdgeTable
         The edges as they were read.
-    graph, data, goal
-        The data by vertex index; lengths are in the unit of the values. Trips may have no goal.
+    graph, labels, goal
+        The data by vertex index; lengths are in the unit of the values.
     said : list of lines
         How the files were read, for the user.
     facts : dict
@@ -42,8 +50,8 @@ class Given:
 
     table: EdgeTable
     graph: Graph
-    data: Labels | Trips
-    goal: int | None
+    labels: Labels
+    goal: int
     said: list[Line]
     facts: dict[str, Any]
 
@@ -55,88 +63,53 @@ class Given:
 
 @dataclass(frozen=True)
 class Source:
-    """The user's files, and the options for reading them.
-
-    `trip_columns` are the columns of trips that the user named; None if only labels will do.
-    """
+    """The user's files, and the options for reading them."""
 
     edges: Path
     data: Path | None
     goal: str | None
     positions: Path | None = None
     reading: Reading = field(default_factory=Reading)
-    trip_columns: Mapping[str, str] | None = None
 
-    def read(self, stages: Stages, error: float = 0.0, bound: Any = None) -> Given:
+    def read(self, stages: Stages, error: float = 0.0) -> Given:
         """Read all files; the `InputError` names the file, the row and the column."""
         import numpy as np
 
         from ..graphs.labels import Labels
-        from ..graphs.tables import read_labels, read_positions
-        from ..travel import Trips
-        from ..travel.tables import are_trips, read_trips
+        from ..graphs.tables import read_labels
 
-        # 1. edges, then labels or trips
-        edges, style = self.read_edges(stages), self.reading.style
-        names, places = edges.names, None
-        data: Labels | Trips | None = None
-        read: dict[str, tuple[Path, Table]] = {}
+        # 1. edges, then labels
+        edges = self.read_edges(stages)
+        names, places, labels = edges.names, None, None
+        read: list[tuple[str, Path, Table]] = []
         if self.data is not None:
             progress = stages.begin(f"reading {self.data.name}")
-            columns = self.reading.label_columns | dict(self.trip_columns or {})
-            if self.trip_columns is not None and are_trips(self.data, names, columns, style):
-                upper = bound == "upper"
-                trips = read_trips(self.data, names, columns, style, error, upper, progress)
-                data = Trips(trips.starts, trips.ends, trips.costs, error, bound)
-                read["trips"] = self.data, trips
-            else:
-                table = read_labels(self.data, names, columns, style, error, progress)
-                data, read["labels"] = table.labels, (self.data, table)
-                if table.positions is not None and not np.isnan(table.positions).any():
-                    places = table.positions
-        if self.positions is not None:
-            file = read_positions(self.positions, names, None, style)
-            read["positions"], places = (self.positions, file), file.positions
+            columns, style = self.reading.label_columns, self.reading.style
+            table = read_labels(self.data, names, columns, style, error, progress)
+            labels = table.labels
+            read.append(("labels", self.data, table))
+            if table.positions is not None and not np.isnan(table.positions).any():
+                places = table.positions
 
         # 2. the goal
-        goal = None if self.goal is None else names.index(self.goal, "--goal ")
-        if not isinstance(data, Trips):
-            if goal is None:
-                hint = ""
-                if data is not None:
-                    least = int(np.argmin(data.values))
-                    lowest = quoted(names[data.vertices[least]])
-                    hint = f" (the smallest label is {data.values[least]:g}, at {lowest})"
-                raise InputError(f"no goal given: pass --goal NAME{hint}")
-            if data is None:
-                data = Labels([goal], [0.0])
-            elif self.trip_columns is None and goal not in data.vertices:
-                raise InputError(
-                    f"the goal {self.goal!r} has no label in {self.data}: add a row for it, with "
-                    "the value 0 if labels are costs to the goal"
-                )
-        # 3. the graph, and how everything was read
-        stages.begin("building the graph")
-        graph, remarks = edges.to_graph(places)
-        if graph.parallel_merged and not graph.directed and any("parallel" in r for r in remarks):
-            remarks.append("if costs depend on the direction, pass --directed")
-        for _, each in read.values():
-            remarks += each.notes
-        remarks = [in_flags(remark) for remark in (*edges.notes, *remarks)]
-        if self.trip_columns is not None and self.data is not None:
-            word, other = ("trips", "labels") if "trips" in read else ("labels", "trips")
-            option = "--vertex" if other == "labels" else "--trip-start"
-            note = f"{self.data.name} is read as {word}; if it has {other}, name their columns"
-            remarks.append(f"{note} ({option} …)")
-        said = [("edges", f"{self.edges.name}: {edges.said}")]
-        facts: dict[str, Any] = {"edges": {"path": str(self.edges), "read_as": edges.said}}
-        for word, (path, each) in read.items():
-            facts[word] = {"path": str(path), "read_as": each.said}
-            said.append(("places" if word == "positions" else word, f"{path.name}: {each.said}"))
-        said += [("note", remark) for remark in remarks]
-        facts["notes"] = remarks
-        graph = self.reading.scale(graph)
-        return Given(edges, graph, data, goal, said, facts)
+        if self.goal is None:
+            hint = ""
+            if labels is not None:
+                least = int(np.argmin(labels.values))
+                lowest = quoted(names[labels.vertices[least]])
+                hint = f" (the smallest label is {labels.values[least]:g}, at {lowest})"
+            raise InputError(f"no goal given: pass --goal NAME{hint}")
+        goal = names.index(self.goal, "--goal ")
+        if labels is None:
+            labels = Labels([goal], [0.0])
+        elif goal not in labels.vertices:
+            raise InputError(
+                f"the goal {self.goal!r} has no label in {self.data}: add a row for it, with the "
+                "value 0 if labels are costs to the goal"
+            )
+        # 3. the graph
+        graph, said, facts = self.build(stages, edges, read, places)
+        return Given(edges, graph, labels, goal, said, facts)
 
     def read_edges(self, stages: Stages) -> EdgeTable:
         """Read the edges; the `InputError` names the row and the column."""
@@ -150,3 +123,36 @@ class Source:
             columns |= {"length": shared} if shared else {}
         progress = stages.begin(f"reading {self.edges.name}")
         return read_edges(self.edges, columns, style, progress, self.reading.directed)
+
+    def build(
+        self,
+        stages: Stages,
+        edges: EdgeTable,
+        read: list[tuple[str, Path, Table]],
+        places: FloatArray | None = None,
+    ) -> tuple[Graph, list[Line], dict[str, Any]]:
+        """Return the graph, and how all files were read: as lines, and as data.
+
+        `read` lists the other tables with their words and files. `places` are positions that were
+        read with them; a file of positions comes first.
+        """
+        from ..graphs.tables import read_positions
+
+        if self.positions is not None:
+            file = read_positions(self.positions, edges.names, None, self.reading.style)
+            read, places = [*read, ("positions", self.positions, file)], file.positions
+        stages.begin("building the graph")
+        graph, remarks = edges.to_graph(places)
+        if graph.parallel_merged and not graph.directed and any("parallel" in r for r in remarks):
+            remarks.append("if costs depend on the direction, pass --directed")
+        for _, _, each in read:
+            remarks += each.notes
+        remarks = [in_flags(remark) for remark in (*edges.notes, *remarks)]
+        said = [("edges", f"{self.edges.name}: {edges.said}")]
+        facts: dict[str, Any] = {"edges": {"path": str(self.edges), "read_as": edges.said}}
+        for word, path, each in read:
+            facts[word] = {"path": str(path), "read_as": each.said}
+            said.append(("places" if word == "positions" else word, f"{path.name}: {each.said}"))
+        said += [("note", remark) for remark in remarks]
+        facts["notes"] = remarks
+        return self.reading.scale(graph), said, facts

@@ -19,19 +19,15 @@ from ..errors import InputError
 from ..fields.names import METHODS as METHODS
 
 if TYPE_CHECKING:
-    from ..advice import Answer
+    from ..advice.solving import Answer
     from ..fields import Method
     from ..graphs.graph import Graph
     from ..graphs.labels import Labels
     from ..graphs.tables import Style
     from ..typing import FloatArray
 
-MENDS = "{mend methods}"
-"""Placeholder for the names of the mend methods, filled in when help is printed."""
-DISTANCE = "distance"
-"""The prior that needs no file."""
-PATIENCE_OF_VERDICT = 10.0
-"""Time limit in seconds for each field that the verdict chooses from."""
+OWN_DATA, INSTALLATION = "Your own data", "This installation"
+"""Panels of the help."""
 _FILES = "Files"
 
 
@@ -41,17 +37,6 @@ class Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, ``--help`` among them."""
         return _bare(super().get_params(ctx))
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help; the names of the mend methods are loaded only now."""
-        for param in self.params:
-            text = getattr(param, "help", None) or ""
-            if MENDS in text:
-                from ..travel import selection
-
-                words = ", ".join(selection.METHODS)
-                param.help = text.replace(MENDS, words)  # type: ignore[attr-defined]
-        super().format_help(ctx, formatter)
 
 
 class Group(TyperGroup):
@@ -74,6 +59,11 @@ def paragraphs(text: str | None) -> str:
     """Return a docstring with one line per paragraph, for terminals of any width."""
     whole = inspect.cleandoc(text or "")
     return "\n\n".join(" ".join(each.split()) for each in whole.split("\n\n"))
+
+
+def add_command(app: typer.Typer, command: Callable[..., None], panel: str = OWN_DATA) -> None:
+    """Add a command with its docstring as help."""
+    app.command(cls=Command, rich_help_panel=panel, help=paragraphs(command.__doc__))(command)
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -117,7 +107,7 @@ Places = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Where the vertices are: name, x, y. Tells false edges from slow streets; pictures.",
+        help="Where the vertices are: name, x, y. For pictures.",
     ),
 ]
 Directed = Annotated[bool, typer.Option("--directed", help="Edges are arcs, from → to.")]
@@ -272,53 +262,23 @@ class Solving:
         graph: Graph,
         labels: Labels,
         goal: int,
-        method: Method | None,
+        method: Method,
         prior: FloatArray | None = None,
-        mend: bool = False,
-        judged: bool = True,
     ) -> tuple[Answer, dict[str, Any]]:
-        """Return the answer, and facts: the cross-validation if it is quick and labels suffice.
-
-        If `judged`, the facts include the verdict on whether the labels help.
-        """
-        from ..advice import solve
-        from ..advice.comparison import recommend
-        from ..advice.cross_validation import FEWEST, PATIENCE, Folds, usable
-        from ..certificates.contradiction import contradictions
+        """Return the answer, and the cross-validation as a fact if it is quick."""
+        from ..advice.cross_validation import held_out
+        from ..advice.solving import solve
         from ..checks import plain
-        from ..fields import AMLE
-        from ..graphs.shortest_paths import cost_to_go
         from ..plans.sinks import drop_false_sinks
-        from ..travel.selection import Best
-        from .output import in_options
-        from .warmup import warm_up_mend
 
-        kept, usual = labels, method or AMLE()
-        if self.drop_false_sinks:
-            kept = drop_false_sinks(graph, labels, goal, usual, prior=prior)
+        kept, trim = labels, self.drop_false_sinks
+        if trim:
+            kept = drop_false_sinks(graph, labels, goal, method, prior=prior)
         answer = solve(
-            graph, kept, goal, method,
-            mend=mend, prior=prior, lift=self.lift, error=self.error, check=False,
-        )  # fmt: skip
-        distance = cost_to_go(graph, goal)
-        few = usable(labels, distance).size < FEWEST
-        seconds = answer.field.seconds + (answer.mended.seconds if answer.mended else 0.0)
-        facts: dict[str, Any] = {"held_out": None}
-        if self.folds and not few and self.folds * seconds <= PATIENCE:
-            parts = Folds(graph, labels, goal, distance, self.folds)
-            if mend:
-                found = parts.compared(parts.predict_mended(Best(), method))
-            else:
-                found = parts.validate(usual, prior=prior, trimmed=self.drop_false_sinks)
-            facts["held_out"] = plain(found.facts())
-        if self.folds and judged and answer.plan.num_able:
-            if not mend and contradictions(graph, labels):
-                warm_up_mend(Best(), graph.directed)
-            judgement = recommend(
-                graph, labels, goal, folds=self.folds, time_limit=PATIENCE_OF_VERDICT
-            )
-            facts["verdict"] = in_options(judgement).verdict
-        return answer, facts
+            graph, kept, goal, method, prior=prior, lift=self.lift, error=self.error, check=False
+        )
+        found = held_out(answer, labels, self.folds, trimmed=trim) if self.folds else None
+        return answer, {"held_out": found and plain(found.facts())}
 
 
 def check_direction(directed: bool, method: Method) -> None:

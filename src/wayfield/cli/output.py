@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +17,11 @@ from rich.text import Text
 
 from .. import __version__
 from ..checks import missing, need
-from ..errors import InputError
+from ..errors import InputError, Message
 from .common import UNSEEN, in_flags, printable
 
 if TYPE_CHECKING:
     from ..advice import Answer
-    from ..advice.comparison import Comparison
     from ..graphs.graph import Graph
     from ..graphs.names import Names
     from ..graphs.tables import Outbox
@@ -34,27 +31,10 @@ Line = tuple[str, str]
 
 _STYLES = dict.fromkeys(("lost", "flat", "sinks", "raised", "rounding", "units"), "yellow")
 _STYLES |= {"loops": "red", "advice": "cyan", "found": "bold"}
-AS_OPTIONS = {
-    "amle": "--method amle",
-    "cost": "--method amle-cost",
-    "lift": "--lift",
-    "drop": "--drop-false-sinks",
-    "route": "--start VERTEX",
-    "limit": "a larger --time-limit",
-}
-"""Recommended options."""
-
 NOTHING_WRITTEN: dict[str, Any] = {
     "files": [], "removed": [], "no_picture": None, "no_parquet": None, "not_written": None
 }  # fmt: skip
 """Facts about files if none were written."""
-
-
-def calls(*words: object) -> dict[str, str]:
-    """Return recommendations for the command line: options, and commands for these files."""
-    typed = list(map(str, words))
-    commands = {name: f"`{shlex.join(['wayfield', name, *typed])}`" for name in ("compare", "mend")}
-    return AS_OPTIONS | commands
 
 
 def show(lines: Iterable[Line], console: Console) -> None:
@@ -89,8 +69,10 @@ def report(
     from ..advice.text import advise, lines
 
     found = {"wayfield": __version__} | answer.facts(names, starts) | NOTHING_WRITTEN | more
-    found["units"] = found["units"] and in_flags(found["units"], length_unit)
-    found["advice"] = advise(answer, found, calls(*words))
+    found["advice"] = advise(answer, found)
+    for key, text in found.items():
+        if isinstance(text, Message):
+            found[key] = in_flags(text, length_unit, words)
     if as_json:
         print_json(found)
     else:
@@ -99,22 +81,6 @@ def report(
     well = answer.field.status.good and answer.plan.reached[list(starts)].all()
     if not well or found["not_written"] or found.get("no_proof"):
         raise typer.Exit(1)
-
-
-def in_options(found: Comparison) -> Comparison:
-    """Return a comparison whose fields are called by the options that make them."""
-    from ..advice.comparison import PLAIN
-    from ..fields.names import method_word
-
-    scores = []
-    for score in found.scores:
-        recipe, word = score.recipe, PLAIN
-        if recipe is not None:
-            word = "--mend" if recipe.method is None else method_word(recipe.method)
-            word += " --drop-false-sinks" if recipe.method and recipe.trimmed else ""
-            word += " --prior distance" if recipe.method and recipe.corrected else ""
-        scores.append(replace(score, name=word))
-    return replace(found, scores=tuple(scores))
 
 
 def print_json(found: dict[str, Any]) -> None:

@@ -13,7 +13,6 @@ from ..errors import InputError
 from .common import Stages, in_flags
 from .inputs import Source
 from .options import (
-    DISTANCE,
     METHODS,
     EdgeFile,
     Files,
@@ -41,6 +40,8 @@ from .output import (
 if TYPE_CHECKING:
     from ..graphs.tables import Outbox
 
+DISTANCE = "distance"
+"""The prior that needs no file."""
 _FILES = ("values.csv", "values.parquet", "routes.csv", "plan.png")
 
 
@@ -58,9 +59,7 @@ def plan(
     goal: Goal = None,
     method: Annotated[
         str | None,
-        typer.Option(
-            "--method", "-m", metavar="METHOD", help=METHODS, show_default="amle, none with --mend"
-        ),
+        typer.Option("--method", "-m", metavar="METHOD", help=METHODS, show_default="amle"),
     ] = None,
     start: Annotated[
         list[str] | None,
@@ -72,12 +71,6 @@ def plan(
             metavar="distance", help="A field that the labels correct: the graph's own distances."
         ),
     ] = None,
-    mend: Annotated[
-        bool,
-        typer.Option(
-            "--mend", help="Mend the graph by the labels, and plan by its best predictions."
-        ),
-    ] = False,
     out: Out = Path("wayfield-plan"),
     files: Files = True,
     proof: Annotated[
@@ -106,35 +99,26 @@ def plan(
     is replaced only with --force.
 
     Example: wayfield plan roads.csv known.csv --goal Bern --start "La Chaux-de-Fonds"
-
-    Example: wayfield plan wayfield-mend/mended.csv --goal Bern
     """
     import numpy as np
 
-    from ..advice.cross_validation import above_goal
-    from ..advice.units import unit_question
+    from ..advice.units import above_goal, unit_question
     from ..fields import AMLE
     from ..fields.names import parse_method
-    from ..graphs.labels import Labels
     from ..graphs.shortest_paths import cost_to_go
     from ..graphs.tables import Outbox, write_table
     from ..numerics.proof_file import check_path
-    from ..travel.selection import FEWEST, Best
-    from .warmup import warm_up, warm_up_mend
+    from .warmup import warm_up
 
     # 1. options that exclude each other, and files that must be kept
-    if mend and prior is not None:
-        raise InputError("--mend and --prior exclude each other: a mended graph is its own prior")
-    if mend and solving.drop_false_sinks and method is None:
-        raise InputError("--mend leaves no false sinks to drop: leave out --drop-false-sinks")
     if labels is None:
-        needed = {"--mend": mend, "--prior": prior, "--method": method, "--lift": solving.lift}
+        needed = {"--prior": prior, "--method": method, "--lift": solving.lift}
         needed |= {"--drop-false-sinks": solving.drop_false_sinks}
         for option, given_option in needed.items():
             if given_option:
                 raise InputError(f"{option} needs LABELS: without them, distances are planned on")
-    by_distance = labels is None or (mend and method is None)
-    chosen = None if by_distance else parse_method(method or "amle")
+    # without labels, the plan follows the distances: the AMLE corrects them by 0
+    chosen = AMLE(fill="flat") if labels is None else parse_method(method or "amle")
     if prior not in (None, DISTANCE):
         raise InputError(f"--prior must be {DISTANCE}, got {prior!r}")
     if proof is not None and not force:
@@ -145,48 +129,31 @@ def plan(
     with Stages() as stages:
         # 2. read, and load the kernels
         given = source.read(stages, solving.error)
-        graph, known, target = given.graph, given.data, given.goal
-        assert isinstance(known, Labels)
-        assert target is not None
+        graph, known, target = given.graph, given.labels, given.goal
         starts = tuple(given.names.index(name, "--start ") for name in start or ())
-        if chosen is not None:
-            check_direction(graph.directed, chosen)
+        check_direction(graph.directed, chosen)
         stages.begin("loading the kernels")
-        if mend:
-            warm_up_mend(Best(), graph.directed)
-        used = chosen if chosen is not None else AMLE(fill="flat")
-        warm_up([used], graph.directed, graph.num_vertices + graph.num_arcs)
+        warm_up([chosen], graph.directed, graph.num_vertices + graph.num_arcs)
         if not json_wanted:
             with stages.aside():
                 show(given.said, Console())
 
         # 3. solve
-        doing = "mending, " if mend else "extending, " if chosen is not None else ""
-        stages.begin(f"{doing}planning, certifying")
-        measured = prior == DISTANCE or labels is None
+        stages.begin("extending, planning, certifying" if labels else "planning, certifying")
         field = None
-        if measured or mend:
-            distance = cost_to_go(graph, target)
+        if prior == DISTANCE or labels is None:
+            field = distance = cost_to_go(graph, target)
             lost = known.vertices[np.isinf(distance[known.vertices])]
             if lost.size:
                 raise InputError(
                     f"{given.names[lost[0]]!r} has a label, but the graph has no path from it to "
                     "the goal: is an edge missing, or one-way?"
                 )
-            field = distance if measured else field
-        if mend and known.vertices.size <= FEWEST:
-            raise InputError(
-                f"--mend needs labels at {FEWEST} states besides the goal, got "
-                f"{known.vertices.size - 1}; wayfield mend --method smooth mends by fewer"
-            )
-        if mend or prior == DISTANCE:
             # lengths and labels are added: nothing is written while their units may differ
             question = unit_question(*above_goal(known, target, distance))
             if question is not None:
                 raise InputError(in_flags(question, reading.length_unit))
-        how = AMLE(fill="flat") if labels is None else chosen  # corrects the distances by 0
-        judged = labels is not None
-        answer, facts = solving.solve(graph, known, target, how, field, mend, judged)
+        answer, facts = solving.solve(graph, known, target, chosen, field)
         more: dict[str, Any] = {"input": given.facts, **facts}
 
         # 4. write

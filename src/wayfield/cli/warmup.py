@@ -6,20 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wayfield_study.sweeps import MidrangeSweeps
-
 from ..advice import solve
-from ..certificates.contradiction import contradictions
 from ..fields import AMLE, Harmonic, Method, extend_many
 from ..fields.amle.kernels import compile_always
 from ..graphs.graph import Graph
 from ..graphs.grid import grid_graph
-from ..graphs.labels import Labels
 from ..graphs.layouts import load_layout
 from ..graphs.shortest_paths import sample_labels
-from ..travel import MendMethod, mend
 
-COMMON: tuple[Method, ...] = (Harmonic(), MidrangeSweeps(), AMLE())
+COMMON: tuple[Method, ...] = (Harmonic(), AMLE())
 """Methods used by most commands and all studies."""
 
 
@@ -43,18 +38,8 @@ def warm_up(
     rough = Graph.from_edges(graph.tails, graph.indices, lengths, directed=True).symmetrised("max")
     with compile_always(size):
         for method in methods:
-            small = MidrangeSweeps(1) if isinstance(method, MidrangeSweeps) else method
             for seed in range(4):
                 labels = [sample_labels(graph, goal, 0.2, seed) for goal in (0, 1)]
-                extend_many(graph, labels, small, workers=1, check=False)
+                extend_many(graph, labels, method, workers=1, check=False)
             for maze in (graph, rough):
-                solve(maze, sample_labels(maze, 0, 0.1, seed=0), 0, small, check=False)
-
-
-def warm_up_mend(method: MendMethod, directed: bool = False) -> None:
-    """Mend a small maze with labels that contradict it, and plan on the result."""
-    graph = grid_graph(load_layout("teleport" if directed else "umaze"), 2)
-    truth = sample_labels(graph, 0, count=12)
-    slow = Labels(truth.vertices, truth.values * np.where(truth.vertices % 2, 1.0, 3.0))
-    contradictions(graph, slow)
-    mend(graph, slow, 0, method)
+                solve(maze, sample_labels(maze, 0, 0.1, seed=0), 0, method, check=False)

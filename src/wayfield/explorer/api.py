@@ -14,7 +14,6 @@ The server's workers and the notebook widget both call `respond`. Every request 
 | sample | share, seed | vertices to label |
 | next-label | | the state to label next, null if all costs-to-go are known |
 | contradictions | | labels and edges that cannot both be right |
-| mend | | edges that the labels prove too cheap, and their fitted lengths |
 | false-sinks | | labels from which no arc leads to a smaller value |
 | layout | | positions for a graph that has none |
 | python | | a program that builds the same answer |
@@ -73,7 +72,6 @@ HANDLERS: dict[str, Handler] = {
     "sample": lambda scene, fields: compute.sample(scene, *read_draw(fields)),
     "next-label": lambda scene, _: compute.next_label(scene),
     "contradictions": lambda scene, _: compute.find_contradictions(scene),
-    "mend": lambda scene, _: compute.mend_graph(scene),
     "false-sinks": _of_panel(compute.false_sinks),
     "layout": lambda scene, _: compute.layout(scene),
     "python": _of_panel(compute.python),
@@ -131,9 +129,8 @@ def warm_up() -> None:
         for name in HANDLERS:
             ask(name, scene)
     for scene in (plain, rough, noisy):
-        for method in ("harmonic", "p=8", "distance", "mended"):
+        for method in ("harmonic", "p=8", "distance"):
             for panel in (Settings(method), Settings(method, "q", "index"),
                           Settings(method, lift=True)):  # fmt: skip
                 ask("picture", replace(scene, panels=(panel,), budget=0.1))
-    ask("mend", noisy)
     ask("contradictions", noisy)

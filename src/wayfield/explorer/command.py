@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from ..checks import need
 from ..cli.common import Stages, read_layout, say
 from ..cli.inputs import Source
-from ..cli.options import Directed, Goal, LabelFraction, Places, Reading
+from ..cli.options import Directed, Goal, LabelFraction, Places, Reading, add_command
 from ..errors import InputError
 
 _TABLES = (".csv", ".tsv", ".parquet", ".npz", ".gz")
@@ -70,16 +69,17 @@ def explore(
     import threading
     import webbrowser
 
+    from rich.console import Console
+
     from ..fields.names import parse_method
-    from ..graphs.labels import Labels
     from .compute import FIRST_GOAL, FIRST_MAZE, FIRST_METHOD, maze_scene
-    from .scene import DISTANCE, MENDED, Scene, Settings, read_json, scene_of
+    from .scene import DISTANCE, Scene, Settings, read_json, scene_of
     from .server import LARGEST_BODY, LOOPBACK, Pool, listen, run
 
     files = [Path(name) for name in what or []]
     if len(files) > 2:
         raise InputError(f"explore takes a maze, or EDGES and LABELS, got {len(files)} arguments")
-    if method not in (None, DISTANCE, MENDED):
+    if method not in (None, DISTANCE):
         parse_method(method)
     opening: Scene
     if len(files) == 2 or (files and files[0].name.lower().endswith(_TABLES)):
@@ -88,11 +88,9 @@ def explore(
         source = Source(files[0], known, goal, positions, reading)
         with Stages() as stages:
             given = source.read(stages)
-        assert isinstance(given.data, Labels)
-        assert given.goal is not None
         called = [str(name) for name in given.names]
         settings = [Settings(method or "amle")]
-        opening = scene_of(given.graph, given.data, given.goal, called, settings)
+        opening = scene_of(given.graph, given.labels, given.goal, called, settings)
     elif files and files[0].suffix.lower() == ".json":
         with files[0].open("rb") as file:
             data = file.read(LARGEST_BODY + 1)
@@ -123,3 +121,8 @@ def explore(
             timer.daemon = True
             timer.start()
         run(opening, pool, listening, {*LOOPBACK, shown})
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `wayfield`."""
+    add_command(app, explore)

@@ -18,11 +18,11 @@ from scipy.sparse.csgraph import dijkstra
 
 from ..advice import Answer, solve
 from ..advice.comparison import recommend
-from ..advice.text import advise, lines
+from ..advice.text import lines
 from ..certificates import certify, next_labels
 from ..certificates.contradiction import contradictions
 from ..checks import as_vertex, plain
-from ..errors import InputError, InputWarning
+from ..errors import InputError, InputWarning, Message, Option
 from ..fields import AMLE, describe
 from ..fields.names import parse_method
 from ..graphs.graph import Graph
@@ -34,10 +34,9 @@ from ..graphs.shortest_paths import cost_to_go, sample_labels
 from ..plans.planning import plan
 from ..plans.sinks import drop_false_sinks
 from ..plots.places import spread
-from ..travel import mend
 from ..typing import FloatArray
 from ..words import PROOF, number_of, percent
-from .scene import DISTANCE, MENDED, Maze, Network, Scene, Settings, World, packed
+from .scene import DISTANCE, Maze, Network, Scene, Settings, World, packed
 
 FIRST_MAZE, FIRST_GOAL, FIRST_METHOD = "large", 40, "harmonic"
 """The first scene: the harmonic plan loops from most starts of this maze, the AMLE's never."""
@@ -55,15 +54,14 @@ _SHORT = 60
 """Graphs with more edges are read from the exported file instead of written into the program."""
 
 ON_THE_PAGE = {
-    "amle": "“p-extension of the labels” with p = ∞",
-    "cost": 'AMLE(fill="cost") in Python',
+    "method amle": "“p-extension of the labels” with p = ∞",
+    "method amle-cost": 'AMLE(fill="cost") in Python',
     "lift": "“Lift until all arrive”",
-    "drop": "“Drop false sinks”",
-    "route": "the tool “Walk”",
+    "drop_false_sinks": "“Drop false sinks”",
+    "start": "the tool “Walk”",
     "compare": "“Do the labels help?”",
-    "mend": "“Mended lengths”",
-    "unit": "multiply the lengths by",
-    "limit": "a larger time limit, in Python,",
+    "travel trips": "wayfield travel",
+    "time_limit": "time limit, in Python,",
 }
 """Recommended actions, by the buttons of the page."""
 
@@ -167,8 +165,6 @@ def _solved(scene: Scene) -> Answer:
         none, distance = Labels([goal], [0.0]), _truth(scene.world, goal)
         flat = AMLE(fill="flat")
         return solve(graph, none, goal, flat, prior=distance, lift=lift, check=False)
-    if settings.method == MENDED:
-        return solve(graph, labels_of(scene), goal, mend=True, lift=lift, check=False)
     method = parse_method(settings.method)
     return solve(graph, labels_of(scene), goal, method, lift=lift, check=False)
 
@@ -214,8 +210,17 @@ def words(scene: Scene, panel: int) -> dict[str, Any]:
     """Return the summary of ``wf.solve(…)``, line by line."""
     found = answer(scene, panel)
     facts = found.facts(scene.world.names)
-    facts["advice"] = advise(found, facts, ON_THE_PAGE)
-    return {"lines": [{"word": word, "text": text} for word, text in lines(facts)]}
+    return {"lines": [{"word": word, "text": _on_the_page(text)} for word, text in lines(facts)]}
+
+
+def _on_the_page(text: str) -> str:
+    """Return a text with its options as the buttons of the page."""
+
+    def spell(option: Option) -> str:
+        one = f"{option.name} {option.value}"
+        return ON_THE_PAGE.get(one) or ON_THE_PAGE.get(option.name) or str(option)
+
+    return text.render(spell) if isinstance(text, Message) else text
 
 
 def state(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
@@ -279,8 +284,6 @@ def why(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
     x = as_vertex(vertex, "state", found.graph.num_vertices)
     if method == DISTANCE:
         return {"labels": [], "text": "The graph distance uses no labels."}
-    if method == MENDED:
-        return {"labels": [], "text": "All labels together determine the mended lengths."}
     if not np.isfinite(found.field.values[x]):
         return {"labels": [], "text": "No label can be reached from here, so there is no value."}
     vertices, weights = found.field.influence(x)
@@ -316,8 +319,8 @@ def verdict(scene: Scene, panel: int) -> dict[str, Any]:
     graph, labels = graph_of(scene.world), labels_of(scene)
     found = recommend(graph, labels, scene.goal, time_limit=_PATIENCE)
     return {
-        "verdict": found.verdict,
-        "remarks": list(found.remarks_for(ON_THE_PAGE)),
+        "verdict": _on_the_page(found.verdict),
+        "remarks": list(map(_on_the_page, found.remarks)),
         "labels_pay": bool(found.labels_pay),
     }
 
@@ -352,29 +355,10 @@ def find_contradictions(scene: Scene) -> dict[str, Any]:
     }
 
 
-def mend_graph(scene: Scene) -> dict[str, Any]:
-    """Fit the lengths to the labels; return the finding and the edges that stand out."""
-    graph = graph_of(scene.world)
-    found = mend(graph, labels_of(scene), scene.goal)
-    arcs = found.suspects[:_MOST_MARKED]
-    finding = found.finding(scene.world.names)
-    edges = [[int(graph.tails[e]), int(graph.indices[e])] for e in arcs]
-    named = (each for each in found.findings if each.named and each.kind == "false edge")
-    false = np.concatenate([np.empty(0, np.int64), *(each.where for each in named)])
-    return {
-        "finding": f"{finding[:1].upper()}{finding[1:]}.",
-        "unchanged": found.unchanged,
-        "edges": edges,
-        "unreal": np.isin(arcs, false).tolist(),
-        "believed": [float(graph.lengths[e]) for e in arcs],
-        "lengths": [float(found.graph.lengths[e]) for e in arcs],
-    }
-
-
 def false_sinks(scene: Scene, panel: int) -> dict[str, Any]:
     """Return the labels that `drop_false_sinks` drops."""
     word = scene.panels[panel].method
-    method = AMLE() if word in (DISTANCE, MENDED) else parse_method(word)
+    method = AMLE() if word == DISTANCE else parse_method(word)
     kept = drop_false_sinks(graph_of(scene.world), labels_of(scene), scene.goal, method)
     return {"dropped": kept.dropped.tolist(), "rounds": kept.rounds}
 
@@ -438,8 +422,6 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
     # the call
     if settings.method == DISTANCE:
         how = 'wf.AMLE(fill="flat"), prior=wf.cost_to_go(graph, goal)'
-    elif settings.method == MENDED:
-        how = "mend=True"
     else:
         how = f"wf.{describe(parse_method(settings.method))}"
     how += ", lift=True" if settings.lift else ""

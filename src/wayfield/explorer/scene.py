@@ -54,8 +54,8 @@ _FEWEST_CELLS = 3
 """Cells along the longer side of a maze that is recognised from its graph, if it is that large."""
 _LARGEST = 1e15
 
-DISTANCE, MENDED = "distance", "mended"
-"""Fields that are not extensions of the labels: distances on the graph and on a mended graph."""
+DISTANCE = "distance"
+"""The field that is no extension of the labels: distances on the graph."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class Scene:
         for each in fields.items("panels", 2):
             part = Fields(each, "scene.panels")
             method = part.text("method", 40, "amle")
-            if method not in (DISTANCE, MENDED):
+            if method != DISTANCE:
                 parse_method(method)
             rule = cast("RuleName", part.choice("rule", get_args(RuleName), "slope"))
             ties = cast("TieName", part.choice("ties", get_args(TieName), "exit"))

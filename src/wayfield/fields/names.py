@@ -1,17 +1,17 @@
-"""Names of the methods for command lines and settings: amle, harmonic, p=8, sweeps=300 and others.
+"""Names of the methods for command lines and settings: amle, harmonic, p=8 and others.
 
 This is the registry of methods: add the name of a new method here. The table loads no method, so
-the help of a command can read it.
+the help of a command can read it. A package with methods of its own adds their names to `WORDS`.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import fields as extension
 from ..errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Word(NamedTuple):
     """What a name stands for."""
 
     method: str
-    """The method's class in `wayfield.fields`."""
+    """Name of the method's class."""
     settings: Mapping[str, Any] = MappingProxyType({})
     number: str = ""
     """The setting given by a number, as in ``p=8``; empty if there is none."""
@@ -33,11 +33,13 @@ class Word(NamedTuple):
     bare: bool = True
     """Whether the name may be used without its number."""
     help: str = ""
+    home: str = "wayfield.fields"
+    """Module of the class."""
 
     def make(self, number: float | None = None) -> Method:
         """Return the method, with a number if one is given."""
         given = {} if number is None else {self.number: number}
-        made: Method = getattr(extension, self.method)(**self.settings, **given)
+        made: Method = getattr(import_module(self.home), self.method)(**self.settings, **given)
         return made
 
 
@@ -47,7 +49,6 @@ WORDS = {
     "amle-flat": Word("AMLE", {"fill": "flat"}),
     "p": Word("PLaplacian", number="p", kind=float, usual=8, bare=False, help=" (any p from 2)"),
     "harmonic": Word("Harmonic"),
-    "sweeps": Word("MidrangeSweeps", number="sweeps", usual=300),
     "nearest": Word("NearestLabel"),
     "mcshane": Word("McShane", {"lipschitz": None}),  # the labels' own: another may not fit them
     "whitney": Word("Whitney", {"lipschitz": None}),
@@ -95,9 +96,9 @@ def method_word(method: Method) -> str:
 
     Examples
     --------
-    >>> from wayfield import AMLE, MidrangeSweeps, PLaplacian
-    >>> method_word(AMLE(fill="cost")), method_word(PLaplacian(8)), method_word(MidrangeSweeps(5))
-    ('amle-cost', 'p=8', 'sweeps=5')
+    >>> from wayfield import AMLE, PLaplacian
+    >>> method_word(AMLE(fill="cost")), method_word(PLaplacian(8))
+    ('amle-cost', 'p=8')
     >>> method_word(PLaplacian(8, max_steps=3))
     'PLaplacian(p=8, max_steps=3)'
     """
@@ -108,4 +109,5 @@ def method_word(method: Method) -> str:
                 word = f"{word}={value:g}" if known.kind is float else f"{word}={value}"
             if parse_method(word) == method:
                 return word
-    return extension.describe(method)
+    described: str = import_module("wayfield.fields").describe(method)
+    return described

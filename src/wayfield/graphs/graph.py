@@ -74,7 +74,7 @@ class Graph:
     directed : bool
         Whether an arc may lack its reverse. An undirected edge is stored as two arcs.
     positions : (n, d) float array or None
-        Coordinates of the vertices, for drawing and for `mend`.
+        Coordinates of the vertices, for drawing and for estimates of travel times.
     loops_dropped, parallel_merged : int
         Number of self-loops in the input, and of edges parallel to a shorter one; both are dropped.
     names : Names or None

@@ -1,4 +1,4 @@
-"""``wayfield mend``: find and mend errors of a graph, by a few labels or trips."""
+"""``wayfield travel trips``: find and mend errors of a graph, by a few labels or trips."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from rich.console import Console
 
 from .. import __version__
 from ..cli.common import Stages, in_flags
-from ..cli.inputs import Source
+from ..cli.inputs import Source, Table
 from ..cli.options import (
-    MENDS,
+    OWN_DATA,
     EdgeFile,
     Files,
     Force,
     Goal,
+    Group,
     Json,
     Out,
     Places,
     Reading,
+    add_command,
     column_option,
     named,
     with_options,
@@ -44,11 +46,12 @@ if TYPE_CHECKING:
     from ..graphs.tables import EdgeTable, Outbox
     from . import Mended
 
+HELP = "Travel times from few measurements: estimates, not proofs."
 _FILES = ("mended.csv", "suspects.csv", "summary.json", "mended.png")
 
 
 @with_options
-def mend(
+def trips(
     edges: EdgeFile,
     data: Annotated[
         Path,
@@ -65,7 +68,8 @@ def mend(
             "--method",
             "-m",
             metavar="METHOD",
-            help=f"{MENDS}. named: what the costs bear out; best: what predicts them best.",
+            help="named: what the costs bear out; best: what predicts them best; or factor, "
+            "no-shortcuts, smooth, least-change.",
         ),
     ] = "named",
     error: Annotated[
@@ -82,7 +86,7 @@ def mend(
         int,
         typer.Option("--next", metavar="K", min=0, help="Name K places to measure next."),
     ] = 0,
-    out: Out = Path("wayfield-mend"),
+    out: Out = Path("wayfield-travel"),
     files: Files = True,
     force: Force = False,
     json_wanted: Json = False,
@@ -104,21 +108,22 @@ def mend(
     suspects.csv (the edges that are named or suspected, and how sure that is), summary.json, and
     mended.png if positions are given or the graph has up to 5,000 vertices.
 
-    Example: wayfield mend network.csv trips.csv --positions places.csv
+    Example: wayfield travel trips network.csv trips.csv --positions places.csv
 
-    Example: wayfield mend roads.csv known.csv --goal Bern
+    Example: wayfield travel trips roads.csv known.csv --goal Bern
     """
     import numpy as np
 
-    from .. import plots
-    from ..cli.warmup import warm_up_mend
     from ..graphs.labels import Labels
-    from ..graphs.tables import Outbox, write_table
+    from ..graphs.tables import Outbox, are_pairs, read_labels, write_table
     from . import mend as fit
     from .facts import suspect_columns
     from .fitting import make_problem
+    from .picture import mended
     from .selection import parse_mend
+    from .tables import read_trips
     from .text import lines, suspected
+    from .trips import Trips
 
     # 1. options, and files that must stay
     if bound not in (None, "upper"):
@@ -130,25 +135,46 @@ def mend(
     with Stages() as stages:
         # 2. read
         columns = named({"start": trip_start, "end": trip_end, "cost": trip_cost})
-        source = Source(edges, data, goal, positions, reading, columns)
-        given = source.read(stages, error, bound)
-        graph, names, target = given.graph, given.names, given.goal
-        word = "labels" if isinstance(given.data, Labels) else "trips"
+        source = Source(edges, data, goal, positions, reading)
+        table = source.read_edges(stages)
+        names, style, progress = table.names, reading.style, stages.begin(f"reading {data.name}")
+        target = None if goal is None else names.index(goal, "--goal ")
+        columns |= reading.label_columns
+        measured: Labels | Trips
+        places = None
+        if are_pairs(data, names, columns, style):
+            word, other, option = "trips", "labels", "--vertex"
+            rows = read_trips(data, names, columns, style, error, bound == "upper", progress)
+            measured = Trips(rows.starts, rows.ends, rows.costs, error, bound)
+            read: Table = rows
+        else:
+            word, other, option = "labels", "trips", "--trip-start"
+            listed = read_labels(data, names, columns, style, error, progress)
+            assert listed.labels is not None
+            measured, read, places = listed.labels, listed, listed.positions
+            if target is None:
+                raise InputError("no goal given: pass --goal NAME")
+        if places is not None and np.isnan(places).any():
+            places = None
+        graph, said, facts = source.build(stages, table, [(word, data, read)], places)
+        note = f"{data.name} is read as {word}; if it has {other}, name their columns ({option} …)"
+        said.append(("note", note))
         settings: Any = {"goal": target, "bound": bound} if word == "labels" else {}
         try:
-            make_problem(graph, given.data, names=names, **settings)
+            make_problem(graph, measured, names=names, **settings)
         except InputError as wrong:
             raise InputError(f"{data}: ", wrong.message) from wrong
-        stages.begin("loading the kernels")
-        warm_up_mend(chosen, graph.directed)
         if not json_wanted:
             with stages.aside():
-                show(given.said, Console())
+                show(said, Console())
 
         # 3. mend
         stages.begin(f"mending ({method})")
-        found = fit(graph, given.data, method=chosen, **settings)
-        result: dict[str, Any] = {"wayfield": __version__, "input": given.facts}
+        found = fit(graph, measured, method=chosen, **settings)
+        result: dict[str, Any] = {
+            "wayfield": __version__,
+            "input": facts | {"notes": [*facts["notes"], note]},
+        }
         result |= found.facts(names)
         result["goal"] = None if target is None else str(names[target])
 
@@ -191,14 +217,14 @@ def mend(
 
         # 5. write
         def write(box: Outbox) -> dict[str, Any]:
-            write_table(_edge_columns(found, given.table), box.path("mended.csv"))
+            write_table(_edge_columns(found, table), box.path("mended.csv"))
             write_table(suspect_columns(found, names), box.path("suspects.csv"))
             summary = json.dumps(result, ensure_ascii=False, indent=1, allow_nan=False)
             box.path("summary.json").write_text(summary + "\n", encoding="utf-8")
             no_picture = why_not_drawn(graph)
             if no_picture is None:
                 with picture(box.path("mended.png")) as axes:
-                    plots.mended(found, names, given.data, given.goal, axes)
+                    mended(found, names, measured, target, axes)
             for name in _FILES:
                 box.discard(name)
             return {"no_picture": no_picture}
@@ -215,6 +241,13 @@ def mend(
         show([*summary, *about_files(result), ("advice", advice)], Console())
     if not found.status.good or result["not_written"]:
         raise typer.Exit(1)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this package to `wayfield`."""
+    travel = typer.Typer(cls=Group, help=HELP, no_args_is_help=True)
+    add_command(travel, trips, "")
+    app.add_typer(travel, name="travel", rich_help_panel=OWN_DATA)
 
 
 def _edge_columns(found: Mended, table: EdgeTable) -> dict[str, Any]:

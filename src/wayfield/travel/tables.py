@@ -29,9 +29,8 @@ from ..graphs.tables.dialect import Style
 from ..graphs.tables.numbers import read_columns
 from ..graphs.tables.sheet import open_sheet
 from ..graphs.tables.text import Progress
+from ..graphs.tables.vertices import PAIR_ROLES
 from ..typing import FloatArray
-
-ROLES = ("start", "end", "cost")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,35 +57,6 @@ class TripTable:
 
     def __repr__(self) -> str:
         return f"TripTable({self.starts.size:,} rows; {self.said})"
-
-
-def are_trips(
-    path: str | Path,
-    names: Names,
-    columns: Mapping[str, str] | None = None,
-    style: Style | None = None,
-) -> bool:
-    """Whether a table holds trips rather than labels: two columns of vertices and one of numbers.
-
-    The words of the header decide, unless the cells of the end column are numbers and not vertices.
-    Without a header, the table has trips if the first two of at least three columns are vertices.
-    Columns named by the user come first.
-    """
-    named = set(columns or ())
-    if named & set(ROLES) or named & {"vertex", "value"}:
-        return bool(named & set(ROLES))
-    sheet = open_sheet(path, style or Style(), (*ROLES, "vertex", "value"))
-    if sheet.width < 3:
-        return False
-
-    def mostly_named(column: int) -> bool:
-        return 2 * sheet.num_named(column, names) >= len(sheet.rows)
-
-    if sheet.header is None:
-        return mostly_named(0) and mostly_named(1)
-    starts = matching_columns("start", sheet.header)
-    ends = [i for i in matching_columns("end", sheet.header) if starts and i != starts[0]]
-    return bool(ends) and (mostly_named(ends[0]) or not sheet.numeric(ends[0]))
 
 
 def read_trips(
@@ -128,16 +98,16 @@ def read_trips(
     (array([1, 0]), array([0, 1]), array([105. , 110.5]))
     """
     style = style or Style()
-    sheet = open_sheet(path, style, ROLES)
+    sheet = open_sheet(path, style, PAIR_ROLES)
     width, header = sheet.width, sheet.header
     named = named_columns(columns or {}, header, width, sheet.path)
     others = unnamed_last(range(width), header)
-    for role in ROLES:
+    for role in PAIR_ROLES:
         numeric = filter(sheet.numeric, others) if role == "cost" else ()
         take(named, role, [*matching_columns(role, header), *numeric, *others])
         if role not in named:
             raise sheet.lacks(f"{role} of a trip")
-    at = {role: named[role] for role in ROLES}
+    at = {role: named[role] for role in PAIR_ROLES}
     found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
     start, end = found.values()
     for role, vertices in found.items():

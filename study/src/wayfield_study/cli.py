@@ -143,12 +143,13 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
     It writes one Parquet file per cell and experiment, to query with DuckDB or anything else.
     Press Ctrl-C at any time: finished tasks are kept, and the next run continues from there.
     """
-    from wayfield.cli.warmup import warm_up
+    from wayfield.cli.warmup import COMMON, warm_up
     from wayfield.numerics.threads import num_processors
 
     from .engine import Store, run
     from .engine.tasks import headline
     from .experiments import find_study
+    from .sweeps import MidrangeSweeps
 
     # refuse what cannot be run or written, before anything is computed
     if official and given.profile is not None:
@@ -170,7 +171,7 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
     if cluster is None:
         directed = any(experiment.name == "directed" for experiment in study.experiments)
         announce_compiling()
-        warm_up(directed=directed)
+        warm_up([*COMMON, MidrangeSweeps(1)], directed)
         _warm_up()
     try:
         stale = given.accept_stale

@@ -35,8 +35,11 @@ from wayfield.checks import as_choice, as_real, as_whole
 from wayfield.errors import InputError
 from wayfield.fields.base import Problem, Solution, Status
 from wayfield.fields.harmonic import Harmonic
+from wayfield.fields.names import WORDS, Word
 
 from .kernels.midrange import jacobi
+
+WORDS["sweeps"] = Word("MidrangeSweeps", number="sweeps", usual=300, home=__name__)
 
 Start = Literal["harmonic", "mean", "upper", "lower"]
 

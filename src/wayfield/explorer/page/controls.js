@@ -194,7 +194,6 @@ export class Controls extends Core {
     on("next", "click", () => this.nextLabel());
     on("clear", "click", () => this.edit(withoutLabels(this.scene, this.scene.labels.vertices)));
     on("contradictions", "click", () => this.findContradictions());
-    on("mend", "click", () => this.mend());
     on("sinks", "click", () => this.dropSinks());
     on("map", "change", (e) => this.chooseMap(e.target.value));
     on("refinement", "change", (e) => this.refine(Number(e.target.value)));

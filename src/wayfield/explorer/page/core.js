@@ -114,7 +114,7 @@ export class Core {
   defined(scene) {
     if (!isDirected(scene)) return scene;
     const panels = scene.panels.map((panel) => {
-      const fine = ["amle", "distance", "mended"].includes(panel.method);
+      const fine = ["amle", "distance"].includes(panel.method);
       if (!fine) this.complain("with one-way moves only p = ∞ is defined: this is the AMLE", true);
       return fine ? panel : { ...panel, method: "amle" };
     });
@@ -180,8 +180,7 @@ export class Core {
         (answer, began, stale) => this.arrived(panel, answer, geometry, began, stale, described(asked)),
         (error) => this.failed(panel, error));
     });
-    const fits = scene.panels.some(({ method }) => method === "mended");
-    this.later("busy", 400, () => this.busy("timing", fits ? "Fitting the lengths to the labels, with several methods …" : "Solving …"));
+    this.later("busy", 400, () => this.busy("timing", "Solving …"));
     this.later("words", IDLE, () => this.askWords());
   }
 
@@ -351,19 +350,6 @@ export class Core {
     });
   }
 
-  mend() {
-    this.press("mend", {}, "Testing what may be wrong with the graph, each suspicion against its rivals …", (answer) => {
-      this.found = answer;
-      this.role("finding").textContent = answer.finding;
-      if (!answer.unchanged) {
-        const use = element("button", "Plan on the mended graph");
-        use.onclick = () => this.edit(withPanel(this.scene, this.active, { method: "mended" }));
-        this.role("finding").append(" ", use);
-      }
-      this.drawMarksOnly();
-    });
-  }
-
   dropSinks() {
     this.press("false-sinks", { panel: this.active }, "Looking for false sinks …", (answer) => {
       if (answer.dropped.length) this.edit(withoutLabels(this.scene, answer.dropped));
@@ -415,7 +401,7 @@ export class Core {
     return {
       labels: scene.view.show.labels ? scene.labels : null,
       goal: scene.goal,
-      edges: this.found?.edges, unreal: this.found?.unreal, wrong: this.found?.labels,
+      edges: this.found?.edges, wrong: this.found?.labels,
       route: panel.number === this.active ? this.route : null,
       reasons: panel.number === this.active && this.reasons?.state === this.pointed ? this.reasons : null,
       pointed: this.pointed,

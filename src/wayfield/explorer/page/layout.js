@@ -4,7 +4,6 @@ export const P_STEPS = [2, 2.5, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 1024, 
 export const METHODS = {
   p: "p-extension of the labels",
   distance: "graph distance (no labels)",
-  mended: "distance on the mended graph",
   nearest: "nearest label",
   "sweeps=300": "300 midrange sweeps",
   mcshane: "McShane envelope",
@@ -95,7 +94,7 @@ export function pageHtml(palettes) {
     </section>
     <section>
       <h2>Is the graph wrong?</h2>
-      <div class="buttons">${button("contradictions", "Contradictions", "Labels and edges that cannot both be right")}${button("mend", "Mended lengths", "Fit the lengths to the labels, and mark the edges that stand out: slow ones dashed red, edges that probably do not exist blue with a tick")}${button("sinks", "Drop false sinks", "Drop labels that have no lower neighbour")}</div>
+      <div class="buttons">${button("contradictions", "Contradictions", "Labels and edges that cannot both be right")}${button("sinks", "Drop false sinks", "Drop labels that have no lower neighbour")}</div>
       <p class="finding" data-role="finding"></p>
     </section>
     <section data-maze-only>

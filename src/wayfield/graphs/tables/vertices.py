@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from ...checks import LARGEST, frozen
 from ...errors import InputError, Option
-from ...travel.tables import are_trips
 from ...typing import FloatArray
 from ...words import number_of
 from ..labels import Labels
@@ -29,6 +28,8 @@ from .sheet import Sheet, open_sheet
 from .text import Progress
 
 ROLES = ("vertex", "value", "x", "y")
+PAIR_ROLES = ("start", "end", "cost")
+"""Roles of a table with two columns of vertices."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,10 +95,10 @@ def read_labels(
     'vertex = column 1, value = column 2; 2 columns, tab between columns, no header'
     """
     style = style or Style()
-    if are_trips(path, names, columns, style):
+    if are_pairs(path, names, columns, style):
         raise InputError(
-            f"{path} has two columns of vertices, as trips have; labels have one. mend reads "
-            "trips. If these are labels, name the columns: ",
+            f"{path} has two columns of vertices, as trips have; labels have one. "
+            "wayfield travel reads trips. If these are labels, name the columns: ",
             Option("vertex", within="columns"),
             " and ",
             Option("value", within="columns"),
@@ -143,6 +144,35 @@ def read_labels(
         _said(sheet, at),
         tuple(notes),
     )
+
+
+def are_pairs(
+    path: str | Path,
+    names: Names,
+    columns: Mapping[str, str] | None = None,
+    style: Style | None = None,
+) -> bool:
+    """Whether a table holds trips rather than labels: two columns of vertices and one of numbers.
+
+    The words of the header decide, unless the cells of the end column are numbers and not vertices.
+    Without a header, the table has trips if the first two of at least three columns are vertices.
+    Columns named by the user come first.
+    """
+    named = set(columns or ())
+    if named & set(PAIR_ROLES) or named & {"vertex", "value"}:
+        return bool(named & set(PAIR_ROLES))
+    sheet = open_sheet(path, style or Style(), (*PAIR_ROLES, "vertex", "value"))
+    if sheet.width < 3:
+        return False
+
+    def mostly_named(column: int) -> bool:
+        return 2 * sheet.num_named(column, names) >= len(sheet.rows)
+
+    if sheet.header is None:
+        return mostly_named(0) and mostly_named(1)
+    starts = matching_columns("start", sheet.header)
+    ends = [i for i in matching_columns("end", sheet.header) if starts and i != starts[0]]
+    return bool(ends) and (mostly_named(ends[0]) or not sheet.numeric(ends[0]))
 
 
 def read_positions(
