@@ -106,8 +106,8 @@ class Model:
         self.unrelated = bool(_chance(self._far, trips.times) >= RANDOM)
         self.factor = float(np.median(trips.times / self._far))
         # very short trips have about the same noise as somewhat longer ones
-        self._unit = self.factor * np.maximum(self._far, np.percentile(self._far, 10))
-        self._middle = float(np.median(trips.times))
+        self.unit = self.factor * np.maximum(self._far, np.percentile(self._far, 10))
+        self.middle = float(np.median(trips.times))
         self._base = self.factor * network.given
         self._core = CORE + (() if network.kinds is None else ("class",))
         self._core += () if trips.group is None else ("group",)
@@ -178,7 +178,7 @@ class Model:
         for draw in self._draws:
             if "start" in draw.terms:
                 size = draw.theta[draw.terms.index("start")]
-                mean = self._middle * size * float(self._rows.start @ draw.solver.w)
+                mean = self.middle * size * float(self._rows.start @ draw.solver.w)
                 self.start_up += draw.weight * mean
         progress(steps, steps)
 
@@ -186,12 +186,12 @@ class Model:
         """Find the quickest routes, and what the kernels read of them."""
         trips = self.trips
         routes, _ = self.network.routes(times, trips.starts, trips.ends)
-        self._rows = self._rows_of(routes, trips.starts, trips.ends, self._unit)
-        self._y = (trips.times - routes @ self._base) / self._unit
+        self._rows = self._rows_of(routes, trips.starts, trips.ends, self.unit)
+        self._y = (trips.times - routes @ self._base) / self.unit
         self._kernels: dict[str, FloatArray] = {}
 
     def _rows_of(self, routes: Any, starts: IntArray, ends: IntArray, unit: FloatArray) -> Rows:
-        return self.network.rows(routes, self._base, starts, ends, unit, self._middle)
+        return self.network.rows(routes, self._base, starts, ends, unit, self.middle)
 
     def _kernel(self, term: str) -> FloatArray:
         """Return the covariance of the trips that variances are fitted to, computed once."""
@@ -364,6 +364,13 @@ class Model:
             square += draw.weight * (left + one**2)
         sd = np.sqrt(np.maximum(square - mean**2, 0.0))
         return np.maximum(mean, LEAST * prior), sd
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the trips say of the network, or of themselves; see `findings`."""
+        from .findings import find
+
+        return find(self)
 
     def __repr__(self) -> str:
         return f"Model({self.trips!r}, sigma {self.sigma:.3f}, factor {self.factor:.4g})"
