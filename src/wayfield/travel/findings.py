@@ -67,7 +67,7 @@ class Finding:
         "blocked", "road", "area", "trip", "start", "wait", or "unrelated".
     where : tuple of int arrays
         Places that the trips cannot tell apart, the likeliest first: each an array of arcs, as
-        positions in ``graph.indices``; for a trip, its position.
+        positions in ``graph.indices``, of areas those that trips use; for a trip, its position.
     probability : float
         Of the finding, beside all others.
     amount, low, high : float
@@ -376,7 +376,10 @@ class _Search:
             where = (self.some[list(lead.place)],)
             return Finding(kind, where, sure, middle, low, high, where[0])
         edges = np.array(lead.place)
-        where = tuple(self._arcs(place) for place in places)
+        # of an area, the roads that trips use: they say nothing of the others
+        used = [np.unique(row.setting.routes.indices) for row in (lead, _nothing(rows))]
+        seen = np.unique(np.concatenate(used)) if kind == "area" else np.arange(self.scale.size)
+        where = tuple(self._arcs(np.intersect1d(place, seen)) for place in places)
         if kind == "road":
             detour = self._detour(edges)
             if mass[amounts >= detour].sum() >= SAID:
@@ -392,7 +395,7 @@ class _Search:
             self.open[edges] = False
         return Finding(kind, where, sure, middle, low, high, loud)
 
-    def _arcs(self, place: tuple[int, ...]) -> NDArray[np.int64]:
+    def _arcs(self, place: IntArray) -> NDArray[np.int64]:
         return np.flatnonzero(np.isin(self.network.edge, place))
 
     def _detour(self, edges: IntArray) -> float:
@@ -405,9 +408,8 @@ class _Search:
 
     def _loud(self, rows: list[_Row], lead: _Row) -> NDArray[np.int64]:
         """Return the trips that the finding predicts better by half a nat or more."""
-        null = next(row for row in rows if row.kind == "nothing")
         densities = []
-        for row in (lead, null):
+        for row in (lead, _nothing(rows)):
             evidence = self.evidence(row.setting, row.terms)
             solver = evidence.solver(evidence.peak(curved=False).theta)
             precision = np.diag(solver.solve(np.eye(self.some.size)))
@@ -430,6 +432,10 @@ class _Search:
         left = max(size - size**2 * (u @ solver.solve(u)), 0.0)
         order = np.argsort(-u * solver.w, kind="stable")
         return float(mean), float(unit * np.sqrt(left)), self.some[order[(u * solver.w)[order] > 0.0]]
+
+
+def _nothing(rows: list[_Row]) -> _Row:
+    return next(row for row in rows if row.kind == "nothing")
 
 
 def _odds(terms: tuple[str, ...]) -> float:

@@ -6,7 +6,9 @@
 
 f is the median of time / d. All else is Gaussian with variances that the marginal likelihood sets,
 see `evidence`. Routes are found again as the times change. Start-up and time at the ends are in the
-model or not: four models, averaged by their evidence. An interval averages over draws of the
+model or not. These four models and the one of a single factor are averaged by their evidence. The
+last one matters where nothing is congested: variances that are all zero are likely, and a peak
+among small ones would not know. An interval averages over draws of the
 variances, so it knows that these are guesses.
 
 **The unit of noise is the expected time.** With the measured one, short draws get more weight, and
@@ -35,6 +37,7 @@ from ..checks import as_array, as_floats, as_vertex, as_vertices, as_whole, froz
 from ..errors import InputError
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels
+from ..graphs.names import Naming
 from ..numerics.threads import one_thread
 from ..typing import BoolArray, FloatArray, IntArray
 from .evidence import FLOOR, Evidence, Peak, Solver
@@ -56,6 +59,8 @@ EXACT = 800
 """Trips that variances are fitted to, at most."""
 ROUNDS = 4
 """How often routes are found."""
+PLAIN = 0.4
+"""Prior probability of the model of one factor, in which no road differs from another."""
 LEAST = 0.2
 """No time is expected to be below this share of the given one times f."""
 RANDOM = 0.01
@@ -108,6 +113,7 @@ class Model:
         # very short trips have about the same noise as somewhat longer ones
         self.unit = self.factor * np.maximum(self._far, np.percentile(self._far, 10))
         self.middle = float(np.median(trips.times))
+        self._ends: FloatArray | None = None
         self._base = self.factor * network.given
         self._core = CORE + (() if network.kinds is None else ("class",))
         self._core += () if trips.group is None else ("group",)
@@ -119,7 +125,7 @@ class Model:
 
     def _fit(self, progress: Progress) -> None:
         trips, network, base = self.trips, self.network, self._base
-        every, steps = (*self._core, *ODDS), ROUNDS + 6
+        every, steps = (*self._core, *ODDS), ROUNDS + 8
         progress(0, steps)
 
         # 1. odd measurements, on the given routes
@@ -145,16 +151,17 @@ class Model:
             progress(3 + turn, steps)
         self.times = frozen(times)
 
-        # 3. four models on these routes, and draws of their variances
-        choices = [self._core + extra for extra in ((), ("start",), ("ends",), ("start", "ends"))]
+        # 3. five models on these routes, and draws of their variances
+        choices = [self._core + more for more in ((), ("start",), ("ends",), ("start", "ends"))]
+        choices.append(("common",) if trips.group is None else ("common", "group"))
         fits: list[tuple[Evidence, Peak]] = []
         for terms in choices:
             evidence = self._evidence(terms)
             first = np.append(theta[[every.index(term) for term in terms]], theta[-1])
             fits.append((evidence, evidence.peak(first)))
             progress(2 + ROUNDS + len(fits), steps)
-        scores = np.array([peak.evidence for _, peak in fits])
-        scores += [sum(np.log(p if t in e.terms else 1 - p) for t, p in ODDS.items()) for e, _ in fits]
+        prior = [_prior(evidence.terms) for evidence, _ in fits]
+        scores = np.array([peak.evidence for _, peak in fits]) + prior
         weights = np.exp(scores - scores.max())
         weights = np.where(weights > 0.02 * weights.sum(), weights, 0.0)
         weights /= weights.sum()
@@ -186,12 +193,21 @@ class Model:
         """Find the quickest routes, and what the kernels read of them."""
         trips = self.trips
         routes, _ = self.network.routes(times, trips.starts, trips.ends)
-        self._rows = self._rows_of(routes, trips.starts, trips.ends, self.unit)
+        self._rows = self._rows_of(routes, trips.starts, trips.ends, self.unit, self._ends)
+        self._ends = self._rows.smooth_ends  # the same on all routes
         self._y = (trips.times - routes @ self._base) / self.unit
         self._kernels: dict[str, FloatArray] = {}
 
-    def _rows_of(self, routes: Any, starts: IntArray, ends: IntArray, unit: FloatArray) -> Rows:
-        return self.network.rows(routes, self._base, starts, ends, unit, self.middle)
+    def _rows_of(
+        self,
+        routes: Any,
+        starts: IntArray,
+        ends: IntArray,
+        unit: FloatArray,
+        smooth_ends: FloatArray | None = None,
+    ) -> Rows:
+        given = routes, self._base, starts, ends, unit, self.middle
+        return self.network.rows(*given, smooth_ends)
 
     def _kernel(self, term: str) -> FloatArray:
         """Return the covariance of the trips that variances are fitted to, computed once."""
@@ -283,9 +299,7 @@ class Model:
             In the unit of the times; inf where no path leads to the end.
         """
         n = self.given.num_vertices
-        start, end = (
-            as_vertices(starts, "starts", n), as_vertices(ends, "ends", n)
-        )  # fmt: skip
+        start, end = as_vertices(starts, "starts", n), as_vertices(ends, "ends", n)
         if start.size != end.size:
             raise InputError(f"predictions need as many ends as starts, got {start.size} and {end.size}")
         refuse(start == end, start, "starts", "is the end of its pair as well")
@@ -323,6 +337,28 @@ class Model:
                 mean[part], sd[part] = self._moments(rows, routes[part] @ self._base, True)
         return mean, sd
 
+    def joint(
+        self, starts: IntArray, ends: IntArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+        """Return means, covariance and noise variance of pairs at the likeliest variances.
+
+        Also return which of the pairs have a path: the others are left out.
+        """
+        routes, far = self.network.routes(self.times, starts, ends)
+        able = np.flatnonzero(np.isfinite(far))
+        rows = self._rows_of(routes[able], starts[able], ends[able], np.ones(able.size))
+        draw, noise = self._best, self._best.theta[-1]
+        X, covariance = np.zeros((able.size, len(self.trips))), np.zeros((able.size, able.size))
+        for term, size in zip(draw.terms, draw.theta, strict=False):
+            if term == "group":
+                noise = noise + size
+                continue
+            X += size * kernel(term, rows, self._rows)
+            covariance += size * kernel(term, rows, rows)
+        mean = routes[able] @ self._base + X @ draw.solver.w
+        covariance -= X @ draw.solver.solve(X.T)
+        return mean, covariance, noise * mean**2, able
+
     def edge_times(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and standard deviation of the time of each arc, (m,) arrays."""
         from scipy import sparse
@@ -350,7 +386,7 @@ class Model:
         var = {term: variance(term, rows) for term in used}
         mean, square = np.zeros(prior.size), np.zeros(prior.size)
         for draw in self._draws:
-            X, left, noise = np.zeros_like(cross["own"]), np.zeros(prior.size), draw.theta[-1]
+            X, left, noise = np.zeros_like(cross["common"]), np.zeros(prior.size), draw.theta[-1]
             for term, size in zip(draw.terms, draw.theta, strict=False):
                 if term == "group":  # the next measurement is of another group
                     noise = noise + size
@@ -371,6 +407,23 @@ class Model:
         from .findings import find
 
         return find(self)
+
+    def next_measurements(self, count: int) -> NDArray[np.int64]:
+        """Return the pairs to measure next, the best first; see `measuring`.
+
+        Returns
+        -------
+        (count, 2) array of starts and ends, or the (count,) starts if all trips have one end
+        """
+        from .measuring import choose
+
+        return choose(self, as_whole(count, "count", least=1))
+
+    def summary(self, names: Naming | None = None, unit: str = "") -> str:
+        """Return what the trips say, in lines of text; `unit` is that of the times."""
+        from .text import lines
+
+        return "\n".join(f"{margin:9} {text}" for margin, text in lines(self, names, unit))
 
     def __repr__(self) -> str:
         return f"Model({self.trips!r}, sigma {self.sigma:.3f}, factor {self.factor:.4g})"
@@ -403,6 +456,14 @@ def fit(
         if kinds.shape != (graph.num_arcs,):
             raise InputError(f"classes has shape {kinds.shape}, expected ({graph.num_arcs},)")
     return Model(graph, data, Network(graph, kinds), progress or (lambda done, total: None))
+
+
+def _prior(terms: tuple[str, ...]) -> float:
+    """Return the log prior probability of a model."""
+    if "own" not in terms:
+        return float(np.log(PLAIN))
+    odds = [np.log(p if term in terms else 1.0 - p) for term, p in ODDS.items()]
+    return float(np.log(1.0 - PLAIN) + sum(odds))
 
 
 def _chance(distance: FloatArray, times: FloatArray) -> float:

@@ -250,6 +250,7 @@ class Network:
         ends: IntArray,
         unit: FloatArray,
         middle: float,
+        smooth_ends: FloatArray | None = None,
     ) -> Rows:
         """Return what the kernels read of routes on edges of these lengths.
 
@@ -259,6 +260,8 @@ class Network:
             What each row is divided by.
         middle : float
             A typical time of a trip, the unit of start-up time and of time at the ends.
+        smooth_ends : (k, n) array, optional
+            If it is known from other routes of the same trips.
         """
         k, n = routes.shape[0], self.graph.num_vertices
         times = (sparse.diags_array(1.0 / unit) @ routes @ sparse.diags_array(lengths)).tocsr()
@@ -276,7 +279,7 @@ class Network:
             ends=both,
             kinds=None if self.kinds is None else (times @ self.kinds).tocsr(),
             smooth=self.smoothed(vertex),
-            smooth_ends=self.smoothed(both),
+            smooth_ends=self.smoothed(both) if smooth_ends is None else smooth_ends,
         )
 
     def slowness(self, term: str, rows: Rows, weights: FloatArray) -> FloatArray:
