@@ -31,7 +31,7 @@ from mkdocs.structure.files import File
 
 import wayfield
 from wayfield.errors import WayfieldError
-from wayfield.lazy import public_names
+from wayfield import public_names
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "build" / "gallery"

@@ -26,7 +26,7 @@ def loaded_by(code: str) -> set[str]:
 def test_importing_the_package_loads_nothing_else() -> None:
     loaded = loaded_by("import wayfield")
     ours = {name for name in loaded if name.startswith("wayfield")}
-    assert ours == {"wayfield", "wayfield.lazy"}
+    assert ours == {"wayfield"}
     assert loaded.isdisjoint({"numpy", "scipy", "numba", "matplotlib"})
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..advice import solve
 from ..fields import AMLE, Harmonic, Method, extend_many
-from ..fields.amle.kernels import compile_always
+from ..fields.amle.kernels import SMALL, compile_always
 from ..graphs.graph import Graph
 from ..graphs.grid import grid_graph
 from ..graphs.layouts import load_layout
@@ -25,18 +25,21 @@ def warm_up(
 
     Several label sets also compile the kernels for rare cases, such as plateaus. Directed graphs
     have their own kernels, compiled only on request. `size` is the number of vertices and arcs of
-    the graph to be solved: if it is small, the AMLE needs no compiled kernels.
+    the graph to be solved: if it is small, nothing is done, for small graphs need no compiled
+    kernels.
     """
+    if size <= SMALL:
+        return
     if directed:
         one_way = grid_graph(load_layout("teleport"), 2)
         for method in methods:
             if method.directed:
-                with compile_always(size):
+                with compile_always():
                     solve(one_way, sample_labels(one_way, 0, 0.1, seed=0), 0, method, check=False)
     graph = grid_graph(load_layout("umaze"), 4)
     lengths = 1.0 + graph.tails % 2
     rough = Graph.from_edges(graph.tails, graph.indices, lengths, directed=True).symmetrised("max")
-    with compile_always(size):
+    with compile_always():
         for method in methods:
             for seed in range(4):
                 labels = [sample_labels(graph, goal, 0.2, seed) for goal in (0, 1)]

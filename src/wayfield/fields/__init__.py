@@ -6,7 +6,7 @@ words for methods are in ``names.py``.
 
 from typing import TYPE_CHECKING
 
-from ..lazy import load_on_use
+from .. import load_on_use
 
 if TYPE_CHECKING:
     from ..numerics.deadline import time_limit as time_limit

@@ -8,8 +8,8 @@ the guess is reported. A file that cannot be read raises `InputError` with the f
 column.
 """
 
-from .dialect import Style
 from .edges import EdgeTable, read_edges
+from .text import Style
 from .vertices import VertexTable, are_pairs, read_labels, read_positions
 from .write import Outbox, check_outputs, write_table
 

@@ -36,10 +36,9 @@ from .columns import (
     unused,
     unused_note,
 )
-from .dialect import Style
 from .numbers import read_columns
 from .sheet import Sheet, open_sheet
-from .text import Progress
+from .text import Progress, Style
 
 ROLES = ("from", "to", "length", "oneway", "speed")
 NONE = "none"

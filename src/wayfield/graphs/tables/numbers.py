@@ -28,9 +28,8 @@ from ...errors import InputError, Option
 from ...typing import BoolArray, FloatArray
 from ..names import Names, Numbering
 from .cells import WordColumn, as_names, shortened
-from .dialect import Style
 from .sheet import Piece, Sheet
-from .text import Progress
+from .text import Progress, Style
 
 VERTICES = ("from", "to", "start", "end", "vertex")
 WORDS = ("oneway", "speed")

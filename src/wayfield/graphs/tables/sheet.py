@@ -21,8 +21,7 @@ from ...words import number_of
 from ..names import Names
 from ..npz import refuse_bomb
 from .columns import looks_like_header
-from .dialect import Style, guess_dialect, mostly_numbers
-from .text import Progress, Rows, TextFile
+from .text import Progress, Rows, Style, TextFile, guess_dialect, mostly_numbers
 
 Piece = Sequence[str] | np.ma.MaskedArray[Any, Any]
 """Some rows of a column: text, or numbers that are masked where there are none."""

@@ -22,10 +22,9 @@ from ..labels import Labels
 from ..names import Names
 from .cells import refuse_cells, refuse_strangers
 from .columns import matching_columns, named_columns, take, unnamed_last, unused_note
-from .dialect import Style
 from .numbers import NumberColumn, read_columns
 from .sheet import Sheet, open_sheet
-from .text import Progress
+from .text import Progress, Style
 
 ROLES = ("vertex", "value", "x", "y")
 PAIR_ROLES = ("start", "end", "cost")

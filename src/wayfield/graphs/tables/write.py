@@ -207,7 +207,8 @@ def write_table(columns: Mapping[str, Any], path: Path) -> None:
         file.write(",".join(_quoted(name) for name in columns) + "\n")
         for start in range(0, rows, _BATCH):
             piece = [cells(column[start : start + _BATCH]) for column in columns.values()]
-            file.writelines(f"{row}\n" for row in map(",".join, zip(*piece, strict=True)))
+            rows_text = map(",".join, zip(*piece, strict=True))
+            file.write("\n".join([*rows_text, ""]))
 
 
 def _quoted(text: str) -> str:
