@@ -15,7 +15,8 @@ from wayfield import cli, plots
 from wayfield.cli import common as _common
 from wayfield.cli import output as _output
 from wayfield.cli import warmup as _warmup
-from wayfield.travel import command as mending
+from wayfield.travel import command as _travel
+from wayfield.travel import picture as _picture
 
 
 class Answer(NamedTuple):
@@ -50,11 +51,10 @@ def wayfield(*words: object, pictures: bool = False) -> Answer:
             (_common, "SLOW", 3600),  # no word about compiling, however slow the machine
             (sys, "argv", ["wayfield", *map(str, words)]),
             (_warmup, "warm_up", _nothing),
-            (_warmup, "warm_up_mend", _nothing),
         ]
         if not pictures:
-            changed += [(_output, "picture", _blank), (mending, "picture", _blank)]
-            changed += [(plots, "answer", _nothing), (plots, "mended", _nothing)]
+            changed += [(_output, "picture", _blank), (_travel, "picture", _blank)]
+            changed += [(plots, "answer", _nothing), (_picture, "draw", _nothing)]
         for owner, name, value in changed:
             stack.enter_context(patch.object(owner, name, value))
         stack.enter_context(redirect_stdout(out))

@@ -129,7 +129,9 @@ def trips(
             days = None if group is None else read_words(data, group, style)
             measured, unit = Trips(rows.starts, rows.ends, rows.times, days), rows.unit
             read.append(("trips", data, rows))
-            note = f"{data.name} is read as trips; if it has labels, name their columns (--vertex …)"
+            note = (
+                f"{data.name} is read as trips; if it has labels, name their columns (--vertex …)"
+            )
         else:
             listed = read_labels(data, names, columns, style, 0.0, progress)
             assert listed.labels is not None

@@ -140,7 +140,9 @@ class _Search:
         opposite = self.network.opposite
         low, high = np.minimum(np.arange(e), opposite), np.maximum(np.arange(e), opposite)
         self.road_of = np.where(opposite < 0, np.arange(e), low)
-        self.roads = {int(a): tuple({int(a), int(b)}) for a, b in zip(self.road_of, high, strict=True)}
+        self.roads = {
+            int(a): tuple({int(a), int(b)}) for a, b in zip(self.road_of, high, strict=True)
+        }
 
     def _balls(self, centres: int = 40) -> list[tuple[int, ...]]:
         """Return balls of three sizes around random vertices, as edges."""
@@ -272,7 +274,9 @@ class _Search:
                     share = CLOSED if np.isinf(amount) else (1.0 - CLOSED) / finite
                 prior = float(np.log(PRIOR[kind] / count * share))
                 gain = there - self.evidence(setting, best).loss(z)[0]
-                rows.append(_Row(kind, place, amount, best, scores[best] + gain + prior, setting, prior))
+                rows.append(
+                    _Row(kind, place, amount, best, scores[best] + gain + prior, setting, prior)
+                )
         rows.sort(key=lambda row: -row.score)
 
         # 2. variances fitted anew for the leaders, then other constants beside them
@@ -288,7 +292,17 @@ class _Search:
                     if terms != best:
                         found = self.evidence(row.setting, terms).peak().evidence
                         score = found + row.prior + _odds(terms)
-                        rows.append(_Row(row.kind, row.place, row.amount, terms, score, row.setting, row.prior))
+                        rows.append(
+                            _Row(
+                                row.kind,
+                                row.place,
+                                row.amount,
+                                terms,
+                                score,
+                                row.setting,
+                                row.prior,
+                            )
+                        )
         return sorted([*nothing, *rows], key=lambda row: -row.score)
 
     def shortlist(
@@ -360,10 +374,19 @@ class _Search:
         return tuple(found)
 
     def _join(
-        self, rows: list[_Row], chance: FloatArray, kind: str, places: list[tuple[int, ...]], sure: float
+        self,
+        rows: list[_Row],
+        chance: FloatArray,
+        kind: str,
+        places: list[tuple[int, ...]],
+        sure: float,
     ) -> Finding:
         """Return a finding, and make it part of the model."""
-        mine = [(row, p) for row, p in zip(rows, chance, strict=True) if row.kind == kind and row.place in places]
+        mine = [
+            (row, p)
+            for row, p in zip(rows, chance, strict=True)
+            if row.kind == kind and row.place in places
+        ]
         lead = max(mine, key=lambda each: each[1])[0]
         amounts = np.array(sorted({row.amount for row, _ in mine}))
         mass = np.array([sum(p for row, p in mine if row.amount == a) for a in amounts])
@@ -407,7 +430,9 @@ class _Search:
         return float(np.min(far / self.lengths[edges]))
 
     def _loud(self, rows: list[_Row], lead: _Row) -> NDArray[np.int64]:
-        """Return the trips that the finding predicts better by half a nat or more."""
+        """Return the trips through the place that are predicted better by half a nat or more."""
+        null = _nothing(rows).setting
+        through = np.abs(lead.setting.far - null.far) > 1e-9 * null.far
         densities = []
         for row in (lead, _nothing(rows)):
             evidence = self.evidence(row.setting, row.terms)
@@ -415,7 +440,7 @@ class _Search:
             precision = np.diag(solver.solve(np.eye(self.some.size)))
             # each trip given all others: mean y - w / precision, variance 1 / precision
             densities.append(0.5 * (np.log(precision) - solver.w**2 / precision))
-        gain = densities[0] - densities[1]
+        gain = np.where(through, densities[0] - densities[1], 0.0)
         order = np.argsort(-gain, kind="stable")
         return self.some[order[gain[order] >= 0.5]]
 
@@ -431,7 +456,11 @@ class _Search:
         mean = unit * size * (u @ solver.w)
         left = max(size - size**2 * (u @ solver.solve(u)), 0.0)
         order = np.argsort(-u * solver.w, kind="stable")
-        return float(mean), float(unit * np.sqrt(left)), self.some[order[(u * solver.w)[order] > 0.0]]
+        return (
+            float(mean),
+            float(unit * np.sqrt(left)),
+            self.some[order[(u * solver.w)[order] > 0.0]],
+        )
 
 
 def _nothing(rows: list[_Row]) -> _Row:
@@ -443,9 +472,7 @@ def _odds(terms: tuple[str, ...]) -> float:
     return float(sum(np.log(PRIOR[t] if t in terms else 1.0 - PRIOR[t]) for t in ("start", "wait")))
 
 
-def _named(
-    rows: list[_Row], chance: FloatArray
-) -> tuple[str, list[tuple[int, ...]], float] | None:
+def _named(rows: list[_Row], chance: FloatArray) -> tuple[str, list[tuple[int, ...]], float] | None:
     """Return the fewest places of one kind that hold `SAID`: up to 3 roads, 6 areas, or 1 trip."""
     for kind, most in (("road", 3), ("area", 6), ("trip", 1)):
         mass: dict[tuple[int, ...], float] = {}

@@ -207,9 +207,7 @@ class Network:
             through[slot] += np.array(flow)[reached]
         return np.bincount(self.edge, through) / chosen.size / n
 
-    def routes(
-        self, times: FloatArray, starts: IntArray, ends: IntArray
-    ) -> tuple[Any, FloatArray]:
+    def routes(self, times: FloatArray, starts: IntArray, ends: IntArray) -> tuple[Any, FloatArray]:
         """Return the quickest routes as a sparse (k, edges) array, and their (k,) times.
 
         `times` holds a time for each edge, inf where it is closed. A trip without a route has the

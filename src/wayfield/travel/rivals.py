@@ -1,8 +1,8 @@
 """Simple predictions beside the model, and all of them on trips that were left out.
 
-    factor    f · d, f the median of time / d, d the distance on the given graph
-    line      a + b · d, by least squares of the relative errors
-    nearest   d times the mean of time / d over the five trips with the nearest starts and ends
+factor    f · d, f the median of time / d, d the distance on the given graph
+line      a + b · d, by least squares of the relative errors
+nearest   d times the mean of time / d over the five trips with the nearest starts and ends
 """
 
 from __future__ import annotations

@@ -38,7 +38,9 @@ def lines(model: Model, names: Naming | None = None, unit: str = "") -> list[tup
     out.append(("overall", overall))
     out.append(("noise", f"one measurement scatters by {percent(model.sigma)}"))
     if model.start_up > 0.02 * float(np.median(times)):
-        out.append(("start-up", f"about {model.start_up:.3g}{of} for each trip, whatever its length"))
+        out.append(
+            ("start-up", f"about {model.start_up:.3g}{of} for each trip, whatever its length")
+        )
     out += [("found", sentence(model, each, names, unit)) for each in model.findings]
     if not model.findings:
         out.append(("found", "nothing that is wrong at one place"))
