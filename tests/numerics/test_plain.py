@@ -21,7 +21,6 @@ LIBRARY = {
     "graph/shortest_paths": "",
     "graph/graph": "twin or symmetr or components",
     "kernels/amle_kernels": "",
-    "kernels/following": "",
     "kernels/outcomes": "",
     "plans/plan": "not hub and not rounds_up",
     "plans/lifting": "not large",

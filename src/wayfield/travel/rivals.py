@@ -56,6 +56,17 @@ def nearest(network: Network, trips: Trips, starts: IntArray, ends: IntArray) ->
     return np.asarray((trips.times / known)[near].mean(axis=0) * wanted)
 
 
+def per_link(network: Network, trips: Trips, starts: IntArray, ends: IntArray) -> FloatArray:
+    """Return the times of pairs by least squares for each link."""
+    routes, known = network.routes(network.given, trips.starts, trips.ends)
+    wanted, _ = network.routes(network.given, starts, ends)
+    base = float(np.median(trips.times / known)) * network.given
+    times = (routes @ sparse.diags_array(base)).toarray()
+    off = (trips.times - routes @ base) / trips.times
+    slow, *_ = np.linalg.lstsq(times / trips.times[:, None], off)
+    return np.asarray(wanted @ (base * (1.0 + slow)))
+
+
 RIVALS: dict[str, Callable[[Network, Trips, IntArray, IntArray], FloatArray]] = {
     "one factor": factor,
     "a line": line,

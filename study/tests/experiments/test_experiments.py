@@ -391,7 +391,7 @@ def test_a_study_by_its_name() -> None:
     assert find_study("paper") is STUDIES["paper"]
     with pytest.raises(wf.InputError, match=r"unknown study 'papre'; did you mean paper\?"):
         find_study("papre")
-    with pytest.raises(wf.InputError, match="known are paper, directed, decisions, wrong-graphs"):
+    with pytest.raises(wf.InputError, match="known are paper, directed, decisions, pointmaze"):
         find_study("weather")
 
 

@@ -45,7 +45,7 @@ from ..engine import Profile, Records, Row
 from ..report import Finding, Table
 from . import directed
 from ._shared import Settings, make_experiment
-from .wrong_graphs._worlds import make_wrong_world
+from ._wrong_worlds import make_wrong_world
 
 RIGHT = ("medium", "large", "medium-eval", "large-eval", "giant", *directed.WORLDS)
 PASSAGES = ("medium + passages", "large-eval + passages")
