@@ -140,14 +140,16 @@ def trips(
             read.append(("labels", data, listed))
             if listed.positions is not None and not np.isnan(listed.positions).any():
                 places = listed.positions
-            note = f"{data.name} is read as labels; if it has trips, name their columns (--trip-start …)"
+            note = f"{data.name} is read as labels; if it has trips, name their columns "
+            note += "(--trip-start …)"
         pairs: TripTable | None = None
         if predict is not None:
             pairs = read_trips(predict, names, columns, style, None, timed=False)
             read.append(("pairs", predict, pairs))
         graph, said, facts = source.build(stages, table, read, places)
         if measured is None:
-            assert listed.labels is not None and target is not None
+            assert listed.labels is not None
+            assert target is not None
             known = listed.labels.with_goal(target)
             measured = as_trips(Labels(known.vertices, known.values), graph)
         kinds = None
@@ -194,7 +196,7 @@ def trips(
             stages.begin("predicting")
             p50, p90 = model.predict(*at).T
             _, given = model.network.routes(model.network.given, *at)
-            predicted = {
+            predicted: dict[str, Any] = {
                 "start": names.column(at[0]), "end": names.column(at[1]),
                 "p50": np.ma.masked_invalid(p50), "p90": np.ma.masked_invalid(p90),
                 "given": np.ma.masked_invalid(given),

@@ -21,7 +21,7 @@ least number with
                                               for m of N walks, drawn without replacement.
 
 **Rounding.** The quotient s_(k) is rounded up: `factor` is a double that is at least s_(k). Then
-factor · p ≥ c in exact numbers wherever c / p ≤ s_(k), and rounding the product to the nearest double
+factor · p ≥ c in exact numbers wherever c / p ≤ s_(k). Rounding the product to the nearest double
 keeps it so, since c is a double. No claim above is lost to rounding.
 
 *Proof.* Let q be the least number that at least the share `level` of scores do not exceed. If s_(k)
@@ -130,7 +130,8 @@ def cost_bound(
     >>> starts = np.random.default_rng(0).choice(maze.num_vertices, 30, replace=False)
     >>> starts = starts[starts != 40]
     >>> least = wf.cost_to_go(maze, 40)[starts]  # in place of audits
-    >>> travel.cost_bound(least, plan.cost[starts], confidence=0.9, population=maze.num_vertices - 1)
+    >>> cost, population = plan.cost[starts], maze.num_vertices - 1
+    >>> travel.cost_bound(least, cost, confidence=0.9, population=population)
     CostBound(factor=1..., level=0.9, count=30, confidence=0.9)
     """
     level = as_share(level, "level")

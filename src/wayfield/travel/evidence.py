@@ -10,9 +10,9 @@ The evidence of a model is its Laplace approximation there, with the Hessian H o
 logarithm: log p(y) ≈ log p(y | θ) + log p(θ) + ½ log |2π H⁻¹|. Each further variance thus costs
 what it should: nothing where the data do not speak of it.
 
-**Prior.** The variances of slowness share one unknown scale: log θ_i = t + r_i with t ~ N(., A²) and
-r_i ~ N(0, B²). Where nothing is congested, all of them are small together, and the data need to
-say so once and not for each.
+**Prior.** The variances of slowness share one unknown scale: log θ_i = t + r_i with t ~ N(·, A²)
+and r_i ~ N(0, B²). Where nothing is congested, all of them are small together, and the data need
+to say so once and not for each.
 """
 
 from __future__ import annotations

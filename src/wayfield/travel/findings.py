@@ -8,15 +8,15 @@
 
 In all of them the common factor, smooth slowness, load and each road's own deviation remain, and
 all variances are fitted anew. Routes are found anew under every hypothesis, at its own amount: so
-none gets a new route for nothing while its rivals keep the old one. Priors are divided by the number
-of places, so a thousand roads do not outvote one start-up time.
+none gets a new route for nothing while its rivals keep the old one. Priors are divided by the
+number of places, so a thousand roads do not outvote one start-up time.
 
 A finding is said at a probability of `SAID`, summed over its amounts and over a few places that the
 trips cannot tell apart. It then joins the model, and the search goes on.
 
 **Blocked.** Times cannot tell a closed road from a very slow one that everybody avoids. Where the
-amounts at which nobody uses the road hold `SAID`, the finding says just that, with the detour as the
-least amount.
+amounts at which nobody uses the road hold `SAID`, the finding says just that, with the detour as
+the least amount.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class _Search:
         rng = np.random.default_rng(1)
         self.some = np.sort(rng.choice(k, min(k, MOST_TRIPS), replace=False))
         self.trips = model.trips.take(self.some)
-        self.core = ("common", "smooth", "load", "own")
+        self.core: tuple[str, ...] = ("common", "smooth", "load", "own")
         self.core += () if self.network.kinds is None else ("class",)
         self.core += () if self.trips.group is None else ("group",)
         self.unit = model.unit[self.some]
@@ -396,8 +396,8 @@ class _Search:
         loud = self._loud(rows, lead)
         if kind == "trip":
             self.own[lead.place[0]] += lead.amount
-            where = (self.some[list(lead.place)],)
-            return Finding(kind, where, sure, middle, low, high, where[0])
+            at_trip = self.some[list(lead.place)]
+            return Finding(kind, (at_trip,), sure, middle, low, high, at_trip)
         edges = np.array(lead.place)
         # of an area, the roads that trips use: they say nothing of the others
         used = [np.unique(row.setting.routes.indices) for row in (lead, _nothing(rows))]

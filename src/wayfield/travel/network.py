@@ -68,8 +68,9 @@ class Rows:
 
     def take(self, which: IntArray) -> Rows:
         """Return some of the rows."""
-        parts = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return Rows(**{name: each if each is None else each[which] for name, each in parts.items()})
+        parts: dict[str, Any] = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        some = {name: each if each is None else each[which] for name, each in parts.items()}
+        return Rows(**some)
 
     def with_rows(self, rows: IntArray, other: Rows) -> Rows:
         """Return these rows with some of them replaced."""
@@ -77,7 +78,7 @@ class Rows:
         keep[rows] = 0.0
         shape = keep.size, rows.size
         put = sparse.csr_array((np.ones(rows.size), (rows, np.arange(rows.size))), shape=shape)
-        stay = sparse.diags_array(keep)
+        stay: Any = sparse.diags_array(keep)
 
         def mixed(name: str) -> Any:
             old, new = getattr(self, name), getattr(other, name)
@@ -200,7 +201,8 @@ class Network:
             reached = np.flatnonzero(parent >= 0)
             reached = reached[np.argsort(-far[reached], kind="stable")]
             # from the leaves to the root, each vertex hands its paths on to its parent
-            flow, above = [1.0] * n, parent.tolist()
+            flow = [1.0] * n
+            above: Any = parent.tolist()
             for v in reached.tolist():
                 flow[above[v]] += flow[v]
             slot = np.searchsorted(self.keys, parent[reached].astype(np.int64) * n + reached)
@@ -286,11 +288,11 @@ class Network:
         if term == "common":
             return np.full(e, rows.common @ weights)
         if term == "load":
-            return self.load * (rows.load @ weights)
+            return np.asarray(self.load * (rows.load @ weights))
         if term == "wait":
-            return self.crossing * (rows.wait @ weights)
+            return np.asarray(self.crossing * (rows.wait @ weights))
         if term == "own":
-            return self.heavy * (rows.own.T @ weights)
+            return np.asarray(self.heavy * (rows.own.T @ weights))
         if term == "class":
             return np.asarray(self.kinds @ (rows.kinds.T @ weights))
         return np.asarray(self.halves @ (rows.smooth.T @ weights))

@@ -104,8 +104,8 @@ def shorter_than_straight(graph: Graph) -> int:
     return short if graph.directed else short // 2
 
 
-def _name(vertex: int | np.integer, names: Naming | None) -> str:
-    return quoted(str(vertex if names is None else names[vertex]))
+def _name(vertex: int, names: Naming | None) -> str:
+    return quoted(str(vertex if names is None else names[int(vertex)]))
 
 
 def _place(graph: Graph, arcs: IntArray, kind: str, names: Naming | None) -> str:

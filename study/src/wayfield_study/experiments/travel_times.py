@@ -36,7 +36,15 @@ METHODS: dict[str, Callable[[Network, travel.Trips, IntArray, IntArray], FloatAr
     "per link": rivals.per_link,
 }
 KINDS = ("30 labels", "30 trips", "100 trips")
-FAULTS = ("nothing, free flow", "nothing", "area × 2", "road closed", "start-up", "slip", "shuffled")
+FAULTS = (
+    "nothing, free flow",
+    "nothing",
+    "area × 2",
+    "road closed",
+    "start-up",
+    "slip",
+    "shuffled",
+)
 OTHERWISE = 1.15
 """A place is accused wrongly if it is not this much slower than the mean trip."""
 
@@ -100,7 +108,7 @@ def equilibrium(net: travel.Tntp, demand: FloatArray, rounds: int = ROUNDS) -> F
     order = np.argsort(keys)
     for turn in range(rounds):
         new = np.zeros(flow.size)
-        for zone in np.flatnonzero(demand.sum(axis=1)):
+        for zone in np.flatnonzero(demand.sum(axis=1)).tolist():
             open_ = (net.tails >= first) | (net.tails == zone)  # no route leads through zones
             ends = net.tails[open_], net.heads[open_]
             arcs = sparse.csr_array((np.maximum(times[open_], 1e-9), ends), shape=(n, n))
