@@ -11,6 +11,7 @@ from pathlib import Path
 
 import wayfield as wf
 from wayfield_study import sim
+from wayfield_study.film import film
 
 FILM = Path(__file__).parents[1] / "docs" / "images" / "ant_loop.gif"
 GOAL, START, SEED = 22, 390, 58
@@ -26,7 +27,7 @@ def main(path: Path = FILM) -> None:
     walks = [sim.walk(maze, plan, start=START, seed=SEED) for plan in plans]
     for name, walk in zip(methods, walks, strict=True):
         print(f"{name}: {walk}")
-    wf.plots.film(walks, plans, maze, path, list(methods), labels)
+    film(walks, plans, maze, path, list(methods), labels)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 import wayfield as wf
 from wayfield import travel
+from wayfield.travel import picture
 from wayfield.travel.roads import ATTRIBUTION, helsinki
 
 PICTURE = Path("helsinki.png")
@@ -50,7 +51,7 @@ def main(path: Path = PICTURE) -> None:
         print(f"{where:41}{np.mean(errors[0]):13.3f}{np.mean(errors[1]):8.3f}")
 
     figure, ax = plt.subplots(figsize=(7, 9), layout="constrained")
-    wf.plots.mended(mended, data=measured, goal=goal, ax=ax)
+    picture.mended(mended, data=measured, goal=goal, ax=ax)
     ax.set_title(f"Seconds added to each street by {MEASURED} measured times")
     figure.text(0.99, 0.005, ATTRIBUTION, ha="right", va="bottom", fontsize=7)
     figure.savefig(path, dpi=110)

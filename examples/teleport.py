@@ -45,12 +45,12 @@ def main(path: str = "teleport.png", share: str = "0.1") -> None:
     planner = replay.Planner(buffer._asdict())
     print(planner)
 
-    replay = replay.Replay.from_dataset(buffer._asdict(), landmarks=500)
-    scene = Scene(MAZE, buffer, replay, seed=0)
-    route = graph_distance(Problem(scene, replay.graph, GOAL))
+    made = replay.Replay.from_dataset(buffer._asdict(), landmarks=500)
+    scene = Scene(MAZE, buffer, made, seed=0)
+    route = graph_distance(Problem(scene, made.graph, GOAL))
     targets, reach = route.targets(scene), float(planner.reach(START, GOAL))
     plans: dict[str, Callable[[Any], Any]] = {
-        "shortest path": lambda here: targets[replay.nearest(here)],
+        "shortest path": lambda here: targets[made.nearest(here)],
         f"Planner: predicted arrival {reach:.2f}": lambda here: planner.subgoal(here, GOAL),
     }
     trails = {}

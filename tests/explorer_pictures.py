@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from PIL import Image
-from web.test_page import Explorer
 
 from browsing import browsing, serving
+from explorer.test_page import Explorer
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -29,7 +29,7 @@ def main() -> None:
             take(browser, address, "first", DESK, lambda page: page.page.wait_for_timeout(1500))
             take(browser, address, "loop", DESK, show_a_loop)
             take(browser, address, "compare", DESK, put_side_by_side)
-            take(browser, address, "phone", PHONE | {"color_scheme": "dark"}, mend_by_keys)
+            take(browser, address, "phone", PHONE | {"color_scheme": "dark"}, slide_on_a_phone)
         with serving(DATA / "roads.csv", DATA / "known.csv", "--goal", "Bern") as roads:
             take(browser, roads, "roads", DESK, walk_the_roads)
 
@@ -67,7 +67,7 @@ def put_side_by_side(page: Explorer) -> None:
     page.after(lambda: page.role("compare").click())
 
 
-def mend_by_keys(page: Explorer) -> None:
+def slide_on_a_phone(page: Explorer) -> None:
     """Go to p = 4 on a phone."""
     page.after(lambda: page.slide("p", 3))
 

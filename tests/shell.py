@@ -15,8 +15,8 @@ from wayfield import cli, plots
 from wayfield.cli import common as _common
 from wayfield.cli import output as _output
 from wayfield.cli import warmup as _warmup
-from wayfield.travel import command as _travel
-from wayfield.travel import picture as _picture
+from wayfield.travel import command as travelling
+from wayfield.travel import picture as travel_picture
 
 
 class Answer(NamedTuple):
@@ -53,8 +53,8 @@ def wayfield(*words: object, pictures: bool = False) -> Answer:
             (_warmup, "warm_up", _nothing),
         ]
         if not pictures:
-            changed += [(_output, "picture", _blank), (_travel, "picture", _blank)]
-            changed += [(plots, "answer", _nothing), (_picture, "draw", _nothing)]
+            changed += [(_output, "picture", _blank), (travelling, "picture", _blank)]
+            changed += [(plots, "answer", _nothing), (travel_picture, "draw", _nothing)]
         for owner, name, value in changed:
             stack.enter_context(patch.object(owner, name, value))
         stack.enter_context(redirect_stdout(out))

@@ -26,7 +26,7 @@ METHOD = '''
 from dataclasses import dataclass
 from typing import ClassVar
 import numpy as np
-from ._base import Problem, Solution
+from .base import Problem, Solution
 
 @dataclass(frozen=True)
 class Zero:
@@ -38,23 +38,6 @@ class Zero:
         """Return the labels, and 0 elsewhere."""
         return Solution(np.where(problem.labelled, problem.boundary, 0.0))
 '''
-MEND = '''
-from dataclasses import dataclass
-from ._base import Fit, MendMethod, MendProblem
-
-@dataclass(frozen=True)
-class Twice(MendMethod):
-    """Every edge costs twice as much."""
-
-    @property
-    def name(self) -> str:
-        """Its name among candidates."""
-        return "twice"
-
-    def fit(self, problem: MendProblem) -> Fit:
-        """Double the lengths."""
-        return Fit(2.0 * problem.graph.lengths, 0.0, 0.0)
-'''
 COMMAND = '''
 import typer
 
@@ -62,14 +45,37 @@ def hello() -> None:
     """Greet."""
     typer.echo("hello")
 '''
+SISTERS_COMMAND = '''
+def greet() -> None:
+    """Greet a traveller."""
+    typer.echo("good journey")
+'''
+QUESTION = '''
+def size(scene: Scene) -> dict[str, Any]:
+    """Return the number of states."""
+    return {"states": graph_of(scene.world).num_vertices}
+'''
 EXPERIMENT = """
-from ..engine import Experiment
+from ..engine import Experiment, Measure
 from ._mazes import MazeCell, read_grid
 
 def run(cell: MazeCell) -> list[dict[str, int]]:
     return [{"goals": cell.goals}]
 
-EXPERIMENT = Experiment("sizes", "Sizes", version=1, run=run, read_grid=read_grid)
+def measures(tables: object) -> dict[str, Measure]:
+    return {"doors/medium/count": Measure(3.0)}
+
+EXPERIMENT = Experiment("sizes", "Sizes", 1, run, read_grid=read_grid, measures=measures)
+"""
+READER = """\
+    if start.startswith(b"tilde"):
+        return TextSheet(path, Style("~"), roles)
+"""
+FIGURES = """
+[doors] Doors of the mazes @ nowhere
+.maze  | count:exact
+medium |           4
+
 """
 
 
@@ -87,11 +93,11 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(copy: Path, code: str) -> str:
-    """Return what a program prints that imports the copy."""
+def run(copy: Path, code: str, *words: str) -> str:
+    """Return what a program prints that imports the copy and is given these words."""
     path = os.pathsep.join(str(copy / source) for source in ("src", "study/src"))
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", code, *words],
         env=os.environ | {"PYTHONPATH": path, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
@@ -123,35 +129,38 @@ def test_every_file_exists(kind: str) -> None:
         assert (ROOT / file).exists(), file
 
 
-def test_a_method_a_mend_candidate_a_command_and_an_experiment(copy: Path) -> None:
-    """All four are added to one copy and tried in one process: importing takes the time."""
+def test_every_kind_is_added(copy: Path) -> None:
+    """All are added to one copy and tried in one process: importing takes the time."""
     kind, room = "a method", "src/wayfield/fields"
-    assert len(files_of(kind)) <= 5
-    create(copy, kind, f"{room}/zero.py", METHOD)
-    name = "\nfrom {} import Zero as Zero\n"
-    top = "from .extension import AMLE as AMLE"
-    insert(
-        copy, kind, f"{room}/__init__.pyi", "from .amle import AMLE as AMLE", name.format(".zero")
-    )
-    insert(copy, kind, "src/wayfield/__init__.pyi", top, name.format(".extension"))
-    insert(copy, kind, f"{room}/_names.py", '"amle": Word("AMLE"),', '"zero": Word("Zero"),')
-
-    kind, room = "a mend candidate", "src/wayfield/travel"
     assert len(files_of(kind)) <= 4
-    create(copy, kind, f"{room}/twice.py", MEND)
-    insert(
-        copy, kind, f"{room}/selection.py", "from .text import PLAIN", "\nfrom .twice import Twice"
-    )
-    insert(copy, kind, f"{room}/selection.py", '"best": Best(),', '\n    "twice": Twice(),')
-    name = "\nfrom .mending.twice import Twice as Twice\n"
-    stub = "src/wayfield/__init__.pyi"
-    insert(copy, kind, stub, "from .mending import mend as mend", name)
+    create(copy, kind, f"{room}/zero.py", METHOD)
+    after = "    from .fields.amle.method import AMLE as AMLE"
+    name = "\n    from .fields.zero import Zero as Zero"
+    insert(copy, kind, "src/wayfield/__init__.py", after, name)
+    insert(copy, kind, f"{room}/names.py", '"amle": Word("AMLE"),', '"zero": Word("Zero"),')
 
-    kind, room = "a command", "src/wayfield/cli"
+    kind, room = "a command of the core", "src/wayfield/cli"
     create(copy, kind, f"{room}/hello.py", COMMAND)
-    first = "from .explorer import explore"
-    insert(copy, kind, f"{room}/__init__.py", first, "\nfrom .hello import hello")
-    insert(copy, kind, f"{room}/__init__.py", "    (plan, _DATA),", "\n    (hello, _DATA),")
+    init = f"{room}/__init__.py"
+    insert(copy, kind, init, "from .doctor import doctor", "\nfrom .hello import hello")
+    insert(copy, kind, init, "_COMMANDS = (", "hello, ")
+
+    kind, file = "a command of a sister", "src/wayfield/travel/command.py"
+    insert(copy, kind, file, "panel=OWN_DATA)\n", SISTERS_COMMAND)
+    insert(copy, kind, file, 'add_command(travel, trips, "")', '; add_command(travel, greet, "")')
+
+    kind, file = "a file format", "src/wayfield/graphs/tables/sheet.py"
+    insert(copy, kind, file, 'is empty")\n', READER)
+
+    kind, file = "a column name of trips", "src/wayfield/graphs/tables/columns.py"
+    assert len(files_of(kind)) == 1
+    insert(copy, kind, file, '"start": "start', " salida")
+    insert(copy, kind, file, '"end": "end', " llegada")
+
+    kind, room = "a question of the explorer", "src/wayfield/explorer"
+    insert(copy, kind, f"{room}/compute.py", "_SHORT = 60\n", QUESTION)
+    handler = '\n    "size": lambda scene, _: compute.size(scene),'
+    insert(copy, kind, f"{room}/api.py", "HANDLERS: dict[str, Handler] = {", handler)
 
     kind, room = "an experiment", "study/src/wayfield_study/experiments"
     create(copy, kind, f"{room}/sizes.py", EXPERIMENT)
@@ -159,34 +168,53 @@ def test_a_method_a_mend_candidate_a_command_and_an_experiment(copy: Path) -> No
     insert(copy, kind, init, "from . import (", "\n    sizes,")
     insert(copy, kind, init, "    antmaze.EXPERIMENT,", "\n    sizes.EXPERIMENT,")
 
+    kind, file = "a figure of the paper", "study/src/wayfield_study/paper/figures.txt"
+    insert(copy, kind, file, "percentage points; rates in per cent.\n", FIGURES)
+
+    (copy / "edges.txt").write_text("tilde~to~length\nA~B~2\n")
+    (copy / "trips.csv").write_text("llegada,salida,x\nB,A,5\n")
     code = (
-        "import wayfield as wf; from wayfield.fields.names import METHODS, parse_method\n"
-        "from wayfield.travel.selection import parse_mend\n"
-        "from wayfield_study.experiments import EXPERIMENTS, grid\n"
+        "import json, sys, wayfield as wf; from pathlib import Path\n"
+        "from wayfield.fields.names import METHODS, parse_method\n"
         "path = wf.Graph.from_edges([0, 1], [1, 2]); labels = wf.Labels([2], [5.0])\n"
         "field = wf.extend(path, labels, wf.Zero())\n"
         "print(field.values, parse_method('zero'), 'zero' in METHODS)\n"
-        "print(travel.mend(path, labels, 0, wf.Twice()).graph.lengths, parse_mend('twice'))\n"
+        "from wayfield.graphs.tables import read_edges\n"
+        "from wayfield.travel.tables import read_trips\n"
+        f"edges, trips = Path({str(copy / 'edges.txt')!r}), Path({str(copy / 'trips.csv')!r})\n"
+        "print(list(read_edges(edges, columns={'from': 'tilde'}).names))\n"
+        "read = read_trips(trips, wf.Names(['A', 'B'])); print(read.starts, read.ends)\n"
+        "from wayfield.explorer.api import respond\n"
+        "scene = {'maze': {'text': '...', 'refinement': 2}, 'goal': 0, 'labels': {'vertices': [0],"
+        " 'values': [0]}, 'panels': [{'method': 'amle'}]}\n"
+        "print(respond('size', json.dumps({'scene': scene}).encode()).body.decode())\n"
+        "from wayfield_study.experiments import EXPERIMENTS, grid\n"
         "found = next(each for each in EXPERIMENTS if each.name == 'sizes')\n"
-        "print(found.run(grid(['umaze'], [2], [0.1], [54], goals=3)[0]), flush=True)\n"
-        "import sys; sys.argv = ['wayfield', 'hello']; import wayfield.cli; wayfield.cli.main()"
+        "print(found.run(grid(['umaze'], [2], [0.1], [54], goals=3)[0]))\n"
+        "from wayfield_study.paper.measures import measured_values\n"
+        "print(measured_values([found], {}), flush=True)\n"
+        "sys.argv = ['wayfield', *sys.argv[1:]]; import wayfield.cli; wayfield.cli.main()"
     )
-    assert run(copy, code).splitlines() == [
+    assert run(copy, code, "hello").splitlines() == [
         "[0. 0. 5.] Zero() True",
-        "[2. 2. 2. 2.] Twice()",
+        "['A', 'B']",
+        "[0] [1]",
+        '{"states":12}',
         "[{'goals': 3}]",
+        "{'doors/medium/count': 3.0}",
         "hello",
     ]
+    greet = "import sys, wayfield.cli; wayfield.cli.main()"
+    assert run(copy, greet, "travel", "greet") == "good journey\n"
 
 
-def test_a_question_of_the_explorer() -> None:
-    """One that is there stands in the listed files and in no other of the explorer's."""
-    web = ROOT / "src" / "wayfield" / "web"
-    asked = re.compile(r'"false-sinks"|def false_sinks')
-    sources = [path for path in web.rglob("*") if path.suffix in (".py", ".js")]
+def test_a_button_of_the_explorer() -> None:
+    """One that is there is in the files of the page that the row names, and in no others."""
+    page = ROOT / "src" / "wayfield" / "explorer" / "page"
     found = {
         path.relative_to(ROOT).as_posix()
-        for path in sources
-        if asked.search(path.read_text(encoding="utf-8"))
+        for path in page.glob("*.js")
+        if re.search(r'dropSinks|"sinks"', path.read_text(encoding="utf-8"))
     }
-    assert found == set(files_of("a question of the explorer"))
+    named = files_of("a question of the explorer")
+    assert found == {file for file in named if file.endswith(".js")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import inspect
 import json
@@ -34,7 +35,7 @@ def public_names() -> Iterator[tuple[str, Any]]:
         for inner in getattr(value, "__all__", []):
             if inspect.isfunction(getattr(value, inner)):
                 yield f"{name}.{inner}", getattr(value, inner)
-    yield "sklearn.GraphValueRegressor", GraphValueRegressor
+    yield "adapters.sklearn.GraphValueRegressor", GraphValueRegressor
 
 
 def script(name: str) -> ModuleType:
@@ -71,6 +72,15 @@ def test_every_public_name_is_in_the_reference(reference: str) -> None:
         home, _, short = name.rpartition(".")
         entry = re.compile(rf"^::: wayfield\.{home}\.?([a-z_]+\.)*{short}$", flags=re.MULTILINE)
         assert entry.search(reference), f"docs/api has no entry for {name}"
+
+
+@pytest.mark.parametrize("sister", ["travel", "replay", "explorer"])
+def test_every_name_of_a_sister_is_in_the_reference(sister: str, reference: str) -> None:
+    package = importlib.import_module(f"wayfield.{sister}")
+    for name in package.__all__:
+        if getattr(package, name).__module__.startswith(package.__name__):  # not the core's
+            entry = re.compile(rf"^::: wayfield\.{sister}\.{name}$", flags=re.MULTILINE)
+            assert entry.search(reference), f"docs/api has no entry for {sister}.{name}"
 
 
 # -------------------------------------------------------------------- commands on the pages

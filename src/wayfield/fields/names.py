@@ -33,8 +33,8 @@ class Word(NamedTuple):
     bare: bool = True
     """Whether the name may be used without its number."""
     help: str = ""
-    home: str = "wayfield.fields"
-    """Module of the class."""
+    home: str = "wayfield"
+    """Package whose name the class is."""
 
     def make(self, number: float | None = None) -> Method:
         """Return the method, with a number if one is given."""
