@@ -86,6 +86,8 @@ def draw(model: Model, names: Naming | None = None, ax: Axes | None = None) -> A
     scatter(ax, places[ends_of], s=size**2, zorder=3, **look)
     face = {"markerfacecolor": "white", "markeredgecolor": _INK, "markersize": 5}
     entries.append(marks.entry("other", "end of a trip", marker="o", **face))
+    for text, width in (("well known", thin + 2.4), ("hardly known", thin)):
+        entries.append(marks.entry("line", text, color="#8d979f", linewidth=width))
     first: list[int] = []
     for found in model.findings:
         if found.kind in ("blocked", "road", "area"):
@@ -93,7 +95,7 @@ def draw(model: Model, names: Naming | None = None, ax: Axes | None = None) -> A
             dash: dict[str, Any] = {"linewidths": 2.2, "linestyles": [(0, (2, 2))], "zorder": 2}
             ax.add_collection(lines(ends[which], colors=_FOUND, **dash))
             first += [] if found.kind == "area" else [int(tails[which[0]]), int(heads[which[0]])]
-            if len(entries) == 1:
+            if len(entries) == 3:
                 line = {"color": _FOUND, "linewidth": 2.2, "linestyle": (0, (2, 2))}
                 entries.append(marks.entry("line", "found: see the summary", **line))
     marks.draw_legend(ax, entries)
