@@ -14,7 +14,7 @@ reproduce: .venv/study
 # one room alone: make test ROOM=replay
 ROOM ?=
 test: .venv/ready $(if $(filter-out explorer,$(ROOM)),,browser)
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(if $(ROOM),tests/$(ROOM) src/wayfield/$(ROOM))
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(if $(ROOM),tests/$(ROOM) $(wildcard src/wayfield/$(ROOM)))
 
 # the explorer's page is tested in a real browser: installed where that is allowed; without one its
 # tests are skipped, and fail where CI is set

@@ -26,7 +26,10 @@ _warming: list[subprocess.Popen[bytes]] = []
 
 
 def pytest_configure(config: Any) -> None:
-    """If there are several workers, have each kernel compiled by only one of them."""
+    """Run all kernels compiled; if there are workers, each is compiled by only one of them."""
+    from wayfield.numerics.jit import choice
+
+    choice.set("always")
     if hasattr(config, "workerinput"):
         import compile_once
 

@@ -19,7 +19,7 @@ from benchmarks.worlds import make_graph
 
 import wayfield as wf
 from wayfield.certificates.intervals import interval_test
-from wayfield.fields.amle.kernels import compile_always
+from wayfield.numerics.jit import compiling
 from wayfield.numerics.shortest import breadth_first
 
 FRACTIONS = (0.02, 0.05, 0.12)
@@ -70,7 +70,7 @@ def main(seed: int, size: int) -> None:
 
 
 if __name__ == "__main__":
-    with compile_always():
+    with compiling("always"):
         main(
             int(sys.argv[1]) if len(sys.argv) > 1 else 77,
             int(sys.argv[2]) if len(sys.argv) > 2 else 100_000,

@@ -24,7 +24,7 @@ from benchmarks._timing import obstacle_grid, sweep_in_place
 from benchmarks.worlds import make_graph
 
 import wayfield as wf
-from wayfield.fields.kernels.residuals import imbalance
+from wayfield.fields.kernels import imbalance
 from wayfield.numerics.csr import Arcs
 from wayfield.numerics.jit import njit
 from wayfield.typing import BoolArray, FloatArray

@@ -14,7 +14,7 @@ from typing import Any
 
 from numba.core.compiler_lock import global_compiler_lock
 
-from wayfield.numerics import jit as _jit
+from wayfield.numerics import compiled
 
 
 def install() -> None:
@@ -23,7 +23,7 @@ def install() -> None:
         return
     import fcntl
 
-    plain, held = _jit._Kernel.compile, set[str]()
+    plain, held = compiled._Dispatcher.compile, set[str]()
     folder = Path(tempfile.gettempdir(), f"wayfield-test-locks-{os.getuid()}")
     folder.mkdir(exist_ok=True)
 
@@ -40,4 +40,4 @@ def install() -> None:
             finally:
                 held.discard(name)
 
-    _jit._Kernel.compile = compile_alone  # type: ignore[method-assign]
+    compiled._Dispatcher.compile = compile_alone  # type: ignore[method-assign]

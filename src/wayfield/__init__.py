@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from .errors import WayfieldError as WayfieldError
     from .fields.amle.method import AMLE as AMLE
     from .fields.base import Status as Status
-    from .fields.base import extend as extend
     from .fields.envelopes import McShane as McShane
     from .fields.envelopes import NearestLabel as NearestLabel
     from .fields.envelopes import Whitney as Whitney
+    from .fields.extension import extend as extend
     from .fields.harmonic import Harmonic as Harmonic
     from .fields.many import extend_many as extend_many
     from .fields.plaplacian import PLaplacian as PLaplacian

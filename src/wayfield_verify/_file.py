@@ -53,7 +53,7 @@ class Barriers:
 
 
 @dataclass(frozen=True)
-class Plan:
+class FiledPlan:
     """Moves towards a goal, and what walking them costs."""
 
     goal: int
@@ -95,7 +95,7 @@ class Proof:
     upper: Sequence[float]
     fixed: Sequence[bool] | None
     reasons: Barriers | list[Fraction]
-    plan: Plan | None
+    plan: FiledPlan | None
 
     def vertex(self, x: int) -> str:
         """Return what a message calls a vertex."""
@@ -317,7 +317,7 @@ def _rationals(payload: memoryview, count: int) -> Iterator[Fraction]:
     require(at == len(payload), "there are more exact values than fixed vertices")
 
 
-def _plan(sections: Sections, n: int, unit: bool) -> Plan:
+def _plan(sections: Sections, n: int, unit: bool) -> FiledPlan:
     goal, rule, tolerance = sections.unpack("goal", "<IBd")
     require(goal < n, "the goal is not a vertex")
     require(rule < len(RULES), "its rule is unknown")
@@ -340,7 +340,7 @@ def _plan(sections: Sections, n: int, unit: bool) -> Plan:
         (label_error,) = sections.unpack("intv", "<d")
         require(0.0 <= label_error < math.inf, "the labels' error is negative, infinite or NaN")
         proved = sections.bits("prov", n)
-    return Plan(
+    return FiledPlan(
         int(goal), RULES[int(rule)], tolerance, successor, hops, cost, lifted, error, optimal,
         label_error, proved,
     )  # fmt: skip

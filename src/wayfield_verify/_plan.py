@@ -29,7 +29,7 @@ import math
 from collections.abc import Sequence
 
 from ._field import NONE, NotProved, continued, number_of, reached_from
-from ._file import Plan, Proof
+from ._file import FiledPlan, Proof
 from ._numbers import Arcs, Numbers
 
 ROUNDING = 1 << 50
@@ -40,7 +40,7 @@ MOST_NAMED = 3
 """Number of loops that are named, and of vertices in each."""
 
 
-def prove_plan(proof: Proof, plan: Plan, numbers: Numbers) -> list[str]:
+def prove_plan(proof: Proof, plan: FiledPlan, numbers: Numbers) -> list[str]:
     """Prove the plan, and return what was proved; or raise `NotProved`."""
     out, into = numbers.arcs(proof)
     goal, successor, hops, n, vertex = plan.goal, plan.successor, plan.hops, len(out), proof.vertex
@@ -127,7 +127,7 @@ def prove_plan(proof: Proof, plan: Plan, numbers: Numbers) -> list[str]:
 def _require_best(
     x: int,
     proof: Proof,
-    plan: Plan,
+    plan: FiledPlan,
     arcs: list[tuple[int, int]],
     values: Sequence[int | None],
     length_unit: int | None,
@@ -165,7 +165,7 @@ def _require_best(
 
 
 def _require_proved(
-    proof: Proof, plan: Plan, label_error: float, numbers: Numbers, out: Arcs, into: Arcs
+    proof: Proof, plan: FiledPlan, label_error: float, numbers: Numbers, out: Arcs, into: Arcs
 ) -> None:
     """Check the moves that the file calls proved, by the labels and by distances in integers."""
     n, unit, vertex = len(out), numbers.length_unit, proof.vertex
@@ -200,7 +200,7 @@ def _require_proved(
 
 
 def _sentences(
-    proof: Proof, plan: Plan, values: Sequence[int | None], able: list[bool]
+    proof: Proof, plan: FiledPlan, values: Sequence[int | None], able: list[bool]
 ) -> list[str]:
     goal, n = plan.goal, len(able)
     starts, arrived = sum(able) - 1, sum(map(bool, plan.hops))
@@ -253,7 +253,7 @@ def _sentences(
     return found
 
 
-def _of_the_lost(proof: Proof, plan: Plan, lost: list[int]) -> list[str]:
+def _of_the_lost(proof: Proof, plan: FiledPlan, lost: list[int]) -> list[str]:
     """Describe how starts that do not arrive end: in loops, or at vertices without a move."""
     found = []
     loops = []

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield import travel
-from wayfield.advice.comparison import MENDED, PLAIN, Comparison, MethodScore, default_methods
-from wayfield.advice.cross_validation import Folds, clearly_better
+from wayfield.advice.comparison import Comparison, MethodScore, default_methods
+from wayfield.advice.cross_validation import Folds
+from wayfield.advice.text import DISTANCE
 from wayfield.errors import OutOfTime
 from wayfield.fields import Extension
 from worlds import random_graph
@@ -25,7 +24,7 @@ def maze() -> wf.Graph:
 def test_on_the_graph_itself_nothing_beats_its_distance(maze: wf.Graph) -> None:
     found = wf.compare(maze, wf.sample_labels(maze, 5, 0.05, seed=1), 5)
     plain = found.scores[0]
-    assert (plain.name, plain.success, plain.cost_ratio) == (PLAIN, 1.0, 1.0)
+    assert (plain.name, plain.success, plain.cost_ratio) == (DISTANCE, 1.0, 1.0)
     assert found.starts == maze.num_vertices - 1
     assert not found.labels_pay
     assert found.choice is plain
@@ -38,7 +37,6 @@ def test_on_the_graph_itself_nothing_beats_its_distance(maze: wf.Graph) -> None:
     assert by_name["AMLE()"].cost_ratio >= 1.0
     assert by_name["AMLE() on the graph distance"].cost_ratio == 1.0
     assert len(by_name) == len(default_methods(maze.directed)) + 3
-    assert MENDED not in by_name, "labels that agree with the graph leave nothing to mend"
     for name in ("Harmonic()", "PLaplacian(p=8)", "NearestLabel()", "AMLE(fill='cost')"):
         assert 0.0 <= by_name[name].success <= 1.0
 
@@ -58,7 +56,7 @@ def test_directed_graphs_get_the_methods_that_have_a_directed_form(seed: int) ->
     graph = random_graph(np.random.default_rng(seed), 80, "spread", edges=400, directed=True)
     found = wf.compare(graph, wf.sample_labels(graph, 0, 0.1, seed=seed), 0)
     names = [score.name for score in found.scores]
-    assert names[:3] == [PLAIN, "AMLE()", "AMLE(fill='flat')"]
+    assert names[:3] == [DISTANCE, "AMLE()", "AMLE(fill='flat')"]
     assert not any("Harmonic" in name for name in names)
     assert found.starts == int(np.isfinite(wf.cost_to_go(graph, 0)).sum()) - 1
     assert found.scores[0].success == found.scores[1].success == 1.0
@@ -95,7 +93,7 @@ def test_no_field_stands_in_the_table_twice() -> None:
     arcs = wf.Graph.from_edges([1, 2], [0, 1], directed=True)
     twice = [wf.AMLE(), wf.AMLE(fill="cost"), wf.AMLE()]  # the same thing on directed graphs
     found = wf.compare(arcs, wf.Labels([0, 2], [0.0, 2.0]), 0, twice)
-    assert [score.name for score in found.scores] == [PLAIN, "AMLE()"]
+    assert [score.name for score in found.scores] == [DISTANCE, "AMLE()"]
 
 
 def test_labels_that_are_rewards_still_make_a_table(maze: wf.Graph) -> None:
@@ -151,7 +149,7 @@ def test_labels_need_not_be_left_out() -> None:
 
 
 def test_of_fields_that_predict_better_the_one_that_arrives_is_chosen() -> None:
-    plain = MethodScore(PLAIN, 1.0, 1.0, np.nan, 0.1, np.full(9, 5.0))
+    plain = MethodScore(DISTANCE, 1.0, 1.0, np.nan, 0.1, np.full(9, 5.0))
     stuck = MethodScore("stuck", 0.4, 1.0, 1.0, 0.1, np.full(9, 0.1))
     safe = MethodScore("safe", 1.0, 1.0, 1.0, 0.1, np.full(9, 0.2))
     close = MethodScore("close", 1.0 - 1e-6, 1.0, 1.0, 0.1, np.full(9, 0.15))
@@ -178,9 +176,9 @@ def test_nothing_is_solved_twice(maze: wf.Graph, monkeypatch: pytest.MonkeyPatch
         searched.append((graph.num_vertices, goal))
         return search(graph, goal)
 
-    for room in ("sinks", "pipeline.solving"):
+    for room in ("plans.sinks", "advice.solving"):
         monkeypatch.setattr(sys.modules[f"wayfield.{room}"], "extend", count_extension)
-    for room in ("comparison", "pipeline.solving"):
+    for room in ("advice.comparison", "advice.solving"):
         monkeypatch.setattr(sys.modules[f"wayfield.{room}"], "cost_to_go", count_search)
     wf.compare(maze, wf.sample_labels(maze, 5, 0.05), 5, [wf.AMLE(), wf.Harmonic()])
     assert extended.count(maze.num_vertices) == 2  # labels left out are extended on their own
@@ -264,88 +262,17 @@ def test_without_a_limit_there_is_none(maze: wf.Graph) -> None:
     assert found.scores[1].held_out is not None
 
 
-# ------------------------------------------------------------------ mended graphs
+# ------------------------------------------------------------------ a graph that is wrong
 
 
-def false_shortcuts(maze: wf.Graph) -> tuple[wf.Graph, wf.Labels]:
-    """A maze with edges that do not exist, and what the goal 0 costs without them."""
+def test_contradictions_are_a_reason_to_test_the_graph(maze: wf.Graph) -> None:
     false = np.random.default_rng(0).choice(maze.num_vertices, (4, 2), replace=False)
     tails, heads = np.append(maze.tails, false[:, 0]), np.append(maze.indices, false[:, 1])
-    return wf.Graph.from_edges(tails, heads), wf.sample_labels(maze, 0, 0.2, seed=0)
-
-
-@pytest.fixture(scope="module")
-def found() -> Comparison:
-    maze = wf.grid_graph(wf.load_layout("antmaze-medium"), 2)
-    return wf.compare(*false_shortcuts(maze), 0, [wf.Harmonic(), travel.Best()], folds=3)
-
-
-def test_the_mended_graph_wins_where_edges_are_false(found: Comparison) -> None:
-    plain, _, mended = found.scores
-    assert mended.name == MENDED
-    assert mended.held_out is not None
-    assert mended.label_error < plain.label_error / 2
-    assert found.choice is mended
-    assert found.verdict.startswith("Use the mended graph: its mean error at labels left out is")
-    (remark,) = found.remarks
-    assert "proof only if the measured costs are exact" in remark
-
-
-def test_a_mended_graph_is_judged_as_mend_judges() -> None:
-    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5], np.full(11, 2.0))
-    labels = wf.Labels([0, 3, 4, 5, 6, 7, 8], [0.0, 6.0, 8.0, 10.0, 8.0, 6.0, 4.0])
-    found = wf.compare(ring, labels, 0, [travel.Best()])
-    mended = found.scores[1].mended
-    assert mended is not None
-    assert mended.finding() == "1 edge does not exist, by the labels: 0 – 5 (100 %)"
-    assert not clearly_better(found.scores[1].held_out, found.scores[0].held_out)
-    assert found.choice is found.scores[1]
-    assert found.verdict.startswith("Use the mended graph")
-
-
-def test_a_mended_graph_that_took_long_is_judged_by_its_own_referee(found: Comparison) -> None:
-    plain, _, mended = found.scores
-    late = replace(mended, held_out=None, own_error=0.5)
-    found = replace(found, scores=(plain, late))
-    assert found.choice is late
-    assert "mended graph: its mean error at labels left out is 0.5;" in found.verdict
-    assert found.table.splitlines()[-1].split()[-3:-2] == ["0.5"]
-
-
-def test_a_mend_in_vain_is_not_recommended() -> None:
-    path = wf.Graph.from_edges(range(9), range(1, 10))
-    labels = wf.Labels([0, 2, 4, 6, 9], [0.0, 2.5, 3.6, 6.6, 8.7])
-    found = wf.compare(path, labels, 0, [travel.Best()])
-    assert found.scores[1].mended.predicts_as_given
-    assert found.choice is found.scores[0]
-    (remark,) = found.remarks
-    assert remark.endswith("; no mending by these labels predicts the others better.")
-    assert "proof only if the measured costs are exact" in remark
-
-
-def test_contradictions_are_a_reason_to_mend(maze: wf.Graph) -> None:
-    graph, labels = false_shortcuts(maze)
+    graph, labels = wf.Graph.from_edges(tails, heads), wf.sample_labels(maze, 0, 0.2, seed=0)
     found = wf.compare(graph, labels, 0, [wf.NearestLabel()])
-    assert found.remarks[0].endswith("mend(graph, labels, goal) says what is wrong.")
-    assert found.remarks[0].partition(" of ")[0] == str(found.contradictions.optimistic.labels.size)
-    right = wf.compare(maze, labels, 0, [wf.NearestLabel()])
-    assert right.remarks == ()
-
-
-@pytest.mark.parametrize(
-    ("vertices", "values"),
-    [([0, 1, 2, 3, 4], [1.0, 2.0, 3.0, 4.0, 5.0]), ([0, 1, 2], [0.0, 1.0, 2.0]),
-     ([0, 1, 2, 3, 4], [0.0, 1.0, 0.0, 3.0, 4.0])],
-    ids=["the goal is not at 0", "too few", "another at 0"],
-)  # fmt: skip
-def test_labels_that_cannot_mend_have_no_such_row(vertices: list[int], values: list[float]) -> None:
-    path = wf.Graph.from_edges(range(5), range(1, 6))
-    found = wf.compare(path, wf.Labels(vertices, values), 0, folds=0)
-    assert MENDED not in [score.name for score in found.scores]
-
-
-def test_a_way_of_mending_by_name() -> None:
-    path = wf.Graph.from_edges(range(5), range(1, 6))
-    labels = wf.Labels([0, 2, 4], [0.0, 3.0, 6.0])
-    found = wf.compare(path, labels, 0, [travel.LeastChange(only_odd=None)])
-    assert found.scores[1].name == "mended graph, LeastChange(only_odd=None)"
+    (remark,) = found.remarks
+    assert remark.partition(" of ")[0] == str(found.contradictions.optimistic.labels.size)
+    assert remark.endswith(
+        "proof only if the measured costs are exact; wayfield.travel tests what is wrong."
+    )
+    assert wf.compare(maze, labels, 0, [wf.NearestLabel()]).remarks == ()

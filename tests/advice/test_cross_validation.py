@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
-from wayfield import travel
 from wayfield.advice.cross_validation import Folds, clearly_better, error_text, mean_error
 from wayfield.advice.units import median_ratio
 
@@ -153,16 +152,6 @@ def test_bad_input_is_named() -> None:
         wf.cross_validate(RING, wf.Labels([99], [0.0]), 0)
     with pytest.raises(wf.InputError, match="labels must be"):
         wf.cross_validate(RING, [0.0], 0)  # type: ignore[arg-type]
-
-
-def test_labels_left_out_are_predicted_by_graphs_mended_by_the_others() -> None:
-    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
-    labels = wf.Labels([0, 3, 4, 5, 6], [0.0, 3.0, 4.0, 5.0, 4.0])
-    parts = Folds(ring, labels, 0, wf.cost_to_go(ring, 0), folds=4)
-    errors = np.abs(parts.predict_mended(travel.LeastChange()) - parts.values)
-    assert errors.mean() < np.abs(parts.by_distance() - parts.values).mean()
-    corrected = parts.predict_mended(travel.LeastChange(), wf.Harmonic())
-    assert np.isfinite(corrected).all()
 
 
 def test_a_naive_twin(maze: wf.Graph) -> None:

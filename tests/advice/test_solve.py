@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield import travel
 from wayfield.advice import Answer
 from wayfield.advice.text import _tolerates
 from wayfield.words import margin_text, number_of, percent, quoted, seconds_text
@@ -433,59 +432,27 @@ def test_copies_are_read_only_too() -> None:
     assert copies["values"].tolist() == answer.field.values.tolist()
 
 
-# ------------------------------------------------------------------ mended graphs
+# ------------------------------------------------------------------ a graph that is wrong
 
 
-def false_chord() -> tuple[wf.Graph, wf.Labels]:
-    """A ring of ten with a chord that does not exist, and labels that know it."""
-    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
-    return ring, wf.Labels([4, 5], [4.0, 5.0])
-
-
-def test_a_mended_graph_is_planned_on_by_its_own_distances() -> None:
-    graph, labels = false_chord()
-    answer = wf.solve(graph, labels, 0, mend=travel.LeastChange())
-    assert answer.mended is not None
-    assert answer.graph is answer.mended.graph
-    assert np.array_equal(answer.values, wf.cost_to_go(answer.mended.graph, 0))
-    assert answer.values[5] == 5.0
-    assert answer.plan.reached.all()
-    assert answer.labels.vertices.tolist() == [0, 4, 5], "the goal needs no label"
-    assert "mended    LeastChange() changes the cost of 1 edge: 0 – 5 (+4)" in answer.summary()
-    assert len(answer.facts()["mended"]["changes"]) == 1
-
-
-def test_a_method_corrects_what_the_mended_graph_still_gets_wrong() -> None:
-    graph, _ = false_chord()
-    noisy = wf.Labels([4, 5, 7], [4.0, 5.0, 2.0])  # 3 at least, by the graph
-    answer = wf.solve(graph, noisy, 0, wf.Harmonic(), mend=travel.LeastChange())
-    assert answer.values[noisy.vertices] == pytest.approx(noisy.values)
-    assert repr(answer).startswith("Answer(Harmonic(), mended by LeastChange()")
-
-
-def test_a_mended_graph_is_its_own_prior() -> None:
-    graph, labels = false_chord()
-    with pytest.raises(wf.InputError, match="prior and mend exclude each other"):
-        wf.solve(graph, labels, 0, mend=travel.LeastChange(), prior=np.zeros(10))
+def false_chord() -> wf.Graph:
+    """A ring of ten with a chord that does not exist."""
+    return wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
 
 
 def test_advice_where_labels_contradict_the_graph() -> None:
-    graph, labels = false_chord()
-    known = wf.Labels([0, *labels.vertices], [0.0, *labels.values])
-    told = wf.solve(graph, known, 0, lift=True, mend=travel.LeastChange()).facts()["advice"]
-    assert "mend(" not in told
     slow = wf.Labels([0, 3, 9], [0.0, 3.5, 1.0])
-    told = wf.solve(graph, slow, 0).facts()["advice"]
-    assert told.endswith(
-        "compare(graph, labels, goal) says what to use. mend(graph, labels, goal) says what is "
-        "wrong with the graph."
+    told = wf.solve(false_chord(), slow, 0).facts()["advice"]
+    assert told == (
+        "compare(graph, labels, goal) says what to use. wayfield.travel tests what is wrong with "
+        "the graph."
     )
 
 
-def test_no_advice_to_mend_a_graph_that_labels_agree_with() -> None:
-    graph, _ = false_chord()
+def test_a_graph_that_labels_agree_with_is_not_called_wrong() -> None:
+    graph = false_chord()
     answer = wf.solve(graph, wf.sample_labels(graph, 0, count=5), 0)
-    assert "mend" not in answer.facts()["advice"]
+    assert "travel" not in answer.facts()["advice"]
     assert not answer.contradictions
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import pickle
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from rich.console import Console
 
 import wayfield as wf
 from shell import wayfield
-from wayfield import cli, travel
+from wayfield import cli
 from wayfield.advice import Answer
 from wayfield.cli import app
 from wayfield.cli.common import Stages, flag, in_flags, say
@@ -99,39 +98,6 @@ def legend(found: Answer, starts: tuple[int, ...] = ()) -> list[str]:
     """The words of a picture's legend."""
     axes = wf.plots.answer(found, starts=starts, ax=Figure().subplots())
     return [text.get_text() for text in axes.get_legend().get_texts()]
-
-
-def test_a_picture_says_and_shows_what_was_mended() -> None:
-    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
-    labels = wf.Labels([0, 4, 5], [0.0, 4.0, 5.0])
-    found = wf.solve(ring, labels, 0, mend=travel.LeastChange())
-    assert "costs more than the graph says" in legend(found)
-    axes = wf.plots.answer(found, "abcdefghij", ax=Figure().subplots())
-    told = "Planned on the mended graph: LeastChange() changes the cost of 1 edge: a – f (+4)"
-    assert " ".join(axes.get_title("left").split()) == told
-    right = wf.solve(ring, wf.Labels([0, 5], [0.0, 1.0]), 0, mend=travel.LeastChange())
-    assert "costs more than the graph says" not in legend(right)
-    axes = wf.plots.answer(right, ax=Figure().subplots())
-    assert axes.get_title("left").startswith("Planned on the graph as it is")
-
-
-def test_the_picture_of_a_mend_names_the_suspects_alone() -> None:
-    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
-    lengths = np.where(
-        np.abs(ring.tails - ring.indices) == 5, 5.0, 1.0 + 0.001 * (ring.tails + ring.indices)
-    )
-    mended = replace(ring, lengths=lengths)
-    found = replace(
-        travel.mend(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, travel.LeastChange()),
-        graph=mended,
-    )
-    axes = wf.plots.mended(found, "abcdefghij", ax=Figure().subplots())
-    assert {text.get_text() for text in axes.texts} == {"a", "f"}
-    assert " ".join(axes.get_title("left").split()) == found.finding("abcdefghij")
-    assert axes.figure.axes[-1].get_ylabel() == "added cost"
-    assert "within 5 % of the given cost" in [
-        each.get_text() for each in axes.get_legend().get_texts()
-    ]
 
 
 def test_legends_explain_what_occurs_and_nothing_else() -> None:
@@ -241,10 +207,14 @@ def test_large_graphs_need_places() -> None:
 
 
 def test_every_option_that_a_message_names_is_a_flag() -> None:
-    group: Any = typer.main.get_command(app)
-    params = [param for command in group.commands.values() for param in command.params]
-    known = {word for param in params for word in (*param.opts, *param.secondary_opts)}
-    named = set()
+    cli._register_others()  # the core names columns of trips, a file that a sister reads
+    commands: list[Any] = [typer.main.get_command(app)]
+    known, commands_named = set[str](), set[str]()
+    for command in commands:  # grows while groups are met
+        commands.extend(getattr(command, "commands", {}).values())
+        commands_named.add(command.name)
+        known |= {word for param in command.params for word in (*param.opts, *param.secondary_opts)}
+    named, recommended = set(), set[str]()
     for file in Path(wf.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "Option":
@@ -253,9 +223,13 @@ def test_every_option_that_a_message_names_is_a_flag() -> None:
             place = [each.value for each in node.keywords if each.arg == "within"] + others[1:]
             if isinstance(name, ast.Constant):
                 within = place[0].value if place else ""  # type: ignore[attr-defined]
-                named.add(flag(Option(name.value, within=within)))
+                if within == "command":
+                    recommended |= set(name.value.split())
+                else:
+                    named.add(flag(Option(name.value, within=within)))
     assert {"--decimal", "--directed", "--error", "--method", "--length", "--force"} <= named
     assert named <= known
+    assert {"compare", "travel", "trips"} <= recommended <= commands_named
     columns = ("from", "to", "length", "oneway", "speed", "vertex", "value", "start", "end", "cost")
     assert {flag(Option(role, within="columns")) for role in columns} <= known
 
@@ -340,6 +314,8 @@ def test_commands_work_without_a_study_that_loads(
     broken: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Entry:
+        name = "study"
+
         def load(self) -> None:
             raise ModuleNotFoundError("No module named 'duckdb'")
 
@@ -347,7 +323,7 @@ def test_commands_work_without_a_study_that_loads(
     app.command("there")(lambda: None)
     monkeypatch.setattr(cli, "app", app)
     monkeypatch.setattr(cli, "entry_points", lambda group: [Entry()] if broken else [])
-    monkeypatch.setattr(cli, "_register_study", cli._register_study.__wrapped__)
+    monkeypatch.setattr(cli, "_register_others", cli._register_others.__wrapped__)
     said = "cannot be loaded: No module named 'duckdb'" if broken else "is not installed: run"
     refusal = wayfield("reproduce", "--out", "x")
     assert refusal.code == 2

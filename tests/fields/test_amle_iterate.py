@@ -11,15 +11,14 @@ import wayfield as wf
 from exact import contains
 from exact_amle import exact_amle
 from wayfield.fields.amle.kernels import Fixing, bracket, divide, fix, proof
-from wayfield.numerics.jit import uncompiled
+from wayfield.numerics.jit import compiling
 from worlds import random_graph
 
 
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small graphs are iterated on too, whether kernels are compiled or not."""
+    """Small graphs are iterated on too."""
     monkeypatch.setattr(divide, "FEW_UNLABELLED", 0)
-    monkeypatch.setattr(uncompiled(divide.__name__), "FEW_UNLABELLED", 0)
 
 
 def problem(seed: int) -> tuple[wf.Graph, wf.Labels]:
@@ -131,9 +130,9 @@ def test_uncompiled_kernels_give_the_same_bits(directed: bool) -> None:
         labelled[rng.choice(120, 9, replace=False)] = True
         values[labelled] = rng.random(9) if seed % 2 else rng.integers(0, 5, 9) / 4.0
         given = graph.arcs, graph.reverse_arcs, labelled, values, directed
-        with np.errstate(all="ignore"):
-            plain = uncompiled(divide.__name__).fix(*given)
-            proved = uncompiled(proof.__name__).bracket(*given[:2], plain)
+        with compiling("never"):
+            plain = divide.fix(*given)
+            proved = proof.bracket(*given[:2], plain)
         compiled = divide.fix(*given)
         assert type(plain) is type(compiled)
         for one, other in zip(plain[:6], compiled[:6], strict=True):

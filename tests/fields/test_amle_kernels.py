@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 import wayfield as wf
 from exact_amle import exact_amle, exact_directed_amle
-from wayfield.fields.amle.kernels import Bracket, Fixing, bracket, divide, fix
+from wayfield.fields.amle.kernels import Bracket, Fixing, bracket, divide, fix, iterate
+from wayfield.fields.amle.kernels.fill import with_near_ties
 from wayfield.fields.amle.kernels.pressure import UNFIXED
-from wayfield.fields.kernels.fill import with_near_ties
 from wayfield.numerics.csr import Arcs
-from wayfield.numerics.jit import uncompiled
+from wayfield.numerics.jit import compiling
 from worlds import random_graph
 
 PATH = Arcs(
@@ -159,8 +159,8 @@ def test_iteration_reads_no_arc_of_a_last_vertex_that_has_none() -> None:
     """Uncompiled, where an index out of bounds raises; compiled code would read on."""
     arcs = PATH._replace(indptr=np.append(PATH.indptr, PATH.indptr[-1]))
     labelled = np.append(ENDS, False)
-    twin = uncompiled("wayfield.fields.amle.kernels.iterate")
-    found = twin.iterate(arcs, labelled, np.append(VALUES, 0.0), bool)
+    with compiling("never"):
+        found = iterate.iterate(arcs, labelled, np.append(VALUES, 0.0), bool)
     assert found.fixed[:-1].all()
     assert not found.fixed[-1]
 
@@ -257,8 +257,7 @@ def test_if_pivots_fail_few_frames_are_left(
             for side in (graph.arcs, graph.reverse_arcs)
         ]  # fmt: skip
         with monkeypatch.context() as patch:
-            for module in (divide, uncompiled(divide.__name__)):
-                patch.setattr(module, "PER_VERTEX", 0)
+            patch.setattr(divide, "PER_VERTEX", 0)
             found = fix(*sides, mask, values, leave_flat=directed)
         late += found.frames > 0
         assert found.finished

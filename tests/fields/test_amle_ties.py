@@ -17,9 +17,10 @@ from wayfield.fields.amle import exact as _exact
 from wayfield.fields.amle import method as amle
 from wayfield.fields.amle.exact import Rational, rational_amle, ties_decided
 from wayfield.fields.amle.kernels import Fixing, fix
+from wayfield.fields.amle.kernels.fill import disputed
 from wayfield.fields.amle.kernels.pressure import UNFIXED
 from wayfield.fields.base import Problem, make_problem
-from wayfield.fields.filling import disputed
+from wayfield.fields.proof import FillRule
 from wayfield.typing import FloatArray
 from worlds import random_graph, random_labels
 
@@ -101,7 +102,7 @@ def bridge(hair: float, scale: float = 1.0, length: float = 1.0) -> tuple[wf.Gra
 @pytest.mark.parametrize("scale", [1.0, 2.0**330, 2.0**-1000, 2.0**-1060])
 @pytest.mark.parametrize("length", [1.0, 2.0**-60, 2.0**60])
 @pytest.mark.parametrize("fill", FILLS)
-def test_a_tie_on_any_scale(scale: float, length: float, fill: wf.fields.amle.Fill) -> None:
+def test_a_tie_on_any_scale(scale: float, length: float, fill: FillRule) -> None:
     """Both sides of x are at 2/3, which no double is; x is filled."""
     graph, labels = bridge(0.0, scale, length)
     result = wf.extend(graph, labels, wf.AMLE(fill=fill))
@@ -170,7 +171,7 @@ def test_without_ties_rationals_are_not_asked(monkeypatch: pytest.MonkeyPatch) -
         wf.extend(graph, labels, wf.AMLE())
 
 
-@pytest.mark.parametrize(("cap", "least"), [("MOST_VERTICES", 7), ("MOST_BITS", 1)])
+@pytest.mark.parametrize(("cap", "least"), [("MOST_RATIONALS", 7), ("MOST_BITS", 1)])
 def test_beyond_the_caps_there_is_no_bracket(
     cap: str, least: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,7 +220,7 @@ def test_a_wrong_log_is_found_out(order: list[int], monkeypatch: pytest.MonkeyPa
     found = rational_amle(problem, log)
     assert found is not None
     assert found.exact == exact_directed_amle(graph, problem.labels, "flat")
-    monkeypatch.setattr(_exact, "ATTEMPTS", 1)
+    monkeypatch.setattr(_exact, "MOST_CANDIDATES", 1)
     assert rational_amle(problem, log) is None
 
 
@@ -257,7 +258,7 @@ def logs_with_ties(
         free = exact.fixed & ~problem.labelled
         lower = np.where(free, np.nextafter(exact.lower, -np.inf), exact.values)
         upper = np.where(free, np.nextafter(exact.upper, np.inf), exact.values)
-        if disputed(problem, exact.fixed, lower, upper).size:
+        if disputed(*arcs, exact.fixed, lower, upper).size:
             assert np.array_equal(fixing.fixed, exact.fixed)
             yield problem, fixing, lower, upper
 

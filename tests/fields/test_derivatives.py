@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -14,11 +16,11 @@ from hypothesis.extra import numpy as hnp
 import wayfield as wf
 from exact_amle import exact_amle, exact_directed_amle
 from methods import methods
-from wayfield.fields import Extension, Method
-from wayfield.fields import derivatives as _derivatives
+from wayfield.fields import Extension, Gradient, Method, base
+from wayfield.fields import adjoint as _adjoint
 from wayfield.fields.amle.kernels import Chains, Fixing, fix, trace
 from wayfield.fields.amle.kernels.chains import pull, push
-from wayfield.fields.derivatives import Direction
+from wayfield.fields.derivatives import Direction, Linearised
 from worlds import (
     ENDS,
     PATH,
@@ -340,6 +342,39 @@ def test_a_prior_that_is_infinite_somewhere(values: list[float], method: Method)
         field.influence(1)
 
 
+@dataclass(frozen=True)
+class Mean:
+    """The mean of the labels at every other vertex, with its derivative."""
+
+    directed: ClassVar[bool] = True
+
+    def solve(self, problem: base.Problem) -> base.Solution:
+        mean = problem.labels.values.mean()
+        return base.Solution(np.where(problem.labelled, problem.boundary, mean))
+
+    def linearised(
+        self, problem: base.Problem, at: base.Solution, toward: Direction | None
+    ) -> Linearised:
+        return Means(problem)
+
+
+@dataclass(frozen=True)
+class Means:
+    problem: base.Problem
+
+    def pull(self, cotangent: Floats) -> Gradient:
+        vertices = self.problem.labels.vertices
+        others = cotangent[~self.problem.labelled].sum() / vertices.size
+        return Gradient(cotangent[vertices] + others, np.zeros(self.problem.graph.num_arcs))
+
+
+def test_a_method_brings_its_own_derivative() -> None:
+    field = wf.extend(PATH, wf.Labels([0, 3], [0.0, 2.0]), Mean(), prior=[0.0, 1.0, 2.0, 3.0])
+    assert field.values.tolist() == [0.0, 0.5, 1.5, 2.0]
+    assert field.pullback([1.0, 1.0, 1.0, 0.0]).labels.tolist() == [2.0, 1.0]
+    assert field.influence(3) == (3, 1.0)
+
+
 def test_a_field_with_derivatives_can_be_pickled() -> None:
     graph, labels = generic(1)
     for method in (wf.AMLE(), wf.Harmonic(), wf.PLaplacian(3)):
@@ -428,7 +463,7 @@ def test_long_corridors_are_named_if_rounding_is_too_large(
     field = wf.extend(path, wf.Labels([0, n - 1], [0.0, 1.0]), wf.Harmonic())
     weights = field.pullback(np.eye(1, n, n // 3)[0]).labels
     assert weights[1] == pytest.approx(n // 3 / (n - 1), abs=1e-8)
-    monkeypatch.setattr(_derivatives, "COARSE", 1e-9)
+    monkeypatch.setattr(_adjoint, "INACCURATE", 1e-9)
     with pytest.raises(wf.WayfieldError, match=r"only known to within .*: label states in between"):
         field.influence(n // 2)
 

@@ -15,7 +15,7 @@ from exact_plaplacian import contains, exact_plaplacian, tilt
 from wayfield.fields import Extension
 from wayfield.fields import linear as _linear
 from wayfield.fields import newton as _newton
-from wayfield.fields.kernels.plaplacian import violations
+from wayfield.fields.kernels import violations
 from wayfield.numerics.doubledouble import Pair
 from worlds import labelled_graphs, maze_problem, path, random_graph
 
@@ -325,7 +325,7 @@ def test_a_cap_that_runs_out(maze: tuple[wf.Graph, wf.Labels]) -> None:
 def test_a_bracket_that_fails_is_not_handed_out(
     maze: tuple[wf.Graph, wf.Labels], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_newton, "MAX_WIDENINGS", 0)
+    monkeypatch.setattr(_newton, "MOST_BOUND_ATTEMPTS", 0)
     with pytest.raises(wf.NotConverged, match="bracket could not be verified"):
         solve(*maze, 4.0)
     extension = solve(*maze, 4.0, check=False)

@@ -22,7 +22,6 @@ from wayfield import Names
 from wayfield.graphs import tables as files
 from wayfield.graphs.names import canonical
 from wayfield.graphs.tables import Style, read_edges, read_labels, read_positions
-from wayfield.travel.tables import read_trips
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -313,18 +312,6 @@ def test_rows_are_counted_from_one_piece_to_the_next(tmp_path: Path) -> None:
     file.write_text("name,value\n" + "a,1\n" * 3000 + " ,1\n", encoding="utf-8")
     with pytest.raises(wf.InputError, match="row 3002, column 'name': the vertex name is missing"):
         read_labels(file, names)
-    file.write_text("from,to,cost\n" + "a,b,1\n" * 3000 + "a, ,1\n", encoding="utf-8")
-    with pytest.raises(wf.InputError, match="row 3002, column 'to': the vertex name is missing"):
-        read_trips(file, names)
-
-
-def test_costs_of_one_trip_differ_by_at_most_twice_their_error(tmp_path: Path) -> None:
-    file, names = tmp_path / "trips.csv", Names(["a", "b"])
-    file.write_text("from,to,cost\na,b,4\nb,a,9\na,b,5\n", encoding="utf-8")
-    assert read_trips(file, names, error=0.5).costs.tolist() == [4.0, 9.0, 5.0]
-    assert read_trips(file, names, upper=True).costs.tolist() == [4.0, 9.0, 5.0]
-    with pytest.raises(wf.InputError, match="costs 5 here and 4 in row 2"):
-        read_trips(file, names, error=0.25)
 
 
 # ------------------------------------------------------------------ odd tables

@@ -364,8 +364,8 @@ def test_every_linear_solver_finds_the_same(
     """Short iterations are made to fail: by factors, or by long iterations in a new order."""
     moves = slip_grid(60, 0.5, 0)
     usual = wf.expected_cost(moves, 0, give_up=150.0)
-    monkeypatch.setattr(_solver, "PATIENCE", 1)
-    monkeypatch.setattr(_solver, "PATIENCE_PER_ROOT", 0.0)
+    monkeypatch.setattr(_solver, "BEFORE_FACTORING", 1)
+    monkeypatch.setattr(_solver, "BEFORE_FACTORING_PER_ROOT", 0.0)
     monkeypatch.setattr(PolicySystem, "_fills_in", fills_in)
     orders = []
     numbered = _solver.numbered
@@ -384,7 +384,7 @@ def test_every_linear_solver_finds_the_same(
 
 
 def test_a_budget_that_runs_out_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_solver, "MOST_ROUNDS", 0)
+    monkeypatch.setattr(_solver, "MOST_EVALUATIONS", 0)
     moves = random_moves(np.random.default_rng(2), 8, "real")
     with pytest.raises(wf.NotConverged, match="the cap on iterations ran out"):
         wf.expected_cost(moves, 0, 5.0)
@@ -397,7 +397,7 @@ def test_a_budget_that_runs_out_raises(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bounds_hold_without_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     """Values that are wrong by far: the bracket becomes wide, never false."""
     monkeypatch.setattr(PolicySystem, "solve", lambda self, rhs, rtol, rough=False: 0.9 * rhs)
-    monkeypatch.setattr(_solver, "REFINEMENTS", 2)
+    monkeypatch.setattr(_solver, "MOST_CORRECTIONS", 2)
     for seed in range(30):
         rng = np.random.default_rng(seed)
         moves = random_moves(rng, 6, "real")

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield.mdp.kernels import chance
+from wayfield.mdp import kernels as chance
 from wayfield.numerics.doubledouble import Pair
 from wayfield.numerics.krylov import Matrix, biconjugate_gradients
 
 
-def random_process(rng: np.random.Generator, n: int) -> chance.Process:
+def random_process(rng: np.random.Generator, n: int) -> chance.MDP:
     rows = [
         (s, a, int(y), float(rng.integers(1, 9)), float(rng.uniform(0.1, 1.0)))
         for s in range(n)

@@ -12,7 +12,7 @@ import pytest
 import wayfield as wf
 from exact_chance import of_plan
 from wayfield.checks import frozen
-from wayfield.mdp.kernels.intervals import extremes
+from wayfield.mdp.kernels import extremes
 
 Choice = tuple[list[int], list[float], list[float], list[float]]
 

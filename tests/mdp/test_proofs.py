@@ -14,7 +14,7 @@ import wayfield as wf
 from chance_proofs import accepted, counts_of, is_true, ordered, process_of, random_field, tally
 from exact_chance import Choice, least_expected_cost, of_plan, surely_arriving
 from proofs import File
-from wayfield.mdp.kernels.chance import approach, infinite_layers, mean_falls, worst_ratio
+from wayfield.mdp.kernels import approach, infinite_layers, mean_falls, worst_ratio
 from wayfield.numerics.doubledouble import Pair
 from wayfield_verify import NotProved, Unreadable, verify
 from wayfield_verify.__main__ import main

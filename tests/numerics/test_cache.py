@@ -13,27 +13,22 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-import wayfield.kernels
 from numba import types
 
 import wayfield as wf
 from wayfield.cli import warmup as _warmup
-from wayfield.numerics import jit as _jit
+from wayfield.numerics import jit
 from wayfield.numerics.csr import Arcs
-from wayfield_study.sweeps import MidrangeSweeps
 
-KERNELS = Path(wayfield.kernels.__file__).parent
+PACKAGE = Path(wf.__file__).parent
 BLOCKED = Path("/dev/null")
 """What no folder can be made in, not even by root."""
 
 USE = """
-import importlib, pkgutil, wayfield.kernels as kernels
-for found in pkgutil.walk_packages(kernels.__path__, "wayfield.kernels."):
-    importlib.import_module(found.name)
-from wayfield.kernels import _jit
-import wayfield.numerics.doubledouble as pairs
-assert pairs.two_sum(1.0, 2.0) == (3.0, 0.0)
-print(sum(pairs.two_sum.stats.cache_hits.values()), _jit.shortfall())
+from wayfield.numerics import compiled, doubledouble, jit
+with jit.compiling("always"):
+    assert doubledouble.two_sum(1.0, 2.0) == (3.0, 0.0)
+print(sum(doubledouble.two_sum.dispatcher.stats.cache_hits.values()), compiled.shortfall())
 """
 
 
@@ -56,7 +51,7 @@ def run(code: str, path: Path, **environment: str) -> str:
 def read_only(tmp_path: Path) -> Path:
     """A copy of the package beside which nothing can be kept."""
     package = tmp_path / "site-packages" / "wayfield"
-    shutil.copytree(KERNELS.parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     for folder in (package, *(found for found in package.rglob("*") if found.is_dir())):
         (folder / "__pycache__").touch()
     return package.parent
@@ -128,17 +123,18 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     home = tmp_path / "tiny"
     home.mkdir()
-    shutil.copy(KERNELS / "_jit.py", home)
+    for name in ("jit.py", "compiled.py"):
+        shutil.copy(PACKAGE / "numerics" / name, home)
     (home / "__init__.py").touch()
     (home / "kinds.py").write_text(
         "from typing import NamedTuple\n"
         "class Two(NamedTuple):\n    x: int\n    y: int\nKind = Two\n"
     )
     (home / "inner.py").write_text(
-        "from ._jit import njit\n@njit(cache=True)\ndef times(x):\n    return 10 * x\n"
+        "from .jit import njit\n@njit(cache=True)\ndef times(x):\n    return 10 * x\n"
     )
     (home / "outer.py").write_text(
-        "from ._jit import njit\nfrom .inner import times\n"
+        "from .jit import njit\nfrom .inner import times\n"
         "@njit(cache=True)\ndef total(pair):\n    return times(pair.x + pair.y)\n"
     )
     return tmp_path
@@ -150,7 +146,9 @@ def total() -> tuple[int, int]:
         del sys.modules[name]
     importlib.invalidate_caches()
     kinds, outer = (importlib.import_module(f"tiny.{name}") for name in ("kinds", "outer"))
-    return outer.total(kinds.Kind(1, 2)), sum(outer.total.stats.cache_hits.values())
+    with importlib.import_module("tiny.jit").compiling("always"):
+        found = outer.total(kinds.Kind(1, 2))
+    return found, sum(outer.total.dispatcher.stats.cache_hits.values())
 
 
 def rewrite(file: Path, old: str, new: str) -> None:
@@ -184,13 +182,14 @@ def test_a_kernel_that_cannot_be_written_is_used_all_the_same(package: Path) -> 
     lost = """
 from pathlib import Path
 from shutil import rmtree
-from tiny import _jit
+from tiny import compiled, jit
 from tiny.kinds import Kind
 from tiny.outer import total
-folder = Path(total.stats.cache_path)
+folder = Path(total.dispatcher.stats.cache_path)
 rmtree(folder)
 folder.touch()
-print(total(Kind(1, 2)), _jit.shortfall())
+with jit.compiling("always"):
+    print(total(Kind(1, 2)), compiled.shortfall())
 """
     said = run(lost, package, NUMBA_CACHE_DIR=str(package / "cache"))
     assert said.startswith("30 compiled kernels are not kept, so that every start compiles them")
@@ -198,21 +197,21 @@ print(total(Kind(1, 2)), _jit.shortfall())
 
 
 def test_constants_and_widths_of_integers_make_no_further_kernels() -> None:
-    inner = _jit.njit(cache=False)(lambda x, y: x + y)
+    inner = jit.njit(cache=False)(lambda x, y: x + y)
 
-    @_jit.njit(cache=False)
+    @jit.njit(cache=False)
     def outer(narrow: Any, wide: Any) -> Any:
         return inner(narrow[0], 1) + inner(wide[0], 2) + inner(3, wide[0])
 
     assert outer(np.array([2**31 - 1], np.int32), np.array([5])) == 2**31 + 7 + 8
-    if hasattr(inner, "signatures"):  # not so where kernels run as plain Python
-        assert inner.signatures == [(types.int64, types.int64)]
+    if isinstance(inner, jit.Kernel):  # not so where kernels run as plain Python
+        assert inner.dispatcher.signatures == [(types.int64, types.int64)]
 
 
 def test_read_only_arrays_make_no_further_kernels() -> None:
-    inner = _jit.njit(cache=False)(lambda arcs, values: values[arcs.indices[0]])
+    inner = jit.njit(cache=False)(lambda arcs, values: values[arcs.indices[0]])
 
-    @_jit.njit(cache=False)
+    @jit.njit(cache=False)
     def outer(arcs: Any, values: Any) -> Any:
         return inner(arcs, values) + arcs.lengths[0]
 
@@ -223,14 +222,15 @@ def test_read_only_arrays_make_no_further_kernels() -> None:
         for each in (values, values.copy()):
             for _ in range(2):
                 assert outer(arcs, each) == 13.0
-    if hasattr(inner, "signatures"):
-        assert len(outer.signatures) == len(inner.signatures) == 1
+    if isinstance(inner, jit.Kernel):
+        assert len(outer.dispatcher.signatures) == len(inner.dispatcher.signatures) == 1
 
 
-def test_every_kernel_is_compiled_in_this_way() -> None:
-    files = [file for file in KERNELS.rglob("*.py") if file != Path(_jit.__file__)]
-    assert len(files) > 20
-    assert [file.name for file in files if "numba" in file.read_text("utf-8")] == []
+def test_no_module_of_kernels_uses_numba_itself() -> None:
+    sources = [file.read_text("utf-8") for file in PACKAGE.rglob("*.py")]
+    kernels = [source for source in sources if "\n@njit(" in source]
+    assert len(kernels) > 20
+    assert not any("numba" in source for source in kernels)
 
 
 def test_only_what_a_method_needs_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,6 +243,3 @@ def test_only_what_a_method_needs_is_compiled(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(_warmup, "extend_many", lambda *_, **__: None)
     _warmup.warm_up([wf.NearestLabel()], directed=True)
     assert set(used) == {wf.NearestLabel()}
-    used.clear()
-    _warmup.warm_up([MidrangeSweeps(10**9)])
-    assert set(used) == {MidrangeSweeps(1)}

@@ -17,23 +17,23 @@ ROOT = Path(__file__).parents[2]
 
 
 LIBRARY = {
-    "graph/labels": "",
-    "graph/shortest_paths": "",
-    "graph/graph": "twin or symmetr or components",
-    "kernels/amle_kernels": "",
-    "kernels/outcomes": "",
+    "graphs/labels": "",
+    "graphs/shortest_paths": "",
+    "graphs/graph": "twin or symmetr or components",
+    "fields/amle_kernels": "",
+    "replay/outcomes": "",
     "plans/plan": "not hub and not rounds_up",
     "plans/lifting": "not large",
     "certificates/certify": "naive or rounding",
     "certificates/intervals": "definition",
-    "extension/sweeps": "not first_field or 0.3-0.5",
-    "extension/envelopes": "",
-    "extension/harmonic": "not long_path and not maze",
-    "extension/amle_hostile": "followed or hangs or never_make",
-    "extension/principles": "maximum and Harmonic",
-    "extension/derivatives": "chains or adjoint or discontinuity",
+    "fields/sweeps": "not first_field or 0.3-0.5",
+    "fields/envelopes": "",
+    "fields/harmonic": "not long_path and not maze",
+    "fields/amle_hostile": "followed or hangs or never_make",
+    "fields/principles": "maximum and Harmonic",
+    "fields/derivatives": "chains or adjoint or discontinuity",
     "package/fuzz": "wild and (AMLE or Harmonic or PLaplacian)",
-    "chance/chance": "tried or biased or teleporter or rare or distance or labels or lucky",
+    "mdp/chance": "tried or biased or teleporter or rare or distance or labels or lucky",
     "replay/replay_counts": "(twin and not 40) or of_time or either_sign or whatever or jumps",
     "replay/replay_odds": "",
 }
@@ -54,8 +54,8 @@ def test_kernels_without_the_compiler(root: str, tests: dict[str, str]) -> None:
     """One process for the library and one for the study: each takes seconds to start."""
     paths, chosen = [], []
     for name, some in tests.items():
-        paths.append(f"{root}/{name.replace('/', '/test_')}.py")
-        file = f"{name.split('/')[1]}.py"
+        folder, _, file = f"{name}.py".rpartition("/")
+        paths.append(str(Path(root, folder, f"test_{file}")))
         chosen.append(f"({file} and ({some}))" if some else file)
     options = ["-q", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning"]
     options += ["--hypothesis-profile=few", "-k", " or ".join(chosen)]

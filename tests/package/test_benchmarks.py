@@ -18,7 +18,7 @@ from benchmarks.ours import measure
 from benchmarks.worlds import KINDS, LABELS, make_graph, make_labels
 
 import wayfield as wf
-from wayfield.fields.kernels.residuals import imbalance
+from wayfield.fields.kernels import imbalance
 
 
 @pytest.mark.parametrize("kind", KINDS)

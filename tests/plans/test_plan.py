@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 from walkers import cycle_of, follow, level_hops, moves
-from wayfield.plans.planning import PATIENCE
+from wayfield.plans.planning import WORK_LIMIT
 from worlds import any_fields, rows
 
 rules = st.sampled_from(["slope", "q"])
@@ -201,7 +201,7 @@ def test_learning_costs_at_most_the_start_value_and_the_raise(world) -> None:
     graph, values, goal = world
     values = [min(v, 10.0) for v in values]
     plan, lengths = wf.plan(graph, values, goal), rows(graph)
-    patience = PATIENCE * (graph.num_vertices + graph.num_arcs)
+    patience = WORK_LIMIT * (graph.num_vertices + graph.num_arcs)
     for start in np.flatnonzero(plan.reachable & ~plan.reached):
         rollout = plan.rollout(int(start), learn=True)
         if sum(len(lengths[int(x)]) for x in rollout.path[:-1]) > patience:
@@ -217,7 +217,7 @@ def test_learning_of_a_hopeless_field_ends_all_the_same() -> None:
     plan = wf.plan(path, [1e300] * 5 + [0.0] * 5, 0)
     rollout = plan.rollout(9, learn=True)
     assert rollout.outcome == wf.Outcome.REACHED
-    assert rollout.path.size <= PATIENCE * (10 + 18) + 10
+    assert rollout.path.size <= WORK_LIMIT * (10 + 18) + 10
     top = np.finfo(float).max
     assert wf.plan(path, [top] * 5 + [0.0] * 5, 0).rollout(9, learn=True).path[-1] == 0
 

@@ -20,13 +20,13 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 import wayfield as wf
-from wayfield import plots, travel
+from wayfield import plots
 from wayfield.checks import need
-from wayfield.plots import answer as _answer
-from wayfield.plots import field as _field
-from wayfield.plots import marks as _marks
+from wayfield.plots.answer import ROUTE
+from wayfield.plots.field import draw_edges, make_canvas, plane
+from wayfield.plots.marks import CYCLE_COLOURS, tints
 from wayfield.plots.places import spread
-from worlds import layouts, maze_problem, measured, streets
+from worlds import layouts, maze_problem
 
 mpl.use("Agg")
 
@@ -78,7 +78,7 @@ def test_failing_starts_are_tinted_by_their_cycle() -> None:
     values = np.array([0.0, 5, 3, 2, 3, 4, 3, 1, 2])
     plan = wf.plan(graph, values, 0)
     assert len(plan.cycles) == 2
-    tint = _marks.tints(plan)
+    tint = tints(plan)
     assert (tint[plan.reached] == 0).all()
     colours = [np.unique(tint[plan.basin == cycle], axis=0) for cycle in (0, 1)]
     assert [len(colour) for colour in colours] == [1, 1]
@@ -102,7 +102,7 @@ def test_arrows_are_thinned_and_tile_the_cells(refinement: int) -> None:
     (quiver,) = [c for c in figure.axes[0].collections if type(c).__name__ == "Quiver"]
     count = len(quiver.get_offsets())
     assert 100 <= count <= 800
-    steps = _field.make_canvas(figure.axes[0], graph, _field.plane(graph)).steps
+    steps = make_canvas(figure.axes[0], graph, plane(graph)).steps
     assert count + 1 >= graph.num_vertices // steps**2
 
 
@@ -284,8 +284,8 @@ def test_edges_leave_the_paper_bright(n: int, k: int, directed: bool) -> None:
     graph = near(n, k, directed)
     figure = Figure((4, 4), dpi=100)
     axes = figure.add_axes((0, 0, 1, 1))
-    canvas = _field.make_canvas(axes, graph, _field.plane(graph))
-    words = [entry.get_label() for entry in _field.draw_edges(canvas)]
+    canvas = make_canvas(axes, graph, plane(graph))
+    words = [entry.get_label() for entry in draw_edges(canvas)]
     axes.set(xlim=(0, 1), ylim=(0, 1))
     axes.set_axis_off()
     sampled = [word for word in words if word.startswith("edge")]
@@ -302,7 +302,7 @@ def test_discs_shrink_with_the_number_of_vertices_and_grow_with_the_figure() -> 
     def disc(n: int, side: float) -> float:
         graph = near(n, 3, directed=False)
         axes = Figure((side, side)).subplots()
-        return _field.make_canvas(axes, graph, _field.plane(graph)).disc
+        return make_canvas(axes, graph, plane(graph)).disc
 
     assert disc(20, 6) > disc(1500, 6) > disc(5000, 6)
     assert disc(1500, 12) > disc(1500, 6) > disc(1500, 3)
@@ -318,7 +318,7 @@ def test_failing_moves_of_a_graph_are_tinted() -> None:
     moving = np.arange(5) != 0
     failing = ~plan.reached[moving]
     assert failing.any()
-    tint = _marks.tints(plan)[moving]
+    tint = tints(plan)[moving]
     np.testing.assert_allclose(quiver.get_facecolors()[failing], tint[failing])
     assert legend(figure) == ["goal", "next state", "never arrives", "loop"]
 
@@ -408,41 +408,12 @@ def test_colour_bars_say_what_they_show() -> None:
 
 
 def test_no_loop_has_the_tint_of_a_route() -> None:
-    route = mpl.colors.to_rgb(_answer._ROUTE)
-    for colour in _marks.CYCLE_COLOURS:
+    route = mpl.colors.to_rgb(ROUTE)
+    for colour in CYCLE_COLOURS:
         away = np.abs(np.subtract(mpl.colors.to_rgb(colour), route)).max()
         assert away > 0.15, colour
-    page = (Path(plots.__file__).parents[1] / "web/page/palette.js").read_text(encoding="utf-8")
-    listed = ", ".join(f'"{colour}"' for colour in _marks.CYCLE_COLOURS)
+    page = (Path(plots.__file__).parents[1] / "explorer/page/palette.js").read_text(
+        encoding="utf-8"
+    )
+    listed = ", ".join(f'"{colour}"' for colour in CYCLE_COLOURS)
     assert f"LOOPS = [{listed}]" in page  # the explorer has the same tints
-
-
-def test_a_factor_that_all_edges_share_is_taken_out_of_the_colours() -> None:
-    ring = wf.Graph.from_edges(range(10), [*range(1, 10), 0])
-    slow = np.where(ring.tails + ring.indices == 5, 4.0, 2.0)
-    found = travel.mend(ring, wf.Labels([0, 5], [0.0, 5.0]), 0, travel.LeastChange())
-    figure = Figure()
-    plots.mended(replace(found, graph=replace(ring, lengths=slow)), ax=figure.subplots())
-    assert figure.axes[-1].get_ylabel() == "added cost beyond 2 times the given cost"
-    coloured = [each for each in figure.axes[0].collections if each.get_array() is not None]
-    assert coloured[0].get_array().tolist() == [2.0]  # one edge alone, by what it costs beyond
-
-
-def test_findings_are_drawn_as_what_they_are() -> None:
-    world, graph, false = streets(0, false=3)
-    slow = np.linalg.norm(world.positions - [8, 8], axis=1) < 4
-    costs = world.lengths * (1.0 + (slow[world.tails] + 0.0 + slow[world.indices]))
-    mended = travel.mend(graph, measured(replace(world, lengths=costs), 3, count=40), 0)
-    kinds = {each.kind for each in mended.findings if each.named}
-    assert kinds == {"false edge", "slow place"}
-    figure = Figure()
-    axes = plots.mended(mended, ax=figure.subplots())
-    lines = [each for each in axes.collections if hasattr(each, "get_segments")]
-    dashed = [each for each in lines if each.get_linestyle()[0][1]]
-    assert [len(each.get_segments()) for each in dashed] == [len(false)]
-    coloured = [each for each in lines if each.get_array() is not None]
-    places = [e.where for e in mended.findings if e.kind == "slow place" and e.named]
-    assert len(coloured[0].get_segments()) == np.unique(np.concatenate(places)).size // 2
-    words = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert "does not exist" in words
-    assert "as given" in words

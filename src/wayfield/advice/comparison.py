@@ -39,7 +39,7 @@ from ..fields.names import WORDS, method_word
 from ..graphs.graph import Graph, arc_slots, check_graph
 from ..graphs.labels import Labels, check_labels
 from ..graphs.shortest_paths import cost_to_go
-from ..plans.kernels.greedy import outcomes
+from ..plans.kernels import outcomes
 from ..plans.planning import Plan, plan
 from ..plans.sinks import drop_false_sinks
 from ..typing import BoolArray, FloatArray

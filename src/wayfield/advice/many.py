@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..checks import KeepsReadOnly, as_flag, as_vertex, frozen, plain
 from ..errors import InputError
 from ..fields import AMLE, Method, describe
-from ..fields.base import package
+from ..fields.extension import package
 from ..fields.many import Batch, Many, Request, listed, named
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels

@@ -85,9 +85,9 @@ from ..typing import BoolArray, FloatArray
 from ..words import percent
 from .gaps import Certificate
 
-POINTS, FIRST = 4, 0.4
+POINTS, FIRST_SHARE = 4, 0.4
 """Number of sets to test, and the share of the slices in the first of them."""
-ROUNDING = 1e-9
+NO_LOSS = 1e-9
 """Loss of a route, relative to its label, that counts as none."""
 SAMPLE_POINTS, SPARE = 8, 2.0
 """For a simple random sample: number of sets; and how many audits above the minimum the first set
@@ -226,7 +226,7 @@ class Audit(KeepsReadOnly):
         able = np.flatnonzero((1.0 - allowed) ** slices <= 1.0 - confidence)
         if not able.size:
             return 0
-        first = max(able[0] + 1, FIRST * m)
+        first = max(able[0] + 1, FIRST_SHARE * m)
         found = np.cumsum(wrong)
         for j in np.unique(np.round(np.linspace(first, m, POINTS)).astype(int)):
             k, rate = found[j - 1], allowed[j - 1]
@@ -403,7 +403,7 @@ def audit_decisions(
         under_way = under_way[np.isnan(known[plan.successor[x]])]
     cost[under_way], ends[under_way] = np.inf, -1
     labelled, errors = held_out.values[used], held_out.error + certificate.labels.error
-    slack = errors + ROUNDING * np.abs(labelled)
+    slack = errors + NO_LOSS * np.abs(labelled)
     difference = labelled - np.where(ends < 0, 0.0, known[ends])
     return found(
         states=frozen(states),

@@ -36,11 +36,11 @@ from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels, check_labels
 from ..numerics.csr import reverse_slots
 from ..numerics.shortest import dijkstra, shortest_tree
-from ..plans.kernels.walks import visit_counts
+from ..plans.kernels import visit_counts
 from ..typing import FloatArray, IntArray
 from ..words import against_text
 
-ROUNDING = 1e-12
+LABEL_ROUNDING = 1e-12
 """Differences below this share of the largest label are rounding."""
 
 
@@ -76,7 +76,7 @@ def envelopes(
     way, onward = np.full_like(slot, -1), slot >= 0
     way[onward] = into[slot[onward]]
     excess = -negative[graph.tails] - graph.lengths - upper[graph.indices]
-    noise = ROUNDING * max(np.abs(low).max(), np.abs(high).max())
+    noise = LABEL_ROUNDING * max(np.abs(low).max(), np.abs(high).max())
     excess[excess <= noise] = 0.0
     return Envelopes(upper, -negative, origin, way, excess)
 
@@ -216,7 +216,7 @@ def contradictions(graph: Graph, labels: Labels) -> Contradictions:
     order = np.lexsort((leaving, -excess, tails[leaving]))
     leaving, excess = leaving[order], excess[order]
     _, first = np.unique(tails[leaving], return_index=True)
-    first = first[excess[first] > ROUNDING * np.abs(values).max()]
+    first = first[excess[first] > LABEL_ROUNDING * np.abs(values).max()]
     first = first[np.argsort(-excess[first], kind="stable")]
     leaving, excess = leaving[first], excess[first]
     entered = graph.indices[leaving]
@@ -229,7 +229,7 @@ def contradictions(graph: Graph, labels: Labels) -> Contradictions:
     distance, _ = dijkstra(graph.reverse_arcs, vertices[[goal]], values[[goal]], 1.0)
     over = distance[vertices] - values - 2.0 * labels.error
     over[goal] = 0.0
-    below = np.flatnonzero(over > ROUNDING * np.abs(values).max())
+    below = np.flatnonzero(over > LABEL_ROUNDING * np.abs(values).max())
     below = below[np.argsort(-over[below], kind="stable")]
 
     return Contradictions(

@@ -68,14 +68,12 @@ from ..errors import InputError
 from ..graphs.graph import Graph, are_exact, check_graph
 from ..graphs.labels import Labels, check_labels
 from ..numerics.csr import Arcs
+from ..numerics.doubledouble import EPSILON
 from ..numerics.shortest import cone, sweep_cones
 from ..plans.planning import Plan
 from ..typing import BoolArray, FloatArray, IntArray
 from ..words import percent
 from .kernels import proved_moves
-
-EPSILON = 2.0**-52
-"""Sums are raised by this share of themselves, so that they are no less than the exact sums."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,7 +7,7 @@ import sys
 from functools import cache
 from importlib.metadata import entry_points
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,6 +27,10 @@ FAILED, BAD_INPUT, STOPPED = 1, 2, 130
 
 _OF_THE_STUDY = ("reproduce", "study", "report")
 """Commands of the distribution wayfield-study."""
+_NO_STUDY = (
+    "is a command of wayfield-study, which is not installed: run `make reproduce` in a clone of "
+    "the repository, or `pip install ./study` there"
+)
 _EPILOG = """\
 [bold]Examples[/]
 
@@ -144,30 +148,22 @@ add_command(app, doctor, INSTALLATION)
 def _register_others() -> None:
     """Add the commands that other packages register by entry point, once.
 
-    If one is not there or cannot be loaded, all others work all the same.
+    One that is not there or cannot be loaded says so when it is called; all others work.
     """
-    loaded, broken = set(), []
+    lacking = dict.fromkeys(_OF_THE_STUDY, _NO_STUDY)
     for entry in entry_points(group="wayfield.commands"):
+        commands = _OF_THE_STUDY if entry.name == "study" else (entry.name,)
+        why = ""
         try:
             entry.load()(app)
-            loaded.add(entry.name)
         except (ImportError, AttributeError) as error:  # of another version, or cut off
-            broken.append(f"{entry.name} cannot be loaded: {error}")
-    if "study" in loaded:
-        return
+            why = f"cannot be loaded: {error}"
+        lacking |= dict.fromkeys(commands, why)
 
     def explain(context: typer.Context) -> None:
-        """Explain how to install the studies."""
-        raise WayfieldError(
-            "; ".join(
-                [
-                    f"wayfield {context.info_name} is a command of wayfield-study, which is not "
-                    "installed: run `make reproduce` in a clone of the repository, or "
-                    "`pip install ./study` there",
-                    *broken,
-                ]
-            )
-        )
+        raise WayfieldError(f"wayfield {context.info_name} {lacking[str(context.info_name)]}")
 
-    for name in _OF_THE_STUDY:
-        app.command(name, hidden=True, context_settings=_ANY_ARGUMENTS)(explain)
+    settings: Any = {"hidden": True, "add_help_option": False}
+    for name, why in lacking.items():
+        if why:
+            app.command(name, context_settings=_ANY_ARGUMENTS, **settings)(explain)

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 
@@ -79,33 +78,30 @@ def say(console: Console, text: str) -> None:
     console.print(printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
+class Announcement:
+    """Print one line once compiling takes longer than a moment, whichever step needs a kernel."""
+
+    since, done = inf, False
+
+    def __call__(self) -> None:
+        """Note that a kernel is about to be compiled."""
+        now = time.monotonic()
+        self.since = min(self.since, now)
+        if not self.done and now - self.since >= SLOW:
+            from ..numerics.compiled import shortfall
+
+            self.done, lost = True, shortfall()
+            kept = f"{lost}; NUMBA_CACHE_DIR=FOLDER names a place for them" if lost else ""
+            say(notes(), f"compiling kernels: a minute or two, {kept or 'once only'} …")
+
+
 @cache
-def announce_compiling() -> Any:
-    """Print one line once compiling takes longer than a moment, whichever step needs a kernel.
-
-    This holds for the rest of the process. Returns the listener that Numba notifies.
-    """
-    from ..numerics.jit import shortfall
-
-    event: Any = import_module("numba.core.event")
-
-    class Announcement(event.Listener):  # type: ignore[misc]
-        since, done = inf, False
-
-        def on_start(self, _: Any) -> None:
-            now = time.monotonic()
-            self.since = min(self.since, now)
-            if not self.done and now - self.since >= SLOW:
-                self.done = True
-                lost = shortfall()
-                kept = f"{lost}; NUMBA_CACHE_DIR=FOLDER names a place for them" if lost else ""
-                say(notes(), f"compiling kernels: a minute or two, {kept or 'once only'} …")
-
-        def on_end(self, _: Any) -> None:
-            pass
+def announce_compiling() -> Announcement:
+    """Announce compiling for the rest of the process."""
+    from ..numerics.jit import on_compiling
 
     announcement = Announcement()
-    event.register("numba:compile", announcement)
+    on_compiling.append(announcement)
     return announcement
 
 

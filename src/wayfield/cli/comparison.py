@@ -18,6 +18,7 @@ from .options import METHODS, Goal, Json, NumFolds, Reading, check_direction, wi
 from .output import print_json, show
 
 if TYPE_CHECKING:
+    from ..advice.comparison import MethodScore
     from ..fields import Method
 
 HELP = f"May be given again. {METHODS}"
@@ -88,7 +89,8 @@ def compare(
         for each in chosen:
             check_direction(graph.directed, each)
         stages.begin("loading the kernels")  # so that this is not timed
-        warm_up(chosen or default_methods(graph.directed), graph.directed)
+        size = graph.num_vertices + graph.num_arcs
+        warm_up(chosen or default_methods(graph.directed), graph.directed, size)
 
         def progress(field: str) -> None:
             stages.begin(f"comparing: {field}")
@@ -98,11 +100,15 @@ def compare(
             folds=folds, time_limit=time_limit, progress=progress,
         )  # fmt: skip
 
+    words = [str(word) for word in (edges, labels, "--goal", goal) if word is not None]
+
     def spelt(text: str) -> str:
         return in_flags(text, reading.length_unit, words)
 
-    words = [str(word) for word in (edges, labels, "--goal", goal) if word is not None]
-    scores = tuple(replace(score, name=spelt(score.name)) for score in found.scores)
+    def named(score: MethodScore) -> str:
+        return spelt(score.name).removeprefix("--method ")  # the column is called method
+
+    scores = tuple(replace(score, name=named(score)) for score in found.scores)
     remarks = list(map(spelt, found.remarks))
     if json_wanted:
         facts: dict[str, Any] = {
@@ -125,7 +131,7 @@ def compare(
                 for score in scores
             ],
             "per_graph_distance": found.factor,
-            "choose": spelt(found.choice.name),
+            "choose": named(found.choice),
             "verdict": spelt(found.verdict),
             "remarks": remarks,
         }

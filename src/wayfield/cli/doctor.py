@@ -21,7 +21,6 @@ import typer
 from rich.console import Console
 
 from .. import __version__
-from ..checks import how_to_install
 from ..words import number_of
 from .common import Stages
 from .options import Json
@@ -75,9 +74,10 @@ def _diagnoses() -> Iterator[Diagnosis]:
 
     import numba
 
+    from ..checks import how_to_install
     from ..fields import PLaplacian
-    from ..numerics.jit import shortfall
-    from ..plans.kernels.greedy import first_moves
+    from ..numerics.compiled import shortfall
+    from ..plans.kernels import first_moves
     from .warmup import COMMON, warm_up
 
     # versions
@@ -113,7 +113,7 @@ def _diagnoses() -> Iterator[Diagnosis]:
             yield Diagnosis("kernels", None, shortfall())
         else:
             compiled: Any = first_moves
-            folder = Path(compiled.stats.cache_path)
+            folder = Path(compiled.dispatcher.stats.cache_path)
             count = len(list(folder.glob("*.nbc")))
             yield Diagnosis("kernels", True, f"{count} compiled; in {folder}")
         threads = f"{numba.get_num_threads()} of {os.cpu_count()} processors"

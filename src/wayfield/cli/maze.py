@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from ..checks import need
 from ..errors import InputError
 from .common import Stages, read_layout
 from .options import METHODS, Force, Json, LabelFraction, Solving, check_direction, with_options
@@ -58,12 +57,11 @@ def maze(
     Example: wayfield maze medium --method harmonic --label-fraction 0.02
     """
     from .. import grid_graph, sample_labels
-    from ..checks import as_vertex, as_whole
+    from ..checks import as_vertex, as_whole, need
     from ..fields.names import parse_method
     from ..graphs.labels import Labels
     from ..graphs.tables import Outbox, check_outputs
     from .terminal import picture as drawn
-    from .warmup import warm_up
 
     chosen = parse_method(method)
     layout = read_layout(name)
@@ -82,8 +80,6 @@ def maze(
     sample = sample_labels(graph, goal, label_fraction, seed)
     labels = Labels(sample.vertices, sample.values, solving.error)
     with Stages() as stages:
-        stages.begin("loading the kernels")
-        warm_up([chosen], layout.directed, graph.num_vertices + graph.num_arcs)
         stages.begin("extending, planning, certifying")
         answer, facts = solving.solve(graph, labels, goal, chosen)
     about = {"maze": layout.name, "refinement": refinement, "seed": seed}

@@ -16,7 +16,6 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import __version__
-from ..checks import missing, need
 from ..errors import InputError, Message
 from .common import UNSEEN, in_flags, printable
 
@@ -194,6 +193,7 @@ def route_columns(answer: Answer, names: Names, starts: tuple[int, ...]) -> dict
 
 def why_not_drawn(graph: Graph) -> str | None:
     """Return why a graph cannot be drawn, or None if it can."""
+    from ..checks import missing
     from ..plots.answer import MOST_PLACED, has_places
 
     if not has_places(graph) and graph.num_vertices > MOST_PLACED:
@@ -204,6 +204,8 @@ def why_not_drawn(graph: Graph) -> str | None:
 @contextmanager
 def picture(path: Path) -> Iterator[Any]:
     """Open axes to draw on, and save them to a file."""
+    from ..checks import need
+
     figure = need("matplotlib.figure", "plots").Figure((8, 6), layout="constrained", dpi=150)
     yield figure.subplots()
     with warnings.catch_warnings():  # letters that the font lacks are drawn as boxes

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from ..checks import missing
 from ..errors import InputError
 from .common import Stages, in_flags
 from .inputs import Source
@@ -103,12 +102,12 @@ def plan(
     import numpy as np
 
     from ..advice.units import above_goal, unit_question
+    from ..checks import missing
     from ..fields import AMLE
     from ..fields.names import parse_method
     from ..graphs.shortest_paths import cost_to_go
     from ..graphs.tables import Outbox, write_table
     from ..numerics.proof_file import check_path
-    from .warmup import warm_up
 
     # 1. options that exclude each other, and files that must be kept
     if labels is None:
@@ -127,13 +126,11 @@ def plan(
         check_results(out, _FILES, (edges, labels, positions), force, "" if start else "routes.csv")
     source = Source(edges, labels, goal, positions, reading)
     with Stages() as stages:
-        # 2. read, and load the kernels
+        # 2. read
         given = source.read(stages, solving.error)
         graph, known, target = given.graph, given.labels, given.goal
         starts = tuple(given.names.index(name, "--start ") for name in start or ())
         check_direction(graph.directed, chosen)
-        stages.begin("loading the kernels")
-        warm_up([chosen], graph.directed, graph.num_vertices + graph.num_arcs)
         if not json_wanted:
             with stages.aside():
                 show(given.said, Console())

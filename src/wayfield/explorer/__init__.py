@@ -1,5 +1,10 @@
 """The explorer: a page in the browser and a widget in notebooks. See ``wayfield explore``."""
 
-from .notebook import explore
+from typing import TYPE_CHECKING
 
-__all__ = ["explore"]
+from .. import load_on_use
+
+if TYPE_CHECKING:
+    from .notebook import explore as explore
+
+__getattr__, __dir__, __all__ = load_on_use(__name__)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from ..checks import need
 from ..cli.common import Stages, read_layout, say
 from ..cli.inputs import Source
 from ..cli.options import Directed, Goal, LabelFraction, Places, Reading, add_command
@@ -64,6 +63,8 @@ def explore(
 
     Example: wayfield explore roads.csv known.csv --goal Bern
     """
+    from ..checks import need
+
     need("starlette", "web")
     need("uvicorn", "web")
     import threading

@@ -11,19 +11,19 @@ from .. import load_on_use
 if TYPE_CHECKING:
     from ..numerics.deadline import time_limit as time_limit
     from .amle.method import AMLE as AMLE
-    from .base import Extension as Extension
     from .base import Method as Method
     from .base import Problem as Problem
     from .base import Solution as Solution
     from .base import Status as Status
-    from .base import check_field as check_field
-    from .base import describe as describe
-    from .base import extend as extend
     from .derivatives import Gradient as Gradient
     from .derivatives import Influence as Influence
     from .envelopes import McShane as McShane
     from .envelopes import NearestLabel as NearestLabel
     from .envelopes import Whitney as Whitney
+    from .extension import Extension as Extension
+    from .extension import check_field as check_field
+    from .extension import describe as describe
+    from .extension import extend as extend
     from .harmonic import Harmonic as Harmonic
     from .many import extend_many as extend_many
     from .plaplacian import PLaplacian as PLaplacian

@@ -6,10 +6,10 @@ Equation
 Boundary condition
     u equals the label at every labelled vertex. A component without a label has no extension.
 Method
-    A sparse solver, direct or iterative (`_linear`), then iterative refinement: u is held as
+    A sparse solver, direct or iterative (`linear`), then iterative refinement: u is held as
     an unevaluated sum of two doubles whose residual is evaluated, with a bound on its rounding
-    error, to about 30 digits (`kernels.harmonic.balance`). The labels are centred and scaled
-    first, exactly (`extension._scaling`), so that an offset or a unit of theirs costs nothing.
+    error, to about 30 digits (`kernels.balance`). The labels are centred and scaled
+    first, exactly (`scaling`), so that an offset or a unit of theirs costs nothing.
 Stopping rule
     The update residual τ = max_x |u_x − weighted mean of its neighbours| falls below 2⁻⁹⁰ of the
     label range, or no longer falls by a factor of 4.
@@ -42,27 +42,28 @@ import numpy as np
 from ..graphs.graph import Graph
 from ..graphs.labels import Labels
 from ..numerics.deadline import check_time
-from ..numerics.doubledouble import Pair
+from ..numerics.doubledouble import Pair, corrected
 from ..typing import FloatArray, IntArray
+from .adjoint import Adjoint, adjoint_of
 from .base import Problem, Shared, Solution, Status
-from .evidence import Enclosed
-from .kernels.harmonic import balance
-from .kernels.residuals import corrected
+from .derivatives import Direction
+from .kernels import balance
 from .linear import SOLVES, Interior, LinearSolver, symmetric_solver
+from .proof import Enclosed
 from .scaling import Scaled
 
-FINE = 2.0**-90
+CONVERGED_UPDATE = 2.0**-90
 """Update residual, relative to the label range, at which refinement has nothing left to gain."""
-COARSE = 2.0**-50
+STALLED_UPDATE = 2.0**-50
 """Update residual, relative to the label range, above which a field without bracket has stalled."""
 LONGEST = 1e150
 """Cap on hitting times, which overflow where lengths are hundreds of orders apart."""
-UNDERFLOW = 1e-200
+UPDATE_UNDERFLOW = 1e-200
 """More than underflow can add to an update residual, for lengths up to 1e100."""
 NEGLIGIBLE = 2.0**-80
 """A value below this share of the label range is returned as 0."""
 MAX_SOLVES = 8
-MAX_WIDENINGS = 12
+MOST_WIDENINGS = 12
 BLOCK = 16
 """Goals solved together; fixed, so that results do not depend on the number of workers."""
 MAX_EXTRA = 8
@@ -109,6 +110,10 @@ class Harmonic:
             return None
         solve = partial(solve_block, system, bracket=self.bracket)
         return Shared(solve, partial(system.prepare, self.bracket), BLOCK)
+
+    def linearised(self, problem: Problem, at: Solution, toward: Direction | None) -> Adjoint:
+        """Return the adjoint equation, ready for solving."""
+        return adjoint_of(problem, at, toward, self.solve, 2.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +190,7 @@ class Task:
     @property
     def fine(self) -> float:
         """Update residual at which refinement has nothing left to gain."""
-        return FINE * self.scaled.size
+        return CONVERGED_UPDATE * self.scaled.size
 
 
 def solve_block(system: System, problems: Sequence[Problem], bracket: bool) -> list[Solution]:
@@ -253,7 +258,7 @@ def conclude(system: System, task: Task, wanted: bool) -> Solution:
     if wanted:
         bracket, evidence = verified_bracket(system, task)
         status = Status.UNVERIFIED if bracket is None else Status.CONVERGED
-    elif task.tau > COARSE * scaled.span + UNDERFLOW:
+    elif task.tau > STALLED_UPDATE * scaled.span + UPDATE_UNDERFLOW:
         status = Status.STALLED
     values = scaled.values(task.field)
     negligible = np.abs(values) <= NEGLIGIBLE * scaled.scale * scaled.size
@@ -274,7 +279,7 @@ def verified_bracket(
         return None, None
     with np.errstate(over="ignore"):  # an overflow encloses nothing
         shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
-        for _ in range(MAX_WIDENINGS):
+        for _ in range(MOST_WIDENINGS):
             if system.encloses(task.field, task.pinned, shift):
                 below, above = Pair(high, low - shift), Pair(high, low + shift)
                 bracket = scaled.values(below, -1), scaled.values(above, +1)

@@ -1,7 +1,7 @@
 """Many label sets on one graph: common work is done once, the rest in parallel.
 
 Threads do the work, since kernels and factorisations release Python's lock; or any executor does
-(`_workers.dispatch`). A method that can share work between problems has a `share`: the common part,
+(`workers.dispatch`). A method that can share work between problems has a `share`: the common part,
 and how many problems are solved together. Neither depends on the workers, so results do not either.
 """
 
@@ -26,7 +26,6 @@ from ..numerics.deadline import TimeLeft, check_time
 from ..numerics.workers import dispatch
 from ..typing import FloatArray
 from .base import (
-    Extension,
     Method,
     Problem,
     Shared,
@@ -35,10 +34,10 @@ from .base import (
     correcting,
     make_problem,
     one_by_one,
-    package,
     with_prior,
     without_prior,
 )
+from .extension import Extension, package
 
 Unreachable = Literal["error", "nan"]
 Item = TypeVar("Item")

@@ -1,6 +1,6 @@
 """Newton's method and the verified bracket for the normalised p-Laplace equation.
 
-See `plaplacian` for the mathematics. Fields are centred and scaled (`_scaling`), and stored as
+See `plaplacian` for the mathematics. Fields are centred and scaled (`scaling`), and stored as
 unevaluated sums of two doubles.
 """
 
@@ -15,14 +15,13 @@ from scipy.sparse.csgraph import connected_components
 
 from ..graphs.graph import Graph
 from ..numerics.deadline import check_time
-from ..numerics.doubledouble import Pair
+from ..numerics.doubledouble import Pair, corrected
 from ..typing import BoolArray, FloatArray, IntArray
 from .base import Status
-from .kernels.plaplacian import Rows, jacobian, residual, sweep, update_residual, violations
-from .kernels.residuals import corrected
+from .kernels import JacobianRows, jacobian, residual, sweep, update_residual, violations
 from .linear import Interior, LinearSolver, general_solver
 
-ROUNDING = 2.0**-50
+F_ROUNDING = 2.0**-50
 """Rounding error of F is at most this share of the two sums that F subtracts."""
 MARGIN = 2.0**-47
 """The sign of F is certain if F exceeds this share of the two sums."""
@@ -30,11 +29,11 @@ START_NOISE = 2.0**-48
 """Noise in the differences of a starting field in doubles, relative to the label range."""
 STEP_NOISE = 2.0**-44
 """Noise in the differences that a step leaves behind, relative to its largest entry."""
-FAINT = 2.0**-80
+LEAST_NOISE = 2.0**-80
 """Least noise that is assumed, as a share of the label range."""
 CLOSE = 2.0**-53
 """A vertex is solved with its neighbours held fixed to this share of the label range."""
-FLAT = 1024.0
+PLATEAU = 1024.0
 """Slopes up to this multiple of the noise count as a plateau at first."""
 SHORTEST_STEP = 1e-4
 """Newton's direction has failed if no step longer than this share of it descends."""
@@ -42,7 +41,7 @@ CHORD = 0.25
 """Another chord step follows only if the last one reduced the residual to this share."""
 ASTRAY = 16.0
 """Candidates for a bound may exceed the label range up to this multiple of it."""
-MAX_WIDENINGS = 20
+MOST_BOUND_ATTEMPTS = 20
 BOUND_STEPS = 1
 """Further steps towards a bound before τ grows."""
 
@@ -88,7 +87,7 @@ class Equation:
 
     def at(self, u: Pair, target: FloatArray | None = None, noise: float = 0.0) -> Iterate:
         """Evaluate F(u) − target."""
-        faint = max(noise, FAINT * self.span) / self.shortest
+        faint = max(noise, LEAST_NOISE * self.span) / self.shortest
         value, size = residual(self.interior.graph.arcs, self.interior.vertices, u, self.q, faint)
         excess = value if target is None else value - target
         return Iterate(u, excess, size, excess / (size + self.gentle), faint)
@@ -98,7 +97,7 @@ class Equation:
         if now.fresh is not None:
             return now.fresh
         check_time()
-        rows = Rows(self.interior.vertices, self.interior.indptr, self.interior.slot)
+        rows = JacobianRows(self.interior.vertices, self.interior.indptr, self.interior.slot)
         data = jacobian(self.interior.graph.arcs, rows, now.u, self.q, now.faint)
         self.factorisations += 1
         now.fresh = general_solver(self.interior, data)
@@ -210,8 +209,8 @@ def polish(equation: Equation, now: Iterate, cap: int) -> Iterate:
     factorisation, then with a fresh one each.
     """
     fresh = False
-    faint = FAINT * equation.span / equation.shortest
-    while now.imbalance(faint) > ROUNDING and now.status is Status.CONVERGED:
+    faint = LEAST_NOISE * equation.span / equation.shortest
+    while now.imbalance(faint) > F_ROUNDING and now.status is Status.CONVERGED:
         if now.solver is None or fresh:
             if now.steps >= cap:
                 break
@@ -259,7 +258,9 @@ def chord_steps(equation: Equation, now: Iterate) -> Iterate:
     return now
 
 
-def levelled(equation: Equation, solved: Iterate, u: Pair, side: int, flat: float = FLAT) -> Pair:
+def levelled(
+    equation: Equation, solved: Iterate, u: Pair, side: int, flat: float = PLATEAU
+) -> Pair:
     """Return u with each plateau as high as its highest rim (side +1) or its lowest (-1).
 
     A plateau is where slopes of the solution are at most `flat` times what noise can make. Being
@@ -302,7 +303,7 @@ def verified_bound(equation: Equation, solved: Iterate, side: int) -> Pair | Non
     a candidate fails, first τ and then the threshold of a plateau grows, until one passes.
     """
     tau = 1.5 * np.abs(solved.residual) + MARGIN * solved.size
-    for attempt in range(MAX_WIDENINGS):
+    for attempt in range(MOST_BOUND_ATTEMPTS):
         at_hand = solved.solver if attempt == 0 else None
         solver = at_hand or equation.linearised(solved)
         target = -side * tau
@@ -314,7 +315,7 @@ def verified_bound(equation: Equation, solved: Iterate, side: int) -> Pair | Non
             failed = equation.violations(now.u, side)
             if not failed.any():
                 return now.u
-            level = levelled(equation, solved, now.u, side, FLAT ** max(1, attempt - 1))
+            level = levelled(equation, solved, now.u, side, PLATEAU ** max(1, attempt - 1))
             if level is not now.u and not equation.violations(level, side).any():
                 return level
             # a second chord step that fails too has moved noise: τ is chosen by the first

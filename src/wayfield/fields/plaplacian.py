@@ -17,7 +17,7 @@ Method
     until the residual falls; where Newton's direction fails, nonlinear Gauss–Seidel sweeps follow.
     Ordering and pattern of the Jacobian are fixed once, and a factorisation is reused for chord
     steps as long as they contract. Where the graph would fill in, Newton's equation is solved by
-    iteration to four digits (`_linear`); neither proof nor accuracy of the result depend on it.
+    iteration to four digits (`linear`); neither proof nor accuracy of the result depend on it.
 Stopping rule
     max |F| at most a tenth of the tolerance, relative to M + (label range / longest edge), then as
     far as steps come cheap. Converged means: at most the tolerance, and the bracket verified.
@@ -26,7 +26,7 @@ Guarantee
     Σ_down s^{p−1} at every free vertex lies below the extension, the reverse above. Candidates
     solve F = ±τ, by a chord step from u and, if need be, Newton's method, and are constant on
     plateaus; the sign is then verified at every vertex with an a-priori bound on all rounding
-    (`kernels.plaplacian.violations`), and the bracket is rounded outward.
+    (`kernels.violations`), and the bracket is rounded outward.
 Duality gap
     ``details["gap"]``, reported because the literature certifies solvers by it. For a flow f on the
     edges without sources at the free vertices, summation by parts and Hölder's inequality bound
@@ -60,12 +60,14 @@ from ..graphs.graph import Graph
 from ..graphs.labels import Labels
 from ..numerics.doubledouble import Pair
 from ..typing import FloatArray
+from .adjoint import Adjoint, adjoint_of
 from .amle.method import AMLE
 from .base import Problem, Shared, Solution, Status, one_by_one
-from .evidence import Enclosed
+from .derivatives import Direction
 from .harmonic import Harmonic, System, shared_system, solve_block
 from .linear import Direct, Interior
 from .newton import Equation, Iterate, levelled, newton, polish, verified_bound
+from .proof import Enclosed
 from .scaling import Scaled
 
 LIMIT = Option("method", "amle", python="AMLE()")
@@ -150,6 +152,10 @@ class PLaplacian:
             return None
         solve = partial(one_by_one, partial(self.solve_on, system))
         return Shared(solve, partial(system.prepare, bracket=False))
+
+    def linearised(self, problem: Problem, at: Solution, toward: Direction | None) -> Adjoint:
+        """Return the equation linearised at a solution, ready for solving with its transpose."""
+        return adjoint_of(problem, at, toward, self.solve, float(self.p))
 
     def solve_on(self, system: System, problem: Problem) -> Solution:
         """Extend the labels of a problem whose free vertices are among the system's."""

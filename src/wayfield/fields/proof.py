@@ -1,11 +1,11 @@
 """Proofs of brackets: the solver keeps its evidence, and a proof is made from it on request.
 
-A solver passes on its `Evidence` in its own units, which takes no time. `Extension.proof` turns it
-into a `Proof`: all that `wayfield_verify` needs to prove the bracket again. It holds the equation,
-the set of vertices where it holds, and there either
+A solver passes on its evidence (`HasProof`) in its own units, which takes no time. `proof_of` turns
+it into a `BracketProof`: all that `wayfield_verify` needs to prove the bracket again. It holds the
+equation, the set of vertices where it holds, and there either
 
-- **barriers**: a sub- and a supersolution with the labels between them, each an unevaluated sum
-  offset + 2^exponent · (base + high + low). The exact field lies between them, by comparison;
+- **barriers**: a sub- and a supersolution with the labels between them (`scaling.Enclosure`). The
+  exact field lies between them, by comparison;
 - or the **exact** values, where ties had to be decided in rationals: both barriers in one.
 
 `field_sections` writes it. The page ``docs/proofs.md`` has the theorems, their proofs and the file
@@ -18,7 +18,7 @@ import struct
 from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -27,35 +27,35 @@ from ..numerics import proof_file
 from ..numerics.doubledouble import Pair
 from ..numerics.proof_file import Section
 from ..typing import BoolArray, FloatArray
-from .base import Extension, Problem, bound_plus_prior
+from .base import Problem, bound_plus_prior
+from .scaling import Enclosure, Scaled
 
-Fill: TypeAlias = Literal["cost", "flat"]
+if TYPE_CHECKING:
+    from .extension import Extension
+
+FillRule: TypeAlias = Literal["cost", "flat"]
 
 FILLS = (None, "cost", "flat")
 """Ways to fill, in the order of their numbers in a file."""
 
 
-@dataclass(frozen=True, eq=False)
-class Barriers:
-    """A subsolution and a supersolution, (n,) each; 0 where they are not needed."""
+class HasProof(Protocol):
+    """What a solver keeps for the proof of its bracket, in its own units."""
 
-    offset: float
-    exponent: int
-    below: Pair
-    above: Pair
-    base: FloatArray | None = None
-    """Common to both; 0 if None. With a base the low parts are single precision."""
+    def proof(self, problem: Problem) -> BracketProof | None:
+        """Return the proof of the bracket of this problem; None if it cannot be written down."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
-class Proof:
+class BracketProof:
     """The proof of a bracket.
 
     Attributes
     ----------
     p : float
         The equation: 2 for the harmonic extension, inf for the AMLE.
-    reasons : Barriers or list of Fraction
+    reasons : Enclosure or list of Fraction
         Barriers, or the exact values of the fixed vertices in ascending order.
     fixed : (n,) bool array or None
         The labels and the vertices that the AMLE fixes; None if nothing is filled.
@@ -66,18 +66,40 @@ class Proof:
     """
 
     p: float
-    reasons: Barriers | list[Fraction]
+    reasons: Enclosure | list[Fraction]
     fixed: BoolArray | None = None
-    fill: Fill | None = None
+    fill: FillRule | None = None
     bounds: tuple[FloatArray, FloatArray] | None = None
 
 
-class Evidence(Protocol):
-    """What a solver keeps for the proof of its bracket, in its own units."""
+@dataclass(frozen=True, eq=False)
+class Enclosed:
+    """A sub- and a supersolution of the p-Laplacian's equation, for centred labels."""
 
-    def proof(self, problem: Problem) -> Proof | None:
-        """Return the proof of the bracket of this problem; None if it cannot be written down."""
-        ...
+    p: float
+    below: Pair
+    above: Pair
+
+    def proof(self, problem: Problem) -> BracketProof | None:
+        """Return both solutions unchanged; None if the labels are too far apart to store."""
+        scaled = Scaled.centred(problem)
+        if not scaled.keeps_labels:
+            return None
+        return BracketProof(self.p, scaled.barriers(self.below, self.above))
+
+
+def proof_of(field: Extension) -> BracketProof:
+    """Return the proof of a field's bracket; raise `InputError` if there is none."""
+    known = field.graph is not None and field.labels is not None
+    if field.evidence is None or field.lower is None or field.upper is None or not known:
+        raise InputError(
+            f"{type(field.method).__name__} has no verified bracket here: proofs are for AMLE, "
+            "Harmonic and PLaplacian with a bracket"
+        )
+    found = field.evidence.proof(field.problem())
+    if found is None:
+        raise InputError("the bracket of this field cannot be written as a proof")
+    return found
 
 
 def field_sections(field: Extension, names: Collection[object] | bool = False) -> list[Section]:
@@ -85,7 +107,7 @@ def field_sections(field: Extension, names: Collection[object] | bool = False) -
 
     `names` are those of the vertices: a list, True for the graph's own, or False for none.
     """
-    proof = field.proof()
+    proof = proof_of(field)
     graph, labels, prior = field.graph, field.labels, field.prior
     lower, upper = field.lower, field.upper
     assert graph is not None
@@ -135,7 +157,7 @@ def field_sections(field: Extension, names: Collection[object] | bool = False) -
     if proof.fixed is not None:
         sections.append(proof_file.bits("fixd", proof.fixed))
     barriers = proof.reasons
-    if not isinstance(barriers, Barriers):
+    if not isinstance(barriers, Enclosure):
         parts = []  # numerators and denominators, each after its number of bytes
         for number in barriers:
             top, bottom = number.as_integer_ratio()

@@ -10,7 +10,7 @@ power of two moves no digit. The largest |v| of a label lies in [1/2, 1).
 
 Only what is more than 300 decimal places below the largest label can be lost. By the comparison
 principle the extension moves no further than the labels do, and bounds are rounded outward by more
-than that (`kernels.fields.TINY`).
+than that (`doubledouble.UNDERFLOW`).
 """
 
 from __future__ import annotations
@@ -22,14 +22,28 @@ from typing import Self
 import numpy as np
 
 from ..graphs.labels import Labels
-from ..numerics.doubledouble import Pair
+from ..numerics.doubledouble import Pair, beyond, corrected, enclose, rounded
 from ..typing import FloatArray
 from .base import Problem
-from .kernels.residuals import beyond, corrected, enclose, held_by, rounded
-from .proof import Barriers
+from .kernels import held_by
 
 SMALLEST_EXPONENT = -900
 """Below this exponent a field next to 0 would underflow on the way back."""
+
+
+@dataclass(frozen=True, eq=False)
+class Enclosure:
+    """Barriers: a subsolution and a supersolution, (n,) each; 0 where they are not needed.
+
+    Each is the unevaluated sum offset + 2^exponent · (base + high + low).
+    """
+
+    offset: float
+    exponent: int
+    below: Pair
+    above: Pair
+    base: FloatArray | None = None
+    """Common to both; 0 if None. With a base the low parts are single precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +134,7 @@ class Scaled:
         values, lower, upper = map(self._settled, result)
         return values, lower, upper
 
-    def barriers(self, below: Pair, above: Pair, base: FloatArray | None = None) -> Barriers:
+    def barriers(self, below: Pair, above: Pair, base: FloatArray | None = None) -> Enclosure:
         """Return a sub- and a supersolution that stay within the labels and agree with them.
 
         As `_settled` does with bounds. They stay sub- and supersolutions: the larger of two
@@ -136,9 +150,9 @@ class Scaled:
         fixed = self.field, problem.labelled, absent, problem.graph.components
         below = Pair(*held_by(*fixed, least, start, below, -1))
         above = Pair(*held_by(*fixed, largest, start, above, +1))
-        return Barriers(self.offset, self.exponent, below, above, base)
+        return Enclosure(self.offset, self.exponent, below, above, base)
 
-    def around(self, barriers: Barriers) -> tuple[FloatArray, FloatArray]:
+    def around(self, barriers: Enclosure) -> tuple[FloatArray, FloatArray]:
         """Return the doubles next below the lower barrier and next above the upper one."""
         assert barriers.base is not None
         lower = beyond(barriers.base, barriers.below, self.scale, self.offset, -1)

@@ -22,7 +22,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from ..checks import (
     MOST_VERTICES,
@@ -372,6 +371,8 @@ class Graph:
         """
         if not self.directed:
             return self.components
+        from scipy.sparse.csgraph import connected_components  # slow to import, rarely needed
+
         _, component = connected_components(self.to_scipy(), connection="strong")
         _, lowest, number = np.unique(component, return_index=True, return_inverse=True)
         return frozen(np.argsort(np.argsort(lowest))[number].astype(np.int32))

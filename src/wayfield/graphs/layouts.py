@@ -40,7 +40,7 @@ Cell = tuple[int, int]
 """Row and column."""
 
 WALL = "#"
-FREE = ".O SRGC"
+FREE_CELLS = ".O SRGC"
 COSTS = "123456789"
 ARROWS = "^v<>"
 
@@ -173,11 +173,11 @@ class Layout:
                     "(counted from 0)"
                 )
             for column, cell in enumerate(row):
-                if cell not in WALL + FREE + COSTS + ARROWS:
+                if cell not in WALL + FREE_CELLS + COSTS + ARROWS:
                     raise InputError(
                         f"unknown character {cell!r} at row {number}, column {column} (counted "
-                        f"from 0); {WALL!r} is wall, any of {FREE!r} is free, 1 to 9 are costs, "
-                        f"any of {ARROWS!r} is one-way"
+                        f"from 0); {WALL!r} is wall, any of {FREE_CELLS!r} is free, 1 to 9 are "
+                        f"costs, any of {ARROWS!r} is one-way"
                     )
         cells = np.array([list(row) for row in rows])
         costs = [[int(cell) if cell in COSTS else 1 for cell in row] for row in rows]
@@ -243,7 +243,7 @@ class Layout:
         #...#
         #####
         """
-        terrain = np.where(self.costs > 1, self.costs.astype(str), FREE[0])
+        terrain = np.where(self.costs > 1, self.costs.astype(str), FREE_CELLS[0])
         cells = np.where(self.arrows != "", self.arrows, terrain)
         rows = np.where(self.free, cells, WALL).tolist()
         exits: dict[str, list[str]] = {}

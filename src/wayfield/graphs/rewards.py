@@ -27,7 +27,7 @@ from ..checks import as_finite, as_floats, as_real, refuse
 from ..errors import InputError
 from ..typing import FloatArray
 
-ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+CANCELLATION = 4.0 * float(np.finfo(np.float64).eps)
 """Relative difference below which a value counts as that of never arriving."""
 
 
@@ -68,7 +68,7 @@ def costs_from_values(
         return (value - goal) / step
     never = step / (1.0 - gamma)
     share = (value - never) / (goal - never)
-    arrives = share > ROUNDING * abs(never) / (goal - never)  # what cancels in value - never
+    arrives = share > CANCELLATION * abs(never) / (goal - never)  # what cancels in value - never
     moves = np.full(value.size, np.inf)
     moves[arrives] = np.log(share[arrives]) / np.log(gamma) + 0.0  # -0 is 0
     return moves
@@ -118,7 +118,7 @@ def _check(discount: float, reward: float, at_goal: float) -> tuple[float, float
         )
     if gamma < 1.0:
         never = step / (1.0 - gamma)
-        if goal - never <= ROUNDING * abs(never):
+        if goal - never <= CANCELLATION * abs(never):
             raise InputError(
                 f"at_goal must be above {never:g}, the value of never arriving, got {goal:g}"
             )

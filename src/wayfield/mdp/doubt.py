@@ -14,9 +14,9 @@ single move. Cost has those of a log-normal one, above the least value that a wa
 
 **Outcomes not yet seen.** The prior of a choice is worth `STRENGTH` samples, spread evenly over all
 outcomes that any action had at the state. Something never seen there may follow, too. By Good and
-Turing its odds are near (number of outcomes seen once) / (number of samples). The part `UNSEEN` of
-this mass is used. Of that, the share `SINK` goes to giving up, and the rest to the states two moves
-away. None of it is used if the possible outcomes are given (`support`).
+Turing its odds are near (number of outcomes seen once) / (number of samples). The part
+`UNSEEN_ODDS` of this mass is used. Of that, the share `SINK` goes to giving up, and the rest to the
+states two moves away. None of it is used if the possible outcomes are given (`support`).
 
 **The choice of the plan.** A plan takes the best of several choices, which is the luckiest one if
 they are alike (the optimiser's curse). Let the j best choices of a state have the means Q_k and the
@@ -36,7 +36,7 @@ figure of the plain counts if that is better.
 
 Guarantee
     None that holds for every process: with few samples only intervals for the odds have one, and
-    they are vacuous (`chance.intervals`). The constants were chosen on 35 families of processes.
+    they are vacuous (`intervals`). The constants were chosen on 35 families of processes.
     The how-to "How sure is my agent?" has the coverage on ten others, written afterwards;
     `benchmarks/coverage.py` measures it.
 
@@ -60,7 +60,7 @@ from .transitions import Transitions
 
 STRENGTH = 1 / 2
 """Samples that the prior on outcomes seen at the state is worth."""
-UNSEEN = 1 / 4
+UNSEEN_ODDS = 1 / 4
 """Part of the Good–Turing mass that goes to outcomes never seen at the state."""
 SINK = 2 / 5
 """Share of that part that ends the walk."""
@@ -108,7 +108,7 @@ def posterior(
                 np.repeat(np.arange(n), np.diff(seen.indptr))[seen.data <= 1.0], minlength=n
             )
             total: FloatArray = np.asarray(seen.sum(axis=1))
-            mass = (UNSEEN * (once + 1.0) / (total + 1.0))[states] * moves.totals
+            mass = (UNSEEN_ODDS * (once + 1.0) / (total + 1.0))[states] * moves.totals
             # States two moves away that did not follow here. Not through hubs: all that follows a
             # hub would be near to all that leads there.
             narrow = np.diff(pattern.indptr) <= MOST_NEAR

@@ -14,13 +14,13 @@ Without giving up
     converges to it from any start [1]_.
 Free moves
     Where costs may be 0, V is the least mean cost of the policies that end with probability 1: a
-    walk that goes round for ever at no cost is not one of them (`chance._free`).
+    walk that goes round for ever at no cost is not one of them (`free`).
 Method
     Policy iteration, by sweeps in place and by linear systems, on the change that the values still
     need; refined in double-doubles.
 Guarantee
     A sub- and a supersolution around the result are verified for the returned numbers, by the
-    scaling argument of optimistic value iteration [3]_ (`chance._solver`), with all rounding
+    scaling argument of optimistic value iteration [3]_ (`solver`), with all rounding
     included. Interval iteration [2]_ would need many sweeps for the same bracket. Exact means: for
     the counts and costs that the transitions hold.
 
@@ -66,7 +66,7 @@ from .doubt import beta_quantile, moments, posterior, standard_deviations, tilte
 from .free import least_cost
 from .intervals import solve
 from .proofs import cost_sections
-from .solver import FINEST, Answer, Boundary, answer, value_of
+from .solver import FINEST, Boundary, PolicyBounds, policy_bounds, value_of
 from .transitions import Transitions
 
 
@@ -75,7 +75,7 @@ class Doubt(KeepsReadOnly):
     """Bounds on a plan's true cost and reach, given that its odds are estimated from counts.
 
     They allow for few samples, for outcomes not yet seen, and for the choice of the plan on the
-    same counts (`chance.doubt`). The how-to "How sure is my agent?" shows how often they hold.
+    same counts (`doubt`). The how-to "How sure is my agent?" shows how often they hold.
 
     Attributes
     ----------
@@ -244,7 +244,7 @@ class ExpectedCost(KeepsReadOnly):
         boundary = _boundary(moves, self.goal, self.labels, self.give_up)
         begin = np.ldexp(values, -moves._cost_exponent)
         solved = value_of(moves._process, moves._choices(plan), boundary, begin)
-        found = answer(moves._process, solved, boundary, optimal=False)
+        found = policy_bounds(moves._process, solved, boundary, optimal=False)
         question = (moves, self.goal, self.labels, self.give_up)
         return _packaged(question, boundary, found, start, check, optimal=False)
 
@@ -455,7 +455,7 @@ def expected_cost(
     boundary = _boundary(moves, ends, labels, price)
     if odds is None:
         solved = least_cost(moves._process, boundary, rtol)
-        found = answer(moves._process, solved, boundary, optimal=True)
+        found = policy_bounds(moves._process, solved, boundary, optimal=True)
     else:
         found = solve(moves, boundary, rtol, worst=odds == "worst")
     return _packaged((moves, ends, labels, price), boundary, found, start, check, odds=odds)
@@ -467,7 +467,7 @@ Question = tuple[Transitions, NDArray[np.int64], Labels | None, float | None]
 def _packaged(
     question: Question,
     boundary: Boundary,
-    found: Answer,
+    found: PolicyBounds,
     start: float,
     check: bool,
     optimal: bool = True,

@@ -8,7 +8,7 @@ leave the state as it is.
 
 After that, no policy makes free moves for ever: the states and choices that it used for ever would
 form an end component. So policies that do not end have infinite cost, as with positive costs, and
-policy iteration is the same. For its bounds (`chance._solver`) the barrier b is the largest
+policy iteration is the same. For its bounds (`solver`) the barrier b is the largest
 expected number of free moves in a row, over all policies. It is also computed by policy iteration,
 but only roughly: at every free choice it must fall by at least half a move in expectation.
 """
@@ -26,11 +26,11 @@ from ..numerics.csr import entries_of
 from ..numerics.doubledouble import Pair
 from ..typing import BoolArray, FloatArray, IntArray
 from . import solver as _solver
-from .kernels.chance import Process, approach, mean_falls, prepared
+from .kernels import MDP, approach, mean_falls, prepared
 from .solver import (
     FINEST,
-    FREE,
-    MOST_ROUNDS,
+    FREE_MOVE,
+    MOST_EVALUATIONS,
     Boundary,
     Solved,
     counting_moves,
@@ -38,11 +38,11 @@ from .solver import (
     free_choices,
 )
 
-ROUGH = 0.01
+ROUGH_MOVES = 0.01
 """Relative accuracy of the expected number of free moves."""
 
 
-def least_cost(process: Process, boundary: Boundary, rtol: float = FINEST) -> Solved:
+def least_cost(process: MDP, boundary: Boundary, rtol: float = FINEST) -> Solved:
     """Minimise the expected cost of ending on the boundary or giving up."""
     free = free_choices(process)
     if not free.any():
@@ -66,7 +66,7 @@ def least_cost(process: Process, boundary: Boundary, rtol: float = FINEST) -> So
 
 
 def barrier_for_all(
-    process: Process, fixed: BoolArray, free: BoolArray
+    process: MDP, fixed: BoolArray, free: BoolArray
 ) -> tuple[FloatArray, IntArray, BoolArray]:
     """Return a barrier for all free choices, the free components, and the choices inside them."""
     part, inside = free_components(process, fixed, free)
@@ -76,9 +76,7 @@ def barrier_for_all(
     return barrier[part], part, inside
 
 
-def free_components(
-    process: Process, fixed: BoolArray, free: BoolArray
-) -> tuple[IntArray, BoolArray]:
+def free_components(process: MDP, fixed: BoolArray, free: BoolArray) -> tuple[IntArray, BoolArray]:
     """Return the maximal free end component of every state, and the choices inside components.
 
     Components are numbered by their first state. A state in no component has its own number.
@@ -104,7 +102,7 @@ def free_components(
     return order[number], inside
 
 
-def _collapsed(process: Process, part: IntArray) -> tuple[Process, IntArray]:
+def _collapsed(process: MDP, part: IntArray) -> tuple[MDP, IntArray]:
     """Return the process with one state per part, and the original index of each choice."""
     owner = part[process.owner]
     kept = np.argsort(owner, kind="stable")
@@ -117,9 +115,7 @@ def _collapsed(process: Process, part: IntArray) -> tuple[Process, IntArray]:
     return prepared(first, ptr, heads, process.counts[rows], process.costs[rows], owner), kept
 
 
-def relieved_everywhere(
-    process: Process, free: BoolArray, fixed: BoolArray
-) -> tuple[Process, FloatArray]:
+def relieved_everywhere(process: MDP, free: BoolArray, fixed: BoolArray) -> tuple[MDP, FloatArray]:
     """Return the process with relief for all choices, and the barrier.
 
     It must have no free end components.
@@ -131,8 +127,8 @@ def relieved_everywhere(
     steps, leaving = counting_moves(process)
     pair = Pair(np.zeros(n), np.zeros(n))
     everything = np.flatnonzero(process.fee < np.inf)
-    for _ in range(MOST_ROUNDS):
-        evaluate(steps, policy, pair, np.zeros(n), 1.0, ROUGH)
+    for _ in range(MOST_EVALUATIONS):
+        evaluate(steps, policy, pair, np.zeros(n), 1.0, ROUGH_MOVES)
         barrier = np.maximum(pair.high, 0.0)
         falls = mean_falls(process, everything, Pair(barrier, np.zeros(n)))
         share = falls[moves] / leaving[moves]
@@ -147,7 +143,7 @@ def relieved_everywhere(
         pair.low[:] = 0.0
     # costly choices may raise the barrier, in expectation by at most half of their cost
     paid = np.add.reduceat(process.counts * process.costs, process.ptr[:-1])
-    scale = FREE
+    scale = FREE_MOVE
     raised = everything[(falls[everything] < 0.0) & (paid[everything] > 0.0)]
     if raised.size:
         scale = min(scale, float((paid[raised] / -falls[raised]).min()) / 4)

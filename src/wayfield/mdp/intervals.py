@@ -21,7 +21,7 @@ Method
 R the mean change of v. Let C⁻ > 0 be the least C. If E_k <= δ C⁻ for the policy's own choices, then
 m + (v - m) / (1 - δ) lies above V; if E_k >= -ε C⁻ for every choice, m + (1 - ε)(v - m) lies below.
 *Proof.* Worst, above: C + R <= δ C for every p. So for every p the field lies above its image under
-the policy (`chance._solver`), falls in expectation by the cost of every move, and bounds the
+the policy (`solver`), falls in expectation by the cost of every move, and bounds the
 policy's cost. Nature cannot do worse. Worst, below: for the one p that attains E, C + R >= -ε C at
 every choice, so no policy does better against it. Best: the same with both sides exchanged. ∎
 **Reach** of the plan, the least (worst) or the largest (best): if the extreme F of R for a computed
@@ -34,7 +34,7 @@ Guarantee
     the bracket is wider than that of `expected_cost` with known odds: about 1e-14 times the longest
     walk.
 
-Proof files (`chance.proofs`) hold the bounds of every outcome. The checker finds E itself, by
+Proof files (`proofs`) hold the bounds of every outcome. The checker finds E itself, by
 sorting. The layers of infinite states follow the two rules above.
 
 References
@@ -51,12 +51,12 @@ import numpy as np
 from ..fields import Status
 from ..numerics.doubledouble import Pair
 from ..typing import BoolArray, FloatArray, IntArray
-from .kernels.intervals import extremes
+from .kernels import extremes
 from .solver import (
     FINEST,
-    Answer,
     Boundary,
     Bounded,
+    PolicyBounds,
     Solved,
     arrival,
     cost_bounds,
@@ -67,9 +67,9 @@ from .solver import (
 )
 from .transitions import Transitions
 
-MOST_ROUNDS = 100
+MOST_TURNS = 100
 """Largest number of rounds between nature and planner."""
-PROVED = 1e-6
+PROVED_AGAINST_NATURE = 1e-6
 """Largest relative width of a bracket that counts as a proof; it grows with `give_up`."""
 NOTICEABLE = 2.0**-48
 """Smallest relative change of a value that is not rounding."""
@@ -109,7 +109,7 @@ class _Game(NamedTuple):
         return fixed, Boundary(ends.fixed, np.ldexp(ends.values, shift), give_up), shift
 
 
-def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -> Answer:
+def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -> PolicyBounds:
     """Return the least expected cost and the reach, with nature against (worst) or for the plan."""
     sign = 1.0 if worst else -1.0
     low, high = moves._bounds[0], attainable(moves)
@@ -122,7 +122,7 @@ def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -
     ends = boundary.fixed.astype(np.float64)
     if kept.size == 0:
         policy = np.full(nowhere.size, -1, np.int64)
-        return Answer(nothing, Bounded(ends, ends, ends), policy, 0, 0.0, Status.CONVERGED)
+        return PolicyBounds(nothing, Bounded(ends, ends, ends), policy, 0, 0.0, Status.CONVERGED)
     chosen = usable[moves._outcome_choices] & (high > 0.0)
     narrowed = moves._narrowed(chosen, np.minimum(low, high)[chosen], high[chosen])
     game = _Game(narrowed, moves._cost_exponent, boundary)
@@ -136,12 +136,12 @@ def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -
     if not worst:
         barrier, _, slope, _, _ = _iterate(game, rtol, 1.0, policy)
     reach, close = _reach(game, policy, barrier, slope, worst=worst)
-    good = max(above, below) <= max(rtol, PROVED) and (close or not worst)
+    good = max(above, below) <= max(rtol, PROVED_AGAINST_NATURE) and (close or not worst)
     status = Status.CONVERGED if good else Status.UNVERIFIED
-    if rounds == MOST_ROUNDS and not good:
+    if rounds == MOST_TURNS and not good:
         status = Status.BUDGET
     whole = np.where(policy >= 0, kept[policy], -1)
-    return Answer(cost, reach, whole, rounds, max(above, below), status)
+    return PolicyBounds(cost, reach, whole, rounds, max(above, below), status)
 
 
 def _iterate(
@@ -152,7 +152,7 @@ def _iterate(
     odds, ends = game.moves.counts.copy(), game.boundary.fixed
     value, failed = np.zeros(ends.size), 0
     policy = np.full(ends.size, -1, np.int64) if given is None else given
-    for rounds in range(1, MOST_ROUNDS + 1):
+    for rounds in range(1, MOST_TURNS + 1):
         before = value
         fixed, there, shift = game.under(odds)
         if given is None:
@@ -206,7 +206,7 @@ def _reach(
     odds = game.moves.counts.copy()
     free = np.zeros_like(odds)
     reach = boundary.fixed.astype(np.float64)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_TURNS):
         before = reach
         fixed, there, _ = game.under(odds)
         solved = value_of(fixed._process, policy, there, np.zeros(policy.size))
@@ -225,7 +225,7 @@ def _reach(
     lower = np.maximum(np.nextafter(reach - slack, -np.inf), 0.0)
     upper = np.minimum(np.nextafter(reach + slack, np.inf), 1.0)
     lower[policy < 0], upper[policy < 0] = reach[policy < 0], reach[policy < 0]
-    return Bounded(reach, lower, upper), bool(slack.max(initial=0.0) <= PROVED)
+    return Bounded(reach, lower, upper), bool(slack.max(initial=0.0) <= PROVED_AGAINST_NATURE)
 
 
 def attainable(moves: Transitions) -> FloatArray:

@@ -1,17 +1,17 @@
 """Proofs of expected cost as files.
 
 The values of the plan are computed again in double-doubles, v = value + low part. With m the least
-end value, the sub- and supersolutions of `chance._solver` follow from them by scaling:
+end value, the sub- and supersolutions of `solver` follow from them by scaling:
 
     l = v - 2^-e ((v - m) + a),   u = v + 2^-e' ((v - m) + b),
     h ∓ 2^-e" ((v - m) + b)       for the probability h of arrival.
 
 The file holds the low parts and the powers of two, chosen so that the checker finds them
 sufficient in exact arithmetic; all rounding is bounded here. With positive costs a = b = 0. Where
-choices are free, a is the barrier of `chance._free`, and b counts the moves of the plan. Where the
+choices are free, a is the barrier of `free`, and b counts the moves of the plan. Where the
 plan may walk on for ever, b alone is the barrier of arrival.
 
-**Odds in intervals.** v is the value alone, and E in Theorem W (`chance.intervals`) is measured for
+**Odds in intervals.** v is the value alone, and E in Theorem W (`intervals`) is measured for
 it in doubles. With the best odds, the barrier of arrival is the plan's worst expected cost.
 
 The page ``docs/proofs-of-expected-cost.md`` has the theorems, their proofs and the file format.
@@ -29,21 +29,21 @@ import numpy as np
 from ..checks import frozen
 from ..errors import InputError
 from ..numerics import proof_file
-from ..numerics.doubledouble import Pair
+from ..numerics.doubledouble import FEW_ROUNDINGS, Pair
 from ..numerics.proof_file import Section
 from ..typing import BoolArray, FloatArray, IntArray
 from .free import barrier_for_all
 from .intervals import attainable, layers, reach_one, worst_cost
-from .kernels.chance import (
-    Process,
+from .kernels import (
+    MDP,
     approach,
     choices_of,
+    extremes,
     infinite_layers,
     mean_falls,
     policy_reaching,
     worst_ratio,
 )
-from .kernels.intervals import extremes
 from .solver import (
     EXACT,
     Boundary,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 SINGLE = 2.0**-56
 """Low parts have single precision if the error is then at most this, or twice that of doubles."""
-FINEST = 100
+LARGEST_EXPONENT = 100
 """Largest exponent of a scaled barrier."""
 
 
@@ -174,7 +174,7 @@ def _known(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reasons
     e_reach = 0
     if not field.optimal or price < np.inf:
         opened, height = policy[is_open], height + for_plan
-        judged, factor = process, (1.0 + above) * (1.0 + 2.0**-50)
+        judged, factor = process, (1.0 + above) * (1.0 + FEW_ROUNDINGS)
         if endless:
             judged, height, factor = process._replace(costs=0.0 * process.costs), for_plan, 1.0
         relief = mean_falls(judged, opened, Pair(for_plan, zeros))
@@ -285,7 +285,7 @@ def _between(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reaso
 
 
 def _fitting(
-    process: Process,
+    process: MDP,
     low: FloatArray,
     high: FloatArray,
     layer: IntArray,
@@ -346,7 +346,7 @@ def _low_parts(rest: FloatArray, exponent: int, error: Callable[[FloatArray], fl
     return single if error(single) <= max(SINGLE, 2.0 * error(rest)) else rest
 
 
-def _narrowed(process: Process, barrier: FloatArray, choices: IntArray) -> FloatArray:
+def _narrowed(process: MDP, barrier: FloatArray, choices: IntArray) -> FloatArray:
     """Round a barrier to single precision, unless that costs a tenth of a mean fall."""
     zeros = np.zeros(barrier.size)
     with np.errstate(over="ignore"):
@@ -368,7 +368,7 @@ def _power(error: float) -> int:
         raise InputError(
             "the bracket of this result could not be verified, so there is no proof to write"
         )
-    return min(-int(np.frexp(error)[1]), FINEST) if error > 0.0 else FINEST
+    return min(-int(np.frexp(error)[1]), LARGEST_EXPONENT) if error > 0.0 else LARGEST_EXPONENT
 
 
 def _wider(

@@ -28,7 +28,7 @@ barrier.
 **Free choices.** Where C = 0 the ratios say nothing. Let b ≥ 0 be a field whose mean falls at free
 choices, and C̃ = C plus the fall of its mean. If C̃ > 0, all of the above holds with C̃ in place of
 C, and v - m + b in place of v - m. For a policy, b is its expected number of moves (`relieved`);
-for all choices, see `chance._free`.
+for all choices, see `free`.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from scipy import sparse
 
 from ..fields import Status
 from ..fields.linear import SMALL, STEP_COST, Direct
-from ..numerics.doubledouble import Pair
+from ..numerics.doubledouble import FEW_ROUNDINGS, Pair, outward_sum
 from ..numerics.elimination import level_work
 from ..numerics.krylov import Matrix, biconjugate_gradients
 from ..typing import BoolArray, FloatArray, IntArray
-from .kernels.chance import (
+from .kernels import (
+    MDP,
     Choices,
-    Process,
     choices_of,
     chosen_rows,
     components,
@@ -67,9 +67,9 @@ FINEST = 2.0**-56
 """Relative error of expected costs by default: far below the last place of a double."""
 EXACT = 2.0**-58
 """Relative accuracy of the evaluation of a given policy."""
-ROUGH = 0.01
+ROUGH_EVALUATION = 0.01
 """Reduction of the residual by one evaluation of a policy that is still to be improved."""
-FINER = 1e-6
+FINE_EVALUATION = 1e-6
 """The same for a policy that sweeps no longer change."""
 ROUGH_ROUNDS = 3
 """Number of evaluations in which a long iteration is left early: the policy is still poor."""
@@ -84,20 +84,20 @@ SWEEPS_PER_FACTORING, SHRINK_PER_FACTORING = 80, 0.95
 """The same after a factorisation, which takes as long as some 80 sweeps."""
 ATTEMPTS = 2
 """Largest number of corrections in a row that do not halve the error."""
-MOST_ROUNDS = 200
+MOST_EVALUATIONS = 200
 """Largest number of evaluations."""
-REFINEMENTS = 12
+MOST_CORRECTIONS = 12
 """Largest number of corrections of one evaluation."""
 RTOL = 1e-9
 """Reduction of the residual by one correction."""
 PROVED = 1e-9
 """Largest relative width of a bracket that counts as a proof; usually it is 2⁻⁵²."""
-FREE = 2.0**-20
+FREE_MOVE = 2.0**-20
 """What a free move counts for in a barrier; the largest cost is between 1/2 and 1."""
 ROUGHLY_FREE = 1e-6
 """Relative accuracy of a policy with free moves before its relief counts in full."""
-PATIENCE, PATIENCE_PER_ROOT = 40, 0.6
-"""Steps that the linear iteration may take to `ROUGH` before a factorisation is considered.
+BEFORE_FACTORING, BEFORE_FACTORING_PER_ROOT = 40, 0.6
+"""Steps of the linear iteration, to `ROUGH_EVALUATION`, before a factorisation is considered.
 
 The limit is the larger of the first number and the second times √n: on plane graphs, a
 factorisation takes as long as some multiple of √n steps.
@@ -106,7 +106,7 @@ HOPELESS = 1e4
 """Growth of the residual after which no further steps are tried before a factorisation."""
 REUSE = 0.5
 """Factors of a previous policy are used as long as they reduce the residual to this share."""
-MOST_STEPS = 3_000
+MOST_LINEAR_STEPS = 3_000
 """Steps after which the linear iteration has failed and the matrix is factored."""
 
 
@@ -158,7 +158,7 @@ class Solved:
 
 
 @dataclass(frozen=True)
-class Answer:
+class PolicyBounds:
     """Expected cost and probability of arrival in the units of the process, and their policy."""
 
     cost: Bounded
@@ -170,7 +170,7 @@ class Answer:
 
 
 def least_cost(
-    process: Process, boundary: Boundary, rtol: float = FINEST, *, from_above: bool = False
+    process: MDP, boundary: Boundary, rtol: float = FINEST, *, from_above: bool = False
 ) -> Solved:
     """Minimise the expected cost of ending on the boundary or giving up.
 
@@ -202,7 +202,7 @@ def least_cost(
             least = error
         if max(below, excess(above)) <= rtol or attempts > ATTEMPTS:
             break
-        if improvement.rounds >= MOST_ROUNDS:
+        if improvement.rounds >= MOST_EVALUATIONS:
             best.settled = False
             break
         improvement.correct(values, policy, gaps, rtol / 4)
@@ -225,7 +225,7 @@ class Improvement:
 
     def __init__(
         self,
-        process: Process,
+        process: MDP,
         allowed: BoolArray,
         give_up: float,
         order: IntArray,
@@ -248,7 +248,7 @@ class Improvement:
     def correct(self, values: Pair, policy: IntArray, gaps: FloatArray, accuracy: float) -> None:
         """Improve values and policy in place, to the given accuracy or the limit of doubles."""
         change, latest, settled = np.zeros(policy.size), np.inf, False
-        while self.rounds < MOST_ROUNDS:
+        while self.rounds < MOST_EVALUATIONS:
             if self._system is not None and self._system.slow:
                 # values give a better order than the first one, and so do strong parts of the graph
                 part = components(self._process, policy)[self._order]
@@ -272,7 +272,7 @@ class Improvement:
             if not most <= accuracy:  # NaN included: rounds must come to an end
                 self.rounds += 1
                 self._system = PolicySystem(Matrix(*rows), self._system)
-                enough = max(FINER if settled else ROUGH, accuracy / most)
+                enough = max(FINE_EVALUATION if settled else ROUGH_EVALUATION, accuracy / most)
                 d += self._system.solve(residual, enough, rough=self.rounds <= ROUGH_ROUNDS)
             # sweep as long as that does more than another evaluation in the same time
             factored = self._system is not None and self._system.factored
@@ -296,7 +296,7 @@ class Improvement:
         values.high[stopped], values.low[stopped] = self._give_up, 0.0
 
 
-def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: FloatArray) -> Solved:
+def value_of(process: MDP, policy: IntArray, boundary: Boundary, begin: FloatArray) -> Solved:
     """Return the expected cost of a given policy; it ends where it makes no move."""
     chosen = choices_of(process, policy)
     ends = boundary.fixed | ((policy < 0) & (boundary.give_up < np.inf))
@@ -308,20 +308,20 @@ def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: Floa
     process, barrier = relieved(process, moving)
     if process.relief.any():
         # roughly at first: a first correction in doubles is too coarse for the small relief
-        rough = process._replace(relief=process.relief / FREE)
+        rough = process._replace(relief=process.relief / FREE_MOVE)
         evaluate(rough, moving, values, start, 1.0, ROUGHLY_FREE)
     above, below = evaluate(process, moving, values, start, 1.0, EXACT)
     return Solved(values, policy, below, excess(above), 1, True, barrier=barrier)
 
 
-def free_choices(process: Process) -> BoolArray:
+def free_choices(process: MDP) -> BoolArray:
     """Whether no outcome of a choice costs anything."""
     if process.costs.all():  # the usual case, and much quicker to check
         return np.zeros(process.owner.size, dtype=bool)
     return ~np.logical_or.reduceat(process.costs > 0.0, process.ptr[:-1])
 
 
-def counting_moves(process: Process) -> tuple[Process, FloatArray]:
+def counting_moves(process: MDP) -> tuple[MDP, FloatArray]:
     """Return the process in which leaving a state costs 1, and each choice's counts of leaving."""
     sizes = np.diff(process.ptr)
     away = process.heads != np.repeat(process.owner, sizes)
@@ -329,14 +329,14 @@ def counting_moves(process: Process) -> tuple[Process, FloatArray]:
     return process._replace(costs=away.astype(np.float64)), leaving
 
 
-def moves_barrier(process: Process, policy: IntArray) -> FloatArray:
-    """Return `FREE` times the expected number of moves of a proper policy."""
+def moves_barrier(process: MDP, policy: IntArray) -> FloatArray:
+    """Return `FREE_MOVE` times the expected number of moves of a proper policy."""
     pair = Pair(np.zeros(policy.size), np.zeros(policy.size))
     evaluate(counting_moves(process)[0], policy, pair, np.zeros(policy.size), 1.0, PROVED)
-    return FREE * np.maximum(pair.high, 0.0)
+    return FREE_MOVE * np.maximum(pair.high, 0.0)
 
 
-def relieved(process: Process, policy: IntArray) -> tuple[Process, FloatArray]:
+def relieved(process: MDP, policy: IntArray) -> tuple[MDP, FloatArray]:
     """Return the process with relief for the moves of a proper policy, and the barrier behind it.
 
     The barrier is 0 if no move is free.
@@ -352,7 +352,7 @@ def relieved(process: Process, policy: IntArray) -> tuple[Process, FloatArray]:
     return process._replace(relief=falls), barrier
 
 
-def policy_rows(process: Process, policy: IntArray, order: IntArray) -> Matrix:
+def policy_rows(process: MDP, policy: IntArray, order: IntArray) -> Matrix:
     """Return the odds of a policy's moves at the states in `order`."""
     # one choice for each state: a row of the matrix
     choices = Choices(*numbered(process, choices_of(process, policy), order))
@@ -360,7 +360,7 @@ def policy_rows(process: Process, policy: IntArray, order: IntArray) -> Matrix:
 
 
 def evaluate(
-    process: Process,
+    process: MDP,
     policy: IntArray,
     values: Pair,
     rank: FloatArray,
@@ -381,7 +381,7 @@ def evaluate(
     system = PolicySystem(policy_rows(process, policy, order))
     # checked in the order of memory, which is much faster
     residual, above, below = policy_check(process, policy, moving, values, costs)
-    for _ in range(REFINEMENTS):
+    for _ in range(MOST_CORRECTIONS):
         if max(above, below) <= accuracy:
             break
         kept = values.high[order], values.low[order], above, below
@@ -432,7 +432,7 @@ class PolicySystem:
         # the diagonal first in its row, as `level_work` has it
         indices = np.insert(pattern.indices, pattern.indptr[:-1], np.arange(size))
         work = level_work(pattern.indptr + np.arange(size + 1), indices)
-        return bool(work > STEP_COST * MOST_STEPS * indices.size)
+        return bool(work > STEP_COST * MOST_LINEAR_STEPS * indices.size)
 
     @property
     def factored(self) -> bool:
@@ -462,10 +462,10 @@ class PolicySystem:
             # One Gauss-Seidel sweep is exact where moves lead to earlier rows only. The diagonal
             # alone would not do: on a chain of 2,000 states with moves that fail one time in ten it
             # takes thousands of steps, and the sweep 8.
-            digits = max(1.0, np.log(rtol) / np.log(ROUGH))
-            patience = max(PATIENCE, PATIENCE_PER_ROOT * np.sqrt(rhs.size))
+            digits = max(1.0, np.log(rtol) / np.log(ROUGH_EVALUATION))
+            patience = max(BEFORE_FACTORING, BEFORE_FACTORING_PER_ROOT * np.sqrt(rhs.size))
             self.slow = False
-            for steps, growth in ((int(patience * digits), HOPELESS), (MOST_STEPS, np.inf)):
+            for steps, growth in ((int(patience * digits), HOPELESS), (MOST_LINEAR_STEPS, np.inf)):
                 left = biconjugate_gradients(self._rows, True, found, rest, rtol, steps, growth)
                 if np.isnan(left):  # breakdown: start again from 0 if that is as good
                     rest[:] = scaled - self.matrix @ found
@@ -508,17 +508,19 @@ def cost_bounds(solved: Solved, boundary: Boundary, most: float) -> Bounded:
     return Bounded(np.clip(values, lower, upper), lower, upper)
 
 
-def answer(process: Process, solved: Solved, boundary: Boundary, *, optimal: bool) -> Answer:
+def policy_bounds(
+    process: MDP, solved: Solved, boundary: Boundary, *, optimal: bool
+) -> PolicyBounds:
     """Return bounds on the cost and on the arrival of an optimal policy, or of a given one."""
     cost = cost_bounds(solved, boundary, boundary.give_up if optimal else np.inf)
     reach, proved = arrival(process, solved, boundary.fixed, boundary.floor, sure=optimal)
     status = Status.UNVERIFIED if solved.status.good and not proved else solved.status
     error = max(solved.below, solved.above)
-    return Answer(cost, reach, solved.policy, solved.rounds, error, status)
+    return PolicyBounds(cost, reach, solved.policy, solved.rounds, error, status)
 
 
 def arrival(
-    process: Process, solved: Solved, arrived: BoolArray, floor: float, *, sure: bool
+    process: MDP, solved: Solved, arrived: BoolArray, floor: float, *, sure: bool
 ) -> tuple[Bounded, bool]:
     """Return the probability that a policy ends in `arrived`, and whether its bracket is proved.
 
@@ -553,7 +555,7 @@ def arrival(
     accuracy = EXACT / max(1.0, float(np.abs(barrier.high[open_]).max()))
     ratio = max(evaluate(process, moves, pair, rank, 0.0, accuracy))
     # above = δ / (1 - δ), so that 1 + above = 1 / (1 - δ)
-    factor = ratio * (1.0 + above) * (1.0 + 2.0**-50)
+    factor = ratio * (1.0 + above) * (1.0 + FEW_ROUNDINGS)
     slack = times(factor, rounded_up(np.abs(barrier.high[open_]) + abs(floor) + extra[open_]))
     inner = Pair(pair.high[open_], pair.low[open_])
     lower, upper = values.copy(), values.copy()
@@ -570,16 +572,10 @@ def times(factor: float, height: FloatArray) -> FloatArray:
 
 def rounded_up(a: FloatArray) -> FloatArray:
     """Return a little more than a ≥ 0, whatever a few roundings lost."""
-    return a * (1.0 + 2.0**-50)
+    return a * (1.0 + FEW_ROUNDINGS)
 
 
 def shifted(pair: Pair, shift: FloatArray, sign: float) -> FloatArray:
     """Return pair + sign · shift, rounded in the direction of the sign."""
-    with np.errstate(invalid="ignore"):
-        step = np.nextafter(pair.low + sign * rounded_up(shift), sign * np.inf)
-        total = pair.high + step
-        back = total - pair.high
-        # what the rounded sum leaves over, exactly (Knuth's two-sum)
-        rest = (pair.high - (total - back)) + (step - back)
-    out = np.where(sign * rest > 0.0, np.nextafter(total, sign * np.inf), total)
-    return np.where(np.isfinite(shift), out, sign * np.inf)
+    step = np.nextafter(pair.low + sign * rounded_up(shift), sign * np.inf)
+    return np.where(np.isfinite(shift), outward_sum(pair.high, step, sign), sign * np.inf)

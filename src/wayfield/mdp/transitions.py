@@ -44,7 +44,7 @@ from ..errors import InputError
 from ..numerics.csr import entries_of
 from ..typing import BoolArray, FloatArray, IntArray
 from ..words import number_of
-from .kernels.chance import Process, prepared
+from .kernels import MDP, prepared
 
 SUMS_TO_ONE = 1e-9
 """Largest deviation from 1 of the sum of the probabilities of a choice."""
@@ -433,7 +433,7 @@ class Transitions(KeepsReadOnly):
         return int(np.frexp(self.costs.max())[1])
 
     @cached_property
-    def _process(self) -> Process:
+    def _process(self) -> MDP:
         """The process as kernels take it.
 
         Counts are scaled to a total near 1 for every choice, and costs to at most 1, both exactly.

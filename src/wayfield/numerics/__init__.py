@@ -1,1 +1,1 @@
-"""What several rooms compute with: sparse arrays, heaps, linear systems, pairs of doubles, threads."""
+"""What several rooms compute with: sparse arrays, heaps, linear systems, double-doubles, work."""

@@ -15,15 +15,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ..typing import BoolArray, FloatArray, IntArray
 from .jit import njit
 
 NEW = -2
 """A vertex whose component has not been found yet."""
-LARGE, APART, HUB = 50_000, 0.05, 1000
+LARGE, APART, MOST_NEIGHBOURS = 50_000, 0.05, 1000
 """Values of fewer vertices fit into a processor's cache. Neighbours are far apart if their numbers
 differ by this share of all vertices on average. With more neighbours at a vertex, the search for an
 order takes too long: SciPy sorts them by insertion."""
@@ -249,12 +247,15 @@ class Renumbered(NamedTuple):
 def renumber(arcs: Arcs) -> Renumbered | None:
     """Give neighbours in an undirected graph similar numbers; return None if there is no need."""
     n, m = arcs.indptr.size - 1, arcs.indices.size
-    if n < LARGE or m == 0 or np.diff(arcs.indptr).max() > HUB:
+    if n < LARGE or m == 0 or np.diff(arcs.indptr).max() > MOST_NEIGHBOURS:
         return None
     sample = np.arange(0, m, max(1, m // 1000))
     tails = np.searchsorted(arcs.indptr, sample, side="right") - 1
     if np.abs(tails - arcs.indices[sample]).mean() < APART * n or expands(arcs):
         return None
+    from scipy.sparse import csr_array  # slow to import, and needed on large graphs only
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
     pattern = csr_array((np.ones(m, np.int8), arcs.indices, arcs.indptr), shape=(n, n))
     order = np.asarray(reverse_cuthill_mckee(pattern, symmetric_mode=True))
     number = np.empty_like(order)

@@ -1,19 +1,13 @@
-"""Numba's `njit`, with a cache of compiled kernels that never causes an error.
+"""Kernels: functions that run as plain Python on small problems, and compiled on large ones.
 
-Numba keeps compiled code in ``NUMBA_CACHE_DIR``, beside the source, or in the user's cache folder.
-Five things are different here:
+Both give the same results, bit for bit. To import Numba, to load a kernel and to compile one take
+longer than to solve a small problem in Python. So a kernel runs uncompiled until its calls, with
+the next one, have cost as much as the compiled kernel does: the time to load it if an earlier
+process has kept it, else the time to compile it. This never takes much more than twice the time of
+the better choice. The cost of a call is predicted from its arguments' entries and earlier calls.
 
-- If none of these folders is writable, kernels are kept in a temporary folder of the user. If that
-  fails too, or the disk is full, they are not kept. Numba would raise an error.
-- A cached kernel that cannot be loaded is compiled again. It may come from an earlier version, with
-  a named tuple that has been renamed since. Numba would raise an error.
-- A kernel is recompiled if a module that its own module imports has changed. Numba checks only the
-  file that holds the kernel. It would run old code of the kernels that it calls.
-- A kernel that calls another with a constant, or with an entry of a 32-bit array, uses its 64-bit
-  version. Numba would compile it again for that constant or width.
-- A kernel treats read-only arrays like writable ones. Numba would compile it again for every
-  combination of the two. A kernel that writes to a read-only array is therefore noticed only by the
-  tests that run kernels as plain Python.
+Compiling, and where compiled kernels are kept, is in `compiled`. The context `compiling` overrides
+the choice. ``NUMBA_DISABLE_JIT=1`` leaves all kernels as plain Python.
 
 A rule for kernels that Python calls: they return arrays, numbers and plain tuples of these, never a
 named tuple. To make a named tuple, Numba looks up its class and calls it, both in Python, without
@@ -26,33 +20,45 @@ For a slice, Numba also compiles the error message for wrong shapes, which takes
 
 from __future__ import annotations
 
-import builtins
 import functools
 import os
-import re
-import sys
-import tempfile
-from collections.abc import Callable
-from hashlib import sha256
-from importlib.util import resolve_name
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
-from typing import Any, TypeVar
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import FunctionType
+from typing import Any, Literal, TypeAlias, TypeVar
 
-import numba
-from numba import types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
-from numba.core.registry import CPUDispatcher
-from numba.core.sigutils import normalize_signature
+import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
+When: TypeAlias = Literal["always", "never"] | None
+"""Whether kernels run compiled; None leaves it to each kernel."""
 
-_NOT_KEPT = "compiled kernels are not kept, so that every start compiles them anew"
-_shortfalls: list[str] = []
+START = 0.05
+"""CPU seconds of all uncompiled calls before Numba is imported, which shows what is kept.
+
+The import takes another 0.2 seconds, but few processes that come so far stop soon after.
+"""
+LOAD = 0.003
+"""CPU seconds to load a kernel that was compiled before."""
+COMPILE = 0.0004
+"""CPU seconds to compile a kernel, per byte of its bytecode and of the kernels that it calls."""
+ENTRY = 1e-6
+"""CPU seconds of a first call uncompiled, per entry of its arguments."""
+
+on_compiling: list[Callable[[], object]] = []
+"""Called whenever Numba begins to compile a kernel."""
+
+choice: ContextVar[When] = ContextVar("choice", default=None)
+_spent = 0.0
+"""CPU seconds of all uncompiled calls of this process."""
+_twins: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+"""The globals of each module of kernels, by their identity, and the same with plain functions."""
 
 
 def njit(*, cache: bool, allocates: bool = True, **options: Any) -> Callable[[F], F]:
-    """Compile a kernel with Numba's options; with `cache` it is kept as described above.
+    """Make a function a kernel, with Numba's options; with `cache` it is kept once compiled.
 
     Pass ``allocates=False`` for a kernel that makes no arrays. It then counts no references to its
     arguments. Each count takes an atomic operation: for a short kernel, most of the cost of a call.
@@ -60,184 +66,117 @@ def njit(*, cache: bool, allocates: bool = True, **options: Any) -> Callable[[F]
     if not allocates:
         options["_nrt"] = False
     options["no_cfunc_wrapper"] = True  # nothing calls a kernel through one
+    plain = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
-    def compiled(function: F) -> F:
-        kernel: Any = numba.njit(**options)(function)
-        if kernel is function:  # as it is with NUMBA_DISABLE_JIT
-            return function
-        kernel.__class__ = _Kernel
-        if cache:
-            try:
-                kernel._cache = _Cache(function)
-            except RuntimeError:  # there is no place for it
-                _fall_short(f"{_NOT_KEPT}: no folder for them can be written")
+    def made(function: F) -> F:
+        kernel: Any = function if plain else Kernel(function, cache, options)
         return kernel
 
-    return compiled
+    return made
 
 
-class _Kernel(CPUDispatcher):
-    """A kernel in which Ctrl-C raises `KeyboardInterrupt`, also while arrays are returned.
+@contextmanager
+def compiling(when: When) -> Iterator[None]:
+    """Run all kernels inside compiled, or none: for timings, and for arrays of rationals."""
+    token = choice.set(when)
+    try:
+        yield
+    finally:
+        choice.reset(token)
 
-    Returning arrays runs Python code, which may raise it. Python then finds both a result and an
-    exception, and turns them into a `SystemError`.
-    """
+
+class Kernel:
+    """A function that Numba compiles when that pays."""
+
+    def __init__(self, function: Callable[..., Any], cache: bool, options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func, self.targetoptions = function, options
+        self.kept = cache
+        self.spent, self.entries = 0.0, 0
+        self.is_compiled = False
 
     def __call__(self, *given: Any, **named: Any) -> Any:
-        try:
-            return super().__call__(*given, **named)
-        except SystemError as error:
-            cause: BaseException | None = error
-            while isinstance(cause, SystemError):
-                cause = cause.__cause__
-            if isinstance(cause, KeyboardInterrupt):
-                raise cause from None
-            raise
+        """Call the compiled kernel if that pays, else the plain function."""
+        global _spent
+        when = choice.get()
+        if when == "always" or (self.is_compiled and when is None):
+            return self.dispatcher(*given, **named)
+        entries = _entries(given)
+        if when is None and self._pays(entries):
+            self.is_compiled = True
+            return self.dispatcher(*given, **named)
+        start = time.thread_time()
+        with np.errstate(all="ignore"):  # as in compiled code
+            found = self.plain(*given, **named)
+        took = time.thread_time() - start
+        _spent += took
+        self.spent += took
+        self.entries += entries
+        return _unboxed(found)
 
-    def compile(self, sig: Any) -> Any:
-        """Return the version for these types of arguments, with all arrays taken as writable."""
-        given, returned = normalize_signature(sig)
-        general = tuple(map(_writable, given))
-        version = super().compile(general if returned is None else returned(*general))
-        if general != given:  # so that the next call finds it at once
-            register: Any = self._insert  # type: ignore[attr-defined]
-            register([each._code for each in given], version, False)
-        return version
+    def _pays(self, entries: int) -> bool:
+        """Whether the compiled kernel costs less than the next call and those before it."""
+        call = entries * (self.spent / self.entries if self.entries else ENTRY)
+        if self.spent + call <= LOAD or _spent + call <= START:
+            return False
+        return self.spent + call > (LOAD if self.dispatcher.is_kept else COMPILE * self.bytecode)
 
-    def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Choose the signature for a call by another kernel: no literals, 64-bit integers."""
+    @functools.cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The function in plain Python, as are all kernels that it calls."""
+        name, twin, own = self.py_func.__name__, _twin(self.py_func.__globals__), self.py_func
+        return FunctionType(own.__code__, twin, name, own.__defaults__, own.__closure__)
 
-        def general(each: Any) -> Any:
-            return types.int64 if each in (types.int32, types.uint32) else types.unliteral(each)
+    @functools.cached_property
+    def called(self) -> set[Kernel]:
+        """The kernel itself, and those that it calls."""
+        of_module = self.py_func.__globals__
+        found = {self}
+        for name in self.py_func.__code__.co_names:
+            if isinstance(of_module.get(name), Kernel):
+                found |= of_module[name].called
+        return found
 
-        return super().get_call_template(
-            tuple(map(general, args)), {name: general(each) for name, each in kws.items()}
-        )
+    @functools.cached_property
+    def bytecode(self) -> int:
+        """Bytes of bytecode to compile."""
+        return sum(len(each.py_func.__code__.co_code) for each in self.called)
 
+    @functools.cached_property
+    def dispatcher(self) -> Any:
+        """Numba's side of the kernel."""
+        from .compiled import dispatcher
 
-def _writable(kind: Any) -> Any:
-    """Return the type of an argument with all arrays in it writable."""
-    if isinstance(kind, types.Array):
-        return kind.copy(readonly=False)
-    parts = getattr(kind, "types", None) if isinstance(kind, types.BaseTuple) else None
-    if parts is not None:
-        named = getattr(kind, "instance_class", None)
-        return types.BaseTuple.from_types([_writable(each) for each in parts], named)
-    return kind
+        return dispatcher(self.py_func, self.kept, self.targetoptions)
 
-
-def is_compiled(kernel: Any) -> bool:
-    """Whether a kernel was compiled before, by this process or by another with the same cache."""
-    if not isinstance(kernel, _Kernel) or kernel.overloads:
-        return True
-    cache: Any = vars(kernel)["_cache"]
-    kept = getattr(cache, "_cache_file", None)
-    return kept is not None and bool(kept._load_index())
-
-
-@functools.cache
-def uncompiled(name: str) -> ModuleType:
-    """Return a twin of a kernel module that runs as plain Python, as do the kernels it imports.
-
-    The same source gives the same results, bit for bit. On a small problem this takes a fraction of
-    a second, while compiling takes many seconds. Classes are those of the module itself.
-    """
-    home = sys.modules[name]
-    twin = ModuleType(name)
-    twin.__package__ = home.__package__
-
-    def find(wanted: str, *given: Any, **named: Any) -> Any:
-        level = given[3] if len(given) > 3 else named.get("level", 0)
-        if level == 0:
-            return __import__(wanted, *given, **named)
-        module = resolve_name("." * level + wanted, str(home.__package__))
-        if module == __name__:
-            return SimpleNamespace(njit=lambda **options: lambda function: function)
-        return uncompiled(module)
-
-    vars(twin)["__builtins__"] = {**vars(builtins), "__import__": find}
-    source = Path(str(home.__file__)).read_text(encoding="utf-8")
-    exec(compile(source, str(home.__file__), "exec"), vars(twin))
-    vars(twin).update({key: each for key, each in vars(home).items() if isinstance(each, type)})
-    return twin
+    @property
+    def _numba_type_(self) -> Any:
+        """What other kernels see of this one while they are compiled."""
+        return self.dispatcher._numba_type_
 
 
-def shortfall() -> str:
-    """Return why compiled kernels are not kept permanently; empty if they are."""
-    return _shortfalls[0] if _shortfalls else ""
+def _twin(home: dict[str, Any]) -> dict[str, Any]:
+    """Return the globals of a module with each kernel replaced by its plain function."""
+    if id(home) not in _twins:
+        twin = home.copy()
+        _twins[id(home)] = home, twin  # before the kernels, which look for it
+        twin |= {name: each.plain for name, each in home.items() if isinstance(each, Kernel)}
+    return _twins[id(home)][1]
 
 
-def _fall_short(text: str) -> None:
-    if text not in _shortfalls:
-        _shortfalls.append(text)
+def _entries(given: tuple[Any, ...]) -> int:
+    """Return the number of entries of all arrays among the arguments."""
+    total, left = 1, list(given)
+    for each in left:
+        if isinstance(each, tuple):
+            left += each  # the loop comes to them
+        elif isinstance(each, np.ndarray):
+            total += each.size
+    return total
 
 
-class _Temporary(UserWideCacheLocator):
-    """A temporary folder: the last of Numba's places for a cache."""
-
-    def get_cache_path(self) -> str:
-        return str(_own_temporary_folder() / Path(self._cache_path).name)
-
-
-def _own_temporary_folder() -> Path:
-    """Return a folder that nobody else can write: compiled code is run unchecked."""
-    if sys.platform == "win32":  # whose temporary files are the user's own
-        folder = Path(tempfile.gettempdir(), "wayfield-kernels")
-        folder.mkdir(exist_ok=True)
-        return folder
-    folder = Path(tempfile.gettempdir(), f"wayfield-kernels-{os.getuid()}")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()  # of a link, the mode is open to all
-    if found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise PermissionError(f"{folder} is open to other users")
-    return folder
-
-
-class _Places(CompileResultCacheImpl):
-    _locator_classes = [*CompileResultCacheImpl._locator_classes, _Temporary]  # noqa: RUF012
-
-
-class _Cache(FunctionCache):
-    _impl_class = _Places
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self._cache_file._source_stamp = _digest(function.__module__)
-        if isinstance(self._impl.locator, _Temporary):
-            _fall_short(
-                f"compiled kernels are kept in {_own_temporary_folder()}, among temporary files: "
-                "neither wayfield's own folder nor a cache folder of yours can be written"
-            )
-
-    def load_overload(self, *wanted: Any) -> Any:
-        try:
-            return super().load_overload(*wanted)
-        except Exception:  # unpickling may raise anything
-            try:
-                self.flush()
-            except OSError as error:
-                self._give_up(error)
-            return None
-
-    def save_overload(self, *compiled: Any) -> None:
-        try:
-            super().save_overload(*compiled)
-        except OSError as error:
-            self._give_up(error)
-
-    def _give_up(self, error: OSError) -> None:
-        self.disable()
-        _fall_short(f"{_NOT_KEPT}: {self.cache_path}: {error.strerror}")
-
-
-@functools.cache
-def _digest(module: str) -> str:
-    """Return a digest of a module's source and of the kernel modules that it imports."""
-    home = sys.modules[module]
-    source = Path(str(home.__file__)).read_bytes()
-    digest = sha256(source)
-    for name in re.findall(
-        rb"^from (\.[\w.]*|wayfield\.kernels[\w.]*) import", source, re.MULTILINE
-    ):
-        digest.update(_digest(resolve_name(name.decode(), home.__package__)).encode())
-    return digest.hexdigest()
+def _unboxed(found: Any) -> Any:
+    """Return numbers of Python in place of NumPy's, as compiled kernels do."""
+    if type(found) is tuple:
+        return tuple([each.item() if isinstance(each, np.generic) else each for each in found])
+    return found.item() if isinstance(found, np.generic) else found

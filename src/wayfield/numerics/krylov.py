@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..typing import FloatArray, IntArray
+from .doubledouble import EPSILON
 from .jit import njit
 
-EPSILON = 2.0**-52
 LOWERING = 0.3
 """Least odds of moving to rows already swept that the preconditioner assumes."""
 ORTHOGONAL = 1e-12

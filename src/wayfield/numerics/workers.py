@@ -63,7 +63,7 @@ STARTS = 5
 CONNECT = 8.0
 """Seconds to wait for a Dask scheduler."""
 
-PATIENCE = 10.0
+SILENCE = 10.0
 """Seconds without a result before the cluster is checked."""
 
 
@@ -516,7 +516,7 @@ def on_cluster(
         return
     with dask_client(address) as client:
         try:
-            client.wait_for_workers(1, timeout=PATIENCE)
+            client.wait_for_workers(1, timeout=SILENCE)
         except OSError:  # some clusters start workers only when there is work
             check_presence(client)
         check(client)
@@ -528,7 +528,7 @@ def on_cluster(
             future.add_done_callback(done.put)
         while pending:
             try:
-                future = done.get(timeout=PATIENCE)
+                future = done.get(timeout=SILENCE)
             except Empty:
                 check_presence(client)
                 continue

@@ -11,7 +11,7 @@ every state that can reach it. v = u if and only if u already had this property.
 same guarantee on unit lengths, where it is steepest descent. On other lengths it may climb.
 
 **Cost.** One search if u needs no lifting, else O(m + n log n): priority flooding,
-`kernels.flooding`.
+`kernels.flood`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ from ..errors import InputError
 from ..fields import Extension, check_field
 from ..graphs.graph import Graph
 from ..typing import BoolArray, FloatArray
-from .kernels.flooding import flood
-from .kernels.greedy import reaching
+from .kernels import flood, reaching
 
-LARGEST = 1e300
-"""Finite values lie between -LARGEST and LARGEST, so lifting never overflows."""
+LARGEST_VALUE = 1e300
+"""Finite values lie between -LARGEST_VALUE and LARGEST_VALUE, so lifting never overflows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,8 +103,8 @@ def lift(graph: Graph, values: ArrayLike | Extension, goal: int) -> Lifted:
     goal = as_vertex(goal, "goal", field.size)
     if field[goal] == np.inf:
         raise InputError(f"values[{goal}] must be finite at the goal, got inf")
-    beyond = np.isfinite(field) & (np.abs(field) > LARGEST)
-    refuse(beyond, field, "values", f"is beyond {LARGEST:g}: lifting could overflow")
+    beyond = np.isfinite(field) & (np.abs(field) > LARGEST_VALUE)
+    refuse(beyond, field, "values", f"is beyond {LARGEST_VALUE:g}: lifting could overflow")
     given = field
     if np.isinf(field).any():
         field = frozen(finite_where_reachable(field, reaching(graph.reverse_arcs, goal)))
@@ -117,12 +116,12 @@ def lift(graph: Graph, values: ArrayLike | Extension, goal: int) -> Lifted:
 
 
 def finite_where_reachable(values: FloatArray, reachable: BoolArray) -> FloatArray:
-    """Return a copy that is +inf exactly where the goal cannot be reached, clipped to `LARGEST`.
+    """Return a copy, at most `LARGEST_VALUE` in size; +inf exactly where no path leads to the goal.
 
     A reachable +inf becomes the largest finite value of a reachable vertex, 0 if there is none.
     """
     finite = np.isfinite(values) & reachable
     largest = values[finite].max() if finite.any() else 0.0
-    field = np.clip(np.where(finite, values, largest), -LARGEST, LARGEST)
+    field = np.clip(np.where(finite, values, largest), -LARGEST_VALUE, LARGEST_VALUE)
     field[~reachable] = np.inf
     return field

@@ -37,7 +37,7 @@ from ..graphs.graph import Graph
 from ..graphs.labels import Labels
 from ..typing import BoolArray, FloatArray
 from ..words import number_of, percent
-from .kernels.greedy import (
+from .kernels import (
     DEAD_END,
     GOAL,
     SLOPE,
@@ -45,20 +45,23 @@ from .kernels.greedy import (
     Q,
     Rule,
     first_moves,
+    learning_walk,
     level_hops,
     limit_cycles,
+    loop_erased,
     outcomes,
+    path_cost,
     prefer_exits,
     reaching,
     sunk,
+    walk,
 )
-from .kernels.walks import learning_walk, loop_erased, path_cost, walk
 from .lifting import finite_where_reachable, lift
 
 RuleName = Literal["slope", "q"]
 TieName = Literal["exit", "index"]
 
-PATIENCE = 16
+WORK_LIMIT = 16
 """Work limit of a learning walk in arcs, as a multiple of n + m; beyond it the field is lifted."""
 
 
@@ -260,7 +263,7 @@ class Plan(KeepsReadOnly):
         if not self.reachable[start]:
             return Rollout(frozen(np.array([start])), 0.0, Outcome.UNREACHABLE)
         values = finite_where_reachable(self.values, self.reachable)
-        limit = PATIENCE * (graph.num_vertices + graph.num_arcs)
+        limit = WORK_LIMIT * (graph.num_vertices + graph.num_arcs)
         path, raised = learning_walk(graph.arcs, values, self.goal, start, limit)
         if path[-1] != self.goal:
             lifted = lift(graph, values, self.goal)

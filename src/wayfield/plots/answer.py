@@ -28,7 +28,7 @@ MOST_PLACED = 5_000
 """Largest graph without positions for which some are computed, in vertices: it takes seconds."""
 
 _NAMED, _NAMED_LARGE = 60, 16  # names written at most
-_ALARM, _ROUTE, _RAISED = "#c8402a", "#f59f00", "#1b7837"
+_ALARM, ROUTE, _RAISED = "#c8402a", "#f59f00", "#1b7837"
 _MARK = 7.0  # diameter of false sinks and raised values, in points
 
 
@@ -101,7 +101,7 @@ def with_places(graph: Graph) -> Graph:
 def _draw_found(found: Answer, places: FloatArray, routes: list[IntArray], ax: Axes) -> list[Any]:
     """Draw routes, labels without a descending arc and raised values; return legend entries."""
     entries = []
-    band: dict[str, Any] = {"color": _ROUTE, "linewidth": 5, "alpha": 0.6}
+    band: dict[str, Any] = {"color": ROUTE, "linewidth": 5, "alpha": 0.6}
     for path in routes:
         caps: dict[str, Any] = {"solid_capstyle": "round", "solid_joinstyle": "round"}
         ax.plot(*places[path].T, zorder=1.7, **band, **caps)  # below arrows and discs

@@ -485,7 +485,7 @@ def find_lattice(graph: Graph, positions: FloatArray) -> Lattice | None:
 
 def find_jumps(graph: Graph, positions: FloatArray, lattice: Lattice) -> tuple[FloatArray, ...]:
     """Return (k, 2) tails and heads of the jumps of a lattice, one for those side by side."""
-    from scipy import ndimage  # takes a while, and few mazes have jumps
+    from scipy import ndimage  # slow to import, and only lattices have jumps
 
     step = positions[graph.indices] - positions[graph.tails]
     far = np.flatnonzero(np.abs(step).sum(axis=1) != 1)

@@ -24,7 +24,7 @@ from ..checks import (
 from ..errors import InputError
 from ..graphs.graph import Graph, check_graph
 from ..mdp import Transitions
-from ..plans.kernels.greedy import reaching
+from ..plans.kernels import reaching
 from ..typing import BoolArray, FloatArray, IntArray
 from ._counts import (
     ActionCounts,

@@ -16,7 +16,7 @@ from naive_audit import deciding
 
 import wayfield as wf
 from wayfield.graphs.graph import same_graph
-from wayfield.plans.kernels.walks import visit_counts
+from wayfield.plans.kernels import visit_counts
 from wayfield_study.audit import half_gap
 from wayfield_study.audit._inputs import rounding
 from wayfield_study.kernels.decisions import first_breaks

@@ -66,7 +66,7 @@ def come_late_and_fail(dask: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     log.touch()
     late = when(lambda: "has no workers" in log.read_text(), dask.add_worker)
     with monkeypatch.context() as hasty, log.open("w", buffering=1) as file:
-        hasty.setattr(_workers, "PATIENCE", 0.2)
+        hasty.setattr(_workers, "SILENCE", 0.2)
         outcome = run(tasks, store, 2, dask.address, Console(file=file))
     late.join(LONGEST)
     assert "has no workers: waiting for some" in log.read_text()

@@ -16,7 +16,7 @@ So `ties_decided` collects the vertices whose order is in doubt and all that the
 on (`kernels.fill.with_near_ties`). Only these are computed in rationals; the others keep bounds. If
 there are too many near ties, or doubles got one wrong, `rational_amle` computes all of K.
 
-**Candidate.** `_retraced` repeats the order of fixing, as `kernels.amle.retrace` does. s(x) is
+**Candidate.** `_retraced` repeats the order of fixing, as `kernels.retrace` does. s(x) is
 the slope of the walk through x. If a walk turns out to be exactly level, only rounding made it look
 like a descent: its vertices are left unfixed.
 
@@ -50,15 +50,20 @@ from ...numerics.csr import Arcs
 from ...numerics.deadline import check_time
 from ...typing import BoolArray, FloatArray
 from ..base import Problem
-from ..filling import certainly_filled, disputed
-from ..kernels import fill as kernels
 from .kernels import Fixing, fix
+from .kernels.fill import (
+    all_descend,
+    certainly_filled,
+    disputed,
+    known_beside_unknown,
+    with_near_ties,
+)
 
-MOST_VERTICES = 2**20
+MOST_RATIONALS = 2**20
 """Most vertices to compute in rationals, which takes 20 to 40 microseconds per vertex."""
 MOST_BITS = 2000
 """The attempt ends if a numerator or denominator has more bits than this."""
-ATTEMPTS = 8
+MOST_CANDIDATES = 8
 """Largest number of candidates that are checked."""
 
 
@@ -81,16 +86,17 @@ class Rational(NamedTuple):
 
 def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
     """Return the exact solution, with the filled vertices proved; None if that fails."""
+    arcs = problem.graph.arcs, problem.graph.reverse_arcs
     values, slopes = _retraced(problem, fixing, fixing.fixed)
-    for attempt in range(ATTEMPTS):
+    for attempt in range(MOST_CANDIDATES):
         if not values:
             return None
         wrong = _out_of_balance(problem, values, slopes)
         if not wrong:
             found = _rounded(problem, values)
-            if certainly_filled(problem, found.fixed, found.rank, found.rank):
+            if certainly_filled(*arcs, found.fixed, problem.labelled, found.rank, found.rank):
                 return found
-        if attempt + 1 < ATTEMPTS:
+        if attempt + 1 < MOST_CANDIDATES:
             values, slopes = _solved_again(problem, values, slopes, wrong)
     return None
 
@@ -99,20 +105,20 @@ def ties_decided(problem: Problem, fixing: Fixing, lower: FloatArray, upper: Flo
     """Whether bounds prove which vertices to fill, with exact values where values tie."""
     graph, fixed, labelled = problem.graph, fixing.fixed, problem.labelled
     arcs = graph.arcs, graph.reverse_arcs
-    if not kernels.all_descend(graph.arcs, fixed, labelled, lower, upper):
+    if not all_descend(graph.arcs, fixed, labelled, lower, upper):
         return False
-    ends = disputed(problem, fixed, lower, upper)
+    ends = disputed(*arcs, fixed, lower, upper)
     if not ends.size:
         return True
     # The rim: fixed vertices next to unfixed ones. Those whose bounds overlap form clusters. The
     # order between clusters is known. A cluster in which an order is in doubt counts as tied.
-    rim = np.flatnonzero(np.logical_or(*(kernels.known_beside_unknown(a, fixed) for a in arcs)))
+    rim = np.flatnonzero(np.logical_or(*(known_beside_unknown(a, fixed) for a in arcs)))
     rim = rim[np.argsort(lower[rim], kind="stable")]
     apart = lower[rim[1:]] > np.maximum.accumulate(upper[rim[:-1]])
     cluster = np.concatenate([[0], np.cumsum(apart)])
     is_tied = np.isin(cluster, cluster[np.isin(rim, ends)])
     tied = rim[is_tied]
-    part = kernels.with_near_ties(*arcs, fixed, labelled, lower, upper, tied)
+    part = with_near_ties(*arcs, fixed, labelled, lower, upper, tied)
     values, slopes = _retraced(problem, fixing, part)
     if len(values) < np.count_nonzero(part) or _out_of_balance(problem, values, slopes):
         return False
@@ -126,7 +132,7 @@ def ties_decided(problem: Problem, fixing: Fixing, lower: FloatArray, upper: Flo
     exact = [values[x] for x in tied.tolist()]
     place = {value: k for k, value in enumerate(sorted(set(exact)))}
     low[tied] = high[tied] = first + np.array([place[value] for value in exact]) / len(exact)
-    return not disputed(problem, fixed, low, high).size
+    return not disputed(*arcs, fixed, low, high).size
 
 
 def _retraced(
@@ -136,7 +142,7 @@ def _retraced(
 
     Both are empty if the part is too large or the numbers grow too long.
     """
-    if np.count_nonzero(part) > MOST_VERTICES:
+    if np.count_nonzero(part) > MOST_RATIONALS:
         return {}, {}
     graph, at = problem.graph, problem.labels.vertices
     at = at[part[at]]

@@ -14,7 +14,7 @@ steepest slope over the arcs into x equals the steepest over the arcs out of it.
 positive slope are unique; where no walk descends through a vertex the equation leaves a choice,
 made by `fill`. A vertex that can reach no label is +inf.
 
-**Method.** Two, in `kernels.amle.fix`, with no tolerance to choose and near-linear in practice.
+**Method.** Two, in `kernels.fix`, with no tolerance to choose and near-linear in practice.
 *Iterate, freeze, follow, verify*: a few sweeps, values along the chains of steepest neighbours, and
 a check of every vertex; repeated where it fails. A field in balance everywhere is the AMLE, by the
 comparison principle. *Divide and conquer on slopes*: a direct method, used on directed graphs, on
@@ -22,12 +22,12 @@ small ones, on mazes, on grids with few labels, and wherever the iteration stall
 `iterations` counts the rounds of the first or the frames of the second.
 
 **Guarantee.** The order of fixing is retraced in double-double and the outcome is wrapped in a
-verified sub- and supersolution (`kernels.amle.bracket`): `lower` ≤ exact ≤ `upper`, with all
+verified sub- and supersolution (`kernels.bracket`): `lower` ≤ exact ≤ `upper`, with all
 rounding counted in. If that proof fails anywhere, or proves next to nothing, the status is
 `UNVERIFIED`. Where vertices are filled it must be certain which: every other vertex lies on a
-strict descent, and no descent leads through the filled ones (`_filling`). Where values tie,
+strict descent, and no descent leads through the filled ones (`kernels.fill`). Where values tie,
 or are too close for intervals to tell apart, those that matter are computed again and verified in
-rationals (`_exact`). If that would take too long or decides nothing, the status is
+rationals (`exact`). If that would take too long or decides nothing, the status is
 `UNVERIFIED` too. On directed graphs without `bracket=True`, the status is `NO_BRACKET`. Then slopes
 close to 0 decide which vertices are fixed and which are filled, and nothing is proved.
 
@@ -49,15 +49,17 @@ from ...checks import as_choice
 from ...graphs.graph import Graph
 from ...numerics.deadline import check_time
 from ...numerics.doubledouble import Pair
-from ...typing import BoolArray, FloatArray
+from ...typing import BoolArray, FloatArray, IntArray
 from ..base import Problem, Solution, Status
-from ..evidence import Retraced, Steepest
-from ..filling import fill
-from ..kernels.residuals import imbalance
-from ..proof import Fill
+from ..derivatives import Direction
+from ..kernels import imbalance
+from ..proof import BracketProof, FillRule
 from ..scaling import Scaled
 from .exact import rational_amle, ties_decided
 from .kernels import Bracket, Fixing, bracket, fix, in_original
+from .kernels.barriers import barriers
+from .kernels.fill import certainly_filled, fill
+from .tape import Tape, tape_of
 
 LOOSE = 2.0**-10
 """A bracket wider than this share of the label range counts as unverified."""
@@ -101,12 +103,12 @@ class AMLE:
     """
 
     bracket: bool = True
-    fill: Fill | None = None
+    fill: FillRule | None = None
     directed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.fill is not None:
-            as_choice(self.fill, "fill", get_args(Fill))
+            as_choice(self.fill, "fill", get_args(FillRule))
 
     def correcting(self) -> AMLE:
         """Return the method for corrections to a prior: the cost is in the prior already."""
@@ -123,19 +125,24 @@ class AMLE:
         if rule is not None and fixing.finished:
             for each, rounding in ((values, 0), (lower, -1), (upper, 1)):
                 if each is not None:
-                    fill(problem, fixed, rule, each, rounding)
+                    _fill(problem, fixed, rule, each, rounding)
         filled = float((~fixed & ~problem.orphaned).sum())
         details = {"filled": filled, "rounds": float(fixing.rounds)}
-        evidence = None if kept is None else Steepest(kept, fixed, rule)
+        evidence = None if kept is None else _Kept(kept, fixed, rule)
         steps = fixing.rounds or fixing.frames
         # derivatives need the order of fixing, with the values as they are
         fixing = fixing._replace(values=values, fixed=fixed, along=None)
         return Solution(values, lower, upper, status, residual, steps, details, evidence, fixing)
 
-    def filling(self, graph: Graph) -> Fill | None:
+    def filling(self, graph: Graph) -> FillRule | None:
         """Return the rule by which vertices are filled on a graph; None if none are."""
-        rule: Fill = self.fill or ("cost" if graph.directed else "flat")
+        rule: FillRule = self.fill or ("cost" if graph.directed else "flat")
         return rule if graph.directed or rule != "flat" else None
+
+    def linearised(self, problem: Problem, at: Solution, toward: Direction | None) -> Tape:
+        """Return the tape of a solution."""
+        solve = replace(self, bracket=False).solve
+        return tape_of(problem, at, toward, solve, self.filling(problem.graph))
 
     def _fixed_and_proved(self, problem: Problem, leave_flat: bool) -> tuple[Fixing, _Outcome]:
         """Fix the vertices that the equation determines, and compute the bracket if requested.
@@ -167,6 +174,64 @@ class AMLE:
         return unscaled, result
 
 
+def _fill(
+    problem: Problem, fixed: BoolArray, rule: FillRule, values: FloatArray, rounding: int
+) -> None:
+    """Fill `values` where they are not fixed, rounded to nearest (0), down (-1) or up (+1).
+
+    +inf where no fixed vertex can be reached, NaN where no label is connected.
+    """
+    fill(problem.graph.reverse_arcs, fixed, values, 1.0 if rule == "cost" else 0.0, rounding)
+    values[problem.orphaned] = np.nan
+
+
+class _Retraced(NamedTuple):
+    """The AMLE's field in double-double, for labels in doubles."""
+
+    piece: IntArray
+    """(n,) components of the vertices at which the equation holds; -1 at all others."""
+    field: Pair
+    log: Fixing
+    """The order of fixing, with the field in doubles."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """What is kept for a proof: the field retraced, or exact on the fixed vertices."""
+
+    field: _Retraced | list[Fraction]
+    fixed: BoolArray
+    rule: FillRule | None
+    """How the other vertices were filled; None if there are none."""
+
+    def proof(self, problem: Problem) -> BracketProof | None:
+        """Return barriers bent from the field, and how far apart they are, or exact values."""
+        fixed = None if self.rule is None else self.fixed
+        if isinstance(self.field, list):
+            return BracketProof(np.inf, self.field, fixed, self.rule)
+        arcs = problem.graph.arcs, problem.graph.reverse_arcs
+        piece, field, log = self.field
+        bent = barriers(*arcs, piece, field)
+        if bent is None:
+            return None
+        scaled = Scaled.in_doubles(problem)
+        reasons = scaled.barriers(bent.below, bent.above, bent.base)
+        for low in (reasons.below.low, reasons.above.low):
+            if not np.array_equal(low, low.astype(np.float32)):  # as it is written down
+                return None
+        lower, upper = scaled.around(reasons)
+        if self.rule is not None:
+            if not certainly_filled(*arcs, self.fixed, problem.labelled, lower, upper):
+                # a file holds the exact values of all fixed vertices, or of none
+                exact = rational_amle(problem, log)
+                return (
+                    None if exact is None else BracketProof(np.inf, exact.exact, fixed, self.rule)
+                )
+            _fill(problem, self.fixed, self.rule, lower, -1)
+            _fill(problem, self.fixed, self.rule, upper, +1)
+        return BracketProof(np.inf, reasons, fixed, self.rule, (lower, upper))
+
+
 class _Outcome(NamedTuple):
     """A field on the fixed vertices and its bracket; entries of other vertices are not used."""
 
@@ -175,7 +240,7 @@ class _Outcome(NamedTuple):
     values: FloatArray
     lower: FloatArray | None = None
     upper: FloatArray | None = None
-    kept: Retraced | list[Fraction] | None = None
+    kept: _Retraced | list[Fraction] | None = None
     """What a proof of the bracket can be made from."""
 
 
@@ -191,7 +256,7 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
         return _unproved(scaled, fixing, Status.UNVERIFIED)
     values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above)
     if proof.width <= LOOSE * scaled.span:
-        kept = Retraced(proof.piece, proof.field, _logged(fixing, proof))
+        kept = _Retraced(proof.piece, proof.field, _logged(fixing, proof))
         return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, kept)
     # retracing itself may have caused the failure: the plain field is safer
     plain = _unproved(scaled, fixing, Status.UNVERIFIED)

@@ -47,9 +47,9 @@ _WAYS = (
 )
 
 MPH, KNOT = 1.609344, 1.852
-_MOST_NAMED = 6
+_MOST_UNITS = 6
 _UNITS = {"": 1.0, "km/h": 1.0, "kmh": 1.0, "kph": 1.0, "mph": MPH, "knots": KNOT}
-_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]*)?)\s*([a-z/]*)")
+_SPEED = re.compile(r"([0-9]+(?:\.[0-9]*)?)\s*([a-z/]*)")
 _UNKNOWN = ("", "nan", "none", "null", "na", "<na>", "signals", "variable", "unposted", "implicit")
 _ZONES = {
     "walk": 5.0, "pedestrian_zone": 5.0, "living_street": 20.0, "bicycle_road": 30.0,
@@ -223,7 +223,7 @@ def kmh(cell: str) -> float | None:
     known = []
     for part in re.split(r"[,;|]", cell.strip().strip("[]()")):
         word = part.strip().strip("'\"").lower()
-        number = _NUMBER.fullmatch(word)
+        number = _SPEED.fullmatch(word)
         if word in _UNKNOWN:
             continue
         if number is not None:
@@ -275,8 +275,8 @@ def read_speeds(column: WordColumn) -> tuple[FloatArray, list[str]]:
         if word[:1].isalpha() and limit > 0
     ]
     if meant:
-        more = f" and {len(meant) - _MOST_NAMED} more" if len(meant) > _MOST_NAMED else ""
-        notes.append(f"{path}: {', '.join(meant[:_MOST_NAMED])}{more} km/h")
+        more = f" and {len(meant) - _MOST_UNITS} more" if len(meant) > _MOST_UNITS else ""
+        notes.append(f"{path}: {', '.join(meant[:_MOST_UNITS])}{more} km/h")
     count = int(unknown.sum())
     if count:
         of = f"{count:,} of {number_of(speed.size, 'rows')}"

@@ -40,8 +40,8 @@ from .numbers import read_columns
 from .sheet import Sheet, open_sheet
 from .text import Progress, Style
 
-ROLES = ("from", "to", "length", "oneway", "speed")
-NONE = "none"
+EDGE_ROLES = ("from", "to", "length", "oneway", "speed")
+NO_COLUMN = "none"
 """Word that stands for no column: every edge has length 1, or is open in both directions."""
 _OF_EDGES = (["id"], ["fid"], ["key"], ["osmid"], ["street"], ["way"], ["name"])
 """Headings of columns that name an edge, not one of its ends."""
@@ -154,8 +154,12 @@ def read_edges(
         stored = _stored_graph(Path(path))
         return replace(stored, directed=stored.directed or directed)
     style, wanted = style or Style(), dict(columns or {})
-    sheet = open_sheet(path, style, ROLES[:3])
-    declined = {r for r in ROLES[2:4] if wanted.get(r) == NONE and NONE not in (sheet.header or ())}
+    sheet = open_sheet(path, style, EDGE_ROLES[:3])
+    declined = {
+        r
+        for r in EDGE_ROLES[2:4]
+        if wanted.get(r) == NO_COLUMN and NO_COLUMN not in (sheet.header or ())
+    }
     wanted = {role: column for role, column in wanted.items() if role not in declined}
     at = _edge_columns(sheet, wanted, declined | ({"oneway"} if directed else set()))
     if "speed" in at and "length" not in at:
@@ -199,7 +203,7 @@ def length_like(edges: str | Path, data: str | Path, style: Style | None = None)
     for path in (edges, data):
         if Path(path).suffix.lower() == ".npz":
             return None
-        headers.append(list(open_sheet(path, style or Style(), ROLES[:3]).header or ()))
+        headers.append(list(open_sheet(path, style or Style(), EDGE_ROLES[:3]).header or ()))
     lengths = [headers[0][i] for i in matching_columns("length", headers[0])]
     shared = [heading for heading in lengths if heading in headers[1]]
     return shared[0] if len(lengths) > 1 and len(shared) == 1 else None
@@ -208,7 +212,7 @@ def length_like(edges: str | Path, data: str | Path, style: Style | None = None)
 def _edge_columns(
     sheet: Sheet, columns: Mapping[str, str], declined: Collection[str]
 ) -> dict[str, int]:
-    """Return the column of each role, in the order of `ROLES`."""
+    """Return the column of each role, in the order of `EDGE_ROLES`."""
     width, header = sheet.width, sheet.header
     if width < 2:
         raise InputError(
@@ -222,7 +226,7 @@ def _edge_columns(
             take(at, role, likely)
 
     find("oneway", oneway_columns(header))
-    for role in ROLES[:3]:
+    for role in EDGE_ROLES[:3]:
         find(role, matching_columns(role, header))
     # headings such as a, b and t look like names of vertices, unless there is a header
     words = [tokens(heading) for heading in header or ()]
@@ -230,7 +234,7 @@ def _edge_columns(
         for role, letter in (("from", "a"), ("to", "b")):
             find(role, (i for i, word in enumerate(words) if word[-1:] == [letter]))
     find("length", (i for i, word in enumerate(words) if word == ["t"]))
-    for role in ROLES[:2]:
+    for role in EDGE_ROLES[:2]:
         # a number or the name of an edge is none of its ends
         rest = sorted(range(width), key=lambda i: bool(words) and words[i][:1] in _OF_EDGES)
         find(role, unnamed_last(rest, header))
@@ -243,7 +247,7 @@ def _edge_columns(
     left = [i for i in range(width) if i not in at.values()]
     if header is None or len(left) == 1:
         find("length", filter(sheet.numeric, left))
-    return {role: at[role] for role in ROLES if role in at}
+    return {role: at[role] for role in EDGE_ROLES if role in at}
 
 
 def _stored_graph(path: Path) -> EdgeTable:

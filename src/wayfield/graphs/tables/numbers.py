@@ -32,14 +32,14 @@ from .sheet import Piece, Sheet
 from .text import Progress, Style
 
 VERTICES = ("from", "to", "start", "end", "vertex")
-WORDS = ("oneway", "speed")
+WORD_ROLES = ("oneway", "speed")
 """Roles of columns that hold vertices, and words; the others hold numbers."""
 
-_MARKS = {"point": ".", "comma": ","}
-_WORDS = {mark: word for word, mark in _MARKS.items()}
+_DECIMAL_MARKS = {"point": ".", "comma": ","}
+_WORDS = {mark: word for word, mark in _DECIMAL_MARKS.items()}
 
 _SIGN = "[-+−]?"
-_NUMBER = {
+_PLAIN_NUMBER = {
     mark: re.compile(
         rf"{_SIGN}(?:[0-9]+(?:{any_of}[0-9]*)?|{any_of}[0-9]+)(?:e[-+]?[0-9]+)?"
         rf"|{_SIGN}(?:inf(?:inity)?|nan)",
@@ -63,7 +63,9 @@ _GROUPED = re.compile(
 
 def decimal_mark(style: Style) -> str | None:
     """Return the decimal mark that the user has named."""
-    mark = None if style.decimal is None else _MARKS.get(style.decimal.lower(), style.decimal)
+    mark = (
+        None if style.decimal is None else _DECIMAL_MARKS.get(style.decimal.lower(), style.decimal)
+    )
     if mark not in (None, *_WORDS):
         named = Option("decimal", within="Style")
         raise InputError(named, f" must be point or comma, got {style.decimal!r}")
@@ -126,7 +128,7 @@ class NumberColumn:
             with suppress(ValueError):  # Python's own numbers: quick, for most columns
                 values = np.fromiter(map(float, cells), np.float64, len(cells))
         if values is None:
-            number = _NUMBER[self.decimal]
+            number = _PLAIN_NUMBER[self.decimal]
             for row, cell in enumerate(cells):
                 if cell and not number.fullmatch(cell):
                     of_kind = f" with a decimal {_WORDS[self.decimal]}" if self.decimal else ""
@@ -176,8 +178,8 @@ def read_columns(
     order of the rows.
     """
     places = [role for role in at if role in VERTICES]
-    words = {r: WordColumn(sheet, i) for r, i in at.items() if r in WORDS}
-    others = {r: i for r, i in at.items() if r not in (*VERTICES, *WORDS)}
+    words = {r: WordColumn(sheet, i) for r, i in at.items() if r in WORD_ROLES}
+    others = {r: i for r, i in at.items() if r not in (*VERTICES, *WORD_ROLES)}
     numbers = {role: NumberColumn(sheet, i, style) for role, i in others.items()}
     found: dict[str, list[NDArray[Any]]] = {role: [] for role in places}
     done = 0

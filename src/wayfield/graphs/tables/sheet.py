@@ -26,7 +26,7 @@ from .text import Progress, Rows, Style, TextFile, guess_dialect, mostly_numbers
 Piece = Sequence[str] | np.ma.MaskedArray[Any, Any]
 """Some rows of a column: text, or numbers that are masked where there are none."""
 
-_BATCH = 1024
+_ROWS_READ = 1024
 """Rows in a piece. Few, so that they are freed before Python's garbage collector scans them."""
 _SAMPLE_ROWS = 200
 _OTHERS = {
@@ -150,10 +150,10 @@ class TextSheet(Sheet):
         source = Rows(self.text, self.delimiter, progress)
         rows = islice(source, int(self.header is not None), None)
         done = 0
-        while batch := list(islice(rows, _BATCH)):
+        while batch := list(islice(rows, _ROWS_READ)):
             if set(map(len, batch)) != {self.width}:
                 short = next(i for i, row in enumerate(batch) if len(row) != self.width)
-                last = len(batch) < _BATCH and short == len(batch) - 1
+                last = len(batch) < _ROWS_READ and short == len(batch) - 1
                 raise self._ragged(done + short, batch[short], last)
             cells = tuple(zip(*batch, strict=True))
             yield [cells[i] for i in columns]

@@ -52,7 +52,7 @@ _PACKED: tuple[tuple[bytes, Callable[[IO[bytes]], Any]], ...] = (
     (b"BZh", bz2.BZ2File),
     (b"\xfd7zXZ\x00", lzma.LZMAFile),
 )
-_MARKS = (
+_ENCODING_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -155,7 +155,7 @@ class TextFile:
         """
         with self.path.open("rb") as raw:
             start = _unpacked(raw).read(4)
-        for mark, name in _MARKS:
+        for mark, name in _ENCODING_MARKS:
             if start.startswith(mark):
                 return name, True
         if self.encoding is not None:

@@ -38,7 +38,7 @@ from wayfield.errors import InputError
 from wayfield.fields import Extension
 from wayfield.graphs.graph import Graph, check_graph, same_graph
 from wayfield.graphs.shortest_paths import cost_to_go
-from wayfield.plans.kernels.walks import visit_counts
+from wayfield.plans.kernels import visit_counts
 from wayfield.plans.planning import Plan
 from wayfield.plans.planning import plan as greedy_plan
 from wayfield.typing import BoolArray, FloatArray

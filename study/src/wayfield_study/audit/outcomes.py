@@ -36,7 +36,7 @@ from wayfield.checks import as_vertex
 from wayfield.fields import Extension, check_field
 from wayfield.graphs.graph import Graph, check_graph
 from wayfield.graphs.labels import Labels, check_labels
-from wayfield.plans.kernels import greedy as planning
+from wayfield.plans import kernels as planning
 from wayfield.plans.planning import Plan
 from wayfield.typing import BoolArray, FloatArray
 

@@ -47,7 +47,7 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.sparse.linalg import splu
 
 import wayfield as wf
-from wayfield.fields.kernels.plaplacian import update_residual
+from wayfield.fields.kernels import update_residual
 from wayfield.numerics.doubledouble import Pair
 from wayfield.numerics.threads import one_thread
 from wayfield.typing import FloatArray

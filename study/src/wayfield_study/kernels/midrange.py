@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayfield.fields.kernels.residuals import balance_between
+from wayfield.fields.kernels import balance_between
 from wayfield.numerics.csr import Arcs
 from wayfield.numerics.jit import njit
 from wayfield.typing import BoolArray, FloatArray

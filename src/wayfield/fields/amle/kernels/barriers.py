@@ -1,4 +1,4 @@
-"""Barriers around the AMLE that can be written down: a sub- and a supersolution, exactly.
+"""BarrierPair around the AMLE that can be written down: a sub- and a supersolution, exactly.
 
 `proof.bracket` proves margins around a field v; what they rest on is a field g(v) that is
 never written down. A certificate needs one that is, and the rounded field B itself must have
@@ -47,7 +47,7 @@ from ....numerics.doubledouble import (
 )
 from ....numerics.jit import njit
 from ....typing import BoolArray, FloatArray, IntArray
-from .proof import FLAT_LEVELS, SLACK, Domain, flattened, least_curvature, less, ranges, steepest
+from .proof import FLAT_LEVELS, LOW_PART, Domain, flattened, least_curvature, less, ranges, steepest
 
 COARSEST = 2.0**-90
 """The bases of the barriers are multiples of this: a coarser grain than any that is used."""
@@ -55,7 +55,7 @@ GRAINS = (2.0**-126, 2.0**-118, 2.0**-112, 2.0**-106, COARSEST)
 """A barrier is held as its base plus 76 bits: a fine grain is for barriers close to the field."""
 
 
-class Barriers(NamedTuple):
+class BarrierPair(NamedTuple):
     """Base + high + low, below and above; the low parts are numbers of single precision."""
 
     base: FloatArray
@@ -64,7 +64,7 @@ class Barriers(NamedTuple):
     above: Pair
 
 
-def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair) -> Barriers | None:
+def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair) -> BarrierPair | None:
     """Return a sub- and a supersolution next to a field close to the AMLE; None if unproved.
 
     Parameters
@@ -84,7 +84,7 @@ def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair) -> Barriers | 
     above = _subsolution(domain.mirrored(), Pair(-field.high, -field.low), -base)
     if below is None or above is None:
         return None
-    return Barriers(base, below, Pair(-above.high, -above.low))
+    return BarrierPair(base, below, Pair(-above.high, -above.low))
 
 
 def _subsolution(domain: Domain, field: Pair, base: FloatArray) -> Pair | None:
@@ -169,7 +169,7 @@ def _bend(
     least, most = ranges(domain, used.high)
     # low parts are left out of the range, so it is widened by more than they can be. The bound
     # k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
-    a, b = least - SLACK, most + SLACK
+    a, b = least - LOW_PART, most + LOW_PART
     bent = unbent & (curvature * (b - a) <= 0.499)
     too_long = False
     for x in range(piece.size):

@@ -26,9 +26,9 @@ from ....numerics.jit import njit
 from ....typing import BoolArray, FloatArray, IntArray
 from .retrace import Chains, Fixing, copy_level, follow, make_log
 
-LEVEL = 2.0**-40
+PLATEAU_ROUNDING = 2.0**-40
 """Vertices of a plateau may differ by this share of the largest value from rounding."""
-TIE = 2.0**-30
+EQUAL_SLOPES = 2.0**-30
 """Slopes closer than this share of the steepest count as equal."""
 
 
@@ -44,7 +44,7 @@ def trace(out: Arcs, into: Arcs, fixing: Fixing) -> Chains:
         np.empty(2 * k, np.int64),
     )
     log = make_log(out, into, fixing, chains)
-    level = LEVEL * float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+    level = PLATEAU_ROUNDING * float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
     count = follow(log, 0, (0.0, level))
     # rounding makes batches of a plateau, of which some wait for others that come later
     count = copy_level(log, fixing.order, level, True, count)
@@ -179,7 +179,7 @@ def keeps_ties(
             least, most, shortest = np.inf, -np.inf, np.inf
             for e in range(indptr[x], indptr[x + 1]):
                 y = indices[e]
-                level = steepest * lengths[e] * (1.0 - TIE) - noise[x]
+                level = steepest * lengths[e] * (1.0 - EQUAL_SLOPES) - noise[x]
                 if rates[y] == rates[y] and sign * (values[y] - values[x]) >= level:
                     change = (rates[y] - rates[x]) / lengths[e]
                     least, most = min(least, change), max(most, change)

@@ -54,6 +54,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ....numerics.csr import Arcs, expands
+from ....numerics.doubledouble import EPSILON
 from ....numerics.heap import Heap
 from ....numerics.jit import njit
 from ....typing import BoolArray, FloatArray, IntArray
@@ -82,13 +83,13 @@ from .retrace import Fixing
 
 ENTER, PIVOT, AGAIN, STEEPEST = range(4)
 """Kinds of frames."""
-FEW = 64
+SMALL_FRAME = 64
 """Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
 QUANTILE = 0.7
 """Of these slopes."""
 PER_VERTEX = 4
 """Pivots are given up after this many frames per vertex to fix, and a few: see the module."""
-STRETCH = 200_000
+VISITS_PER_CALL = 200_000
 """`_advance` returns after this many visits, so that an interrupt is seen."""
 FEW_UNLABELLED = 4000
 """Up to this many unlabelled vertices the divide and conquer is quicker than the iteration."""
@@ -181,7 +182,7 @@ def _make_workspace(
         spans=np.empty((2 * members.size + 1024, 4), np.int64),
         floors=np.zeros(2 * members.size + 1024, kind),
         sample=np.empty(SAMPLE, kind),
-        tol=0.0 if kind.hasobject else (4.0 if unit else 32.0) * 2.0**-52,
+        tol=0.0 if kind.hasobject else (4.0 if unit else 32.0) * EPSILON,
         unit=unit,
         shortest=float(out.lengths.min(initial=np.inf)),
         flat=not leave_flat,
@@ -197,7 +198,7 @@ def divide(work: Workspace, pause: Callable[[], object]) -> bool:
     ground, most, by_pivots = work.floors[0], PER_VERTEX * (members.size + 25), True
     _push_components(work, 0, members.size, ENTER, ground)
     while True:
-        _advance(work, counts[VISITS] + STRETCH, most, by_pivots)
+        _advance(work, counts[VISITS] + VISITS_PER_CALL, most, by_pivots)
         if counts[HEIGHT] == 0:
             return True
         pause()
@@ -483,7 +484,7 @@ def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float
     members, slopes, sample = work.members, work.record.value, work.sample
     size = stop - start
     found = 0
-    if size > FEW:
+    if size > SMALL_FRAME:
         # a linear congruential generator seeded by the frame: the same pivots in every run
         seed = (size * 7919 + int(members[start])) & 0x7FFFFFFF
         for _ in range(400):

@@ -17,7 +17,7 @@
 Two things come first. Dead ends without a label are left out, and filled at the end. Where labels
 are true distances, all walks have one slope, and its cones give most values at once (`_start`).
 
-Sweeps find the steepest neighbours fast, but would take for ever to get the values right. Chains
+Sweeps find the steepest neighbours fast, but would take for ever to get the values right. Pointers
 get the values right at once, if the pointers are. With labels of pure noise this takes a few
 rounds. With few labels it may take hundreds: then `iterate` gives up, and `divide` takes over. A
 start from a coarser graph does not change that: begun with the exact field of the grid of half the
@@ -45,22 +45,22 @@ from ....numerics.csr import Arcs
 from ....numerics.jit import njit
 from ....typing import BoolArray, FloatArray, IntArray
 from .pressure import UNFIXED
-from .retrace import Along, Fixing
+from .retrace import Fixing, Positions
 
 VALUE, SLOPE, UP, DOWN = range(4)
-"""Columns of `Chains.record`: value and slope when frozen, length of the arcs up and down."""
+"""Columns of `Pointers.record`: value and slope when frozen, length of the arcs up and down."""
 KNOWN = -1
 """Link of a vertex that has its value."""
-TIE, FINER = 1e-9, 0.01
+ONE_CHAIN, FINER_CHAINS = 1e-9, 0.01
 """Slopes closer than this, relatively, belong to one chain; by this factor less where a round did
 not help, since among a million chains two that differ are as close by chance."""
-ROUNDING = 2e-15
+IN_BALANCE = 2e-15
 """A vertex is in balance if it is off by no more, with labels of magnitude 1 at most."""
 PINNED = 1e-12
 """Cones have met where they are no further apart than this: rounding adds up along them."""
 STEEP = 1e-12
 """A value is taken from arcs as steep as the steepest, short of this."""
-STRETCH = 1_000_000
+UPDATES_PER_CALL = 1_000_000
 """A kernel returns after this many updates, so that an interrupt is seen."""
 FIRST, BETWEEN, LOCAL = 16, 6, 8
 """Sweeps of the first round, of further rounds on all vertices, and of local ones."""
@@ -72,7 +72,7 @@ MAZE = 0.3
 """A graph with a larger share of vertices in dead ends is left to the divide and conquer."""
 MOST_SWEEPS, MOST_ROUNDS = 160, 60
 """Give up after this many sweeps over all vertices, or as much work in local rounds; and rounds."""
-SLOW = 0.85
+STILL_BAD = 0.85
 """Give up if a round on all vertices leaves more than this share of the bad ones bad."""
 
 
@@ -88,7 +88,7 @@ class State(NamedTuple):
     """(n, 2) on lengths, the arcs that were steepest the last time."""
 
 
-class Chains(NamedTuple):
+class Pointers(NamedTuple):
     """Frozen pointers, and the chains they form."""
 
     record: FloatArray
@@ -185,7 +185,7 @@ def _sweep(state: State, where: IntArray, first: int, last: int) -> int:
 
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
-def _freeze(state: State, where: IntArray, chains: Chains) -> None:
+def _freeze(state: State, where: IntArray, chains: Pointers) -> None:
     """Note the steepest arcs up and down at some vertices, during one last sweep."""
     arcs, v, record, links = state.arcs, state.v, chains.record, chains.links
     for i in range(where.size):
@@ -199,7 +199,7 @@ def _freeze(state: State, where: IntArray, chains: Chains) -> None:
 
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
-def _follow(where: IntArray, v: FloatArray, tie: float, chains: Chains) -> int:
+def _follow(where: IntArray, v: FloatArray, tie: float, chains: Pointers) -> int:
     """Interpolate along frozen chains, first those that others end on; return how many there are.
 
     A chain ends at known vertices, or where values do not rise any more, which takes the value
@@ -277,7 +277,7 @@ def _verify(state: State, where: IntArray, bad: IntArray) -> int:
     found = 0
     for i in range(where.size):
         x = where[i]
-        if not abs(_balanced(state, x) - state.v[x]) <= ROUNDING:
+        if not abs(_balanced(state, x) - state.v[x]) <= IN_BALANCE:
             bad[found] = x
             found += 1
     return found
@@ -486,7 +486,7 @@ def iterate(
     everyone = np.flatnonzero(~still).astype(np.int32)
     everyone, held = _start(state, everyone, still, pause)
     where = everyone
-    chains = Chains(
+    chains = Pointers(
         np.empty((n, 4)),
         np.full((n, 2), KNOWN, np.int32),
         np.zeros(n, np.bool_),
@@ -498,13 +498,13 @@ def iterate(
         ends=np.empty((n, 2), np.int32),
     )
     mark, bad, queue = np.zeros(n, np.bool_), np.empty(n, np.int32), np.empty(n, np.int32)
-    sweeps, last, work, rounds, tie = FIRST, n, 0, 0, TIE
+    sweeps, last, work, rounds, tie = FIRST, n, 0, 0, ONE_CHAIN
     while True:
         done = 0
         while done < sweeps:
             if rounds + done > 0:
                 pause()
-            stop = min(sweeps, done + 1 + STRETCH // max(where.size, 1))
+            stop = min(sweeps, done + 1 + UPDATES_PER_CALL // max(where.size, 1))
             unknown = _sweep(state, where, done, stop)
             done = stop
         work += sweeps * where.size
@@ -538,11 +538,11 @@ def iterate(
             found = _verify(state, everyone, bad)
         if found == 0:
             break
-        hopeless = found > SHARE * n and rounds > 1 and found > SLOW * last
+        hopeless = found > SHARE * n and rounds > 1 and found > STILL_BAD * last
         if hopeless or (rounds == 3 and found > 0.3 * n) or rounds == MOST_ROUNDS:
             return None
         stalled = found > 0.4 * last
-        tie = FINER * tie if found >= last else TIE
+        tie = FINER_CHAINS * tie if found >= last else ONE_CHAIN
         if found > SHARE * n:
             where = everyone
             sweeps = min(2 * sweeps, 64) if found > 0.7 * last else BETWEEN
@@ -561,7 +561,7 @@ def iterate(
     order, far = chains.order[: everyone.size], chains.far[: everyone.size]
     batch, slopes = chains.chain, chains.slopes[:count]
     # level chains come last, in one batch of slope 0
-    level = ~(slopes > ROUNDING)
+    level = ~(slopes > IN_BALANCE)
     if dead.size or level.any():
         flat = level[batch[order]]
         batch[order[flat]] = batch[dead] = count
@@ -569,7 +569,7 @@ def iterate(
         far = np.concatenate([far[~flat], far[flat], np.zeros(dead.size)])
         slopes = np.append(slopes, 0.0)
     # sums of ones are exact: they need not be added again with more digits
-    along = Along(far, chains.ends) if unit else None
+    along = Positions(far, chains.ends) if unit else None
     fixed = ~np.isnan(values)
     batch[~fixed] = UNFIXED
     return Fixing(values, fixed, order, batch, slopes, True, rounds, along)

@@ -40,7 +40,7 @@ from ....numerics.jit import njit
 from ....typing import BoolArray, FloatArray, IntArray
 from .retrace import Fixing, retraced
 
-SLACK = 2.0**-52
+LOW_PART = 2.0**-52
 """More than the low part of a value of magnitude at most 1."""
 BENDS = (1e-6, 0.499)
 """Bounds on k (b − a), tried in turn. The first gives a tight bracket. The second is nearly 1/2,
@@ -179,7 +179,7 @@ def steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
     # arcs that may exceed it
     rough = 0.0
     for e in range(indptr[x], indptr[x + 1]):
-        climb = sign * (high[indices[e]] - here) - SLACK
+        climb = sign * (high[indices[e]] - here) - LOW_PART
         # compared without dividing: most arcs are not steeper
         if climb > rough * lengths[e]:
             rough = climb / lengths[e]
@@ -188,7 +188,7 @@ def steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
     for e in range(indptr[x], indptr[x + 1]):
         y = indices[e]
         # `not … >=`: a neighbour without a value is NaN, and skipped
-        if not sign * (high[y] - here) + SLACK >= bar * lengths[e]:
+        if not sign * (high[y] - here) + LOW_PART >= bar * lengths[e]:
             continue
         step = add(high[y], low[y], -high[x], -low[x])
         fine = (sign * step[0], sign * step[1])
@@ -223,14 +223,14 @@ def _margins(
         if c < 0 or margin[x] < np.inf:
             continue
         # low parts are left out of the range, so it is widened by more than they can be
-        a = lowest[c] - SLACK
-        b = highest[c] + SLACK
+        a = lowest[c] - LOW_PART
+        b = highest[c] + LOW_PART
         if steep[c] * (b - a) <= most:
-            bend = steep[c] * ((high[x] - a) + SLACK) * ((b - high[x]) + SLACK)
+            bend = steep[c] * ((high[x] - a) + LOW_PART) * ((b - high[x]) + LOW_PART)
             change = (field.high[x] - high[x]) + (field.low[x] - low[x])
             # the field was flattened here; its change is a double again, rounded
             if change != 0.0:
-                change += SLACK * SLACK
+                change += LOW_PART * LOW_PART
             margin[x] = (1.0 + 1e-9) * (bend + change)
         else:
             unproved += 1

@@ -31,10 +31,10 @@ from ....numerics.jit import njit
 from ....typing import BoolArray, FloatArray, IntArray
 from .pressure import UNFIXED
 
-NONE = -1
+NO_PATH = -1
 
 
-class Along(NamedTuple):
+class Positions(NamedTuple):
     """Where vertices lie on walks of unit lengths."""
 
     far: FloatArray
@@ -60,7 +60,7 @@ class Fixing(NamedTuple):
     """False if the limit on frames was reached, which should never happen."""
     rounds: int = 0
     """How many rounds the iteration took; 0 if the divide and conquer answered."""
-    along: Along | None = None
+    along: Positions | None = None
     """Where the vertices lie on their walks, if that is known."""
     frames: int = 0
     """How many frames the divide and conquer worked on."""
@@ -118,7 +118,7 @@ class Ways(NamedTuple):
     """
 
     following: IntArray
-    """(n, 2) the next vertex down and up; `NONE` if there is no path."""
+    """(n, 2) the next vertex down and up; `NO_PATH` if there is no path."""
     step: FloatArray
     """(n, 2) length of the arc to it."""
     reach: FloatArray
@@ -172,7 +172,7 @@ def follow(log: Log, first: int, tolerances: tuple[float, ...]) -> int:
                 np.empty((n, 2), np.int32),
                 np.empty((n, 2)),
                 np.empty((3, n)),
-                np.full(n, NONE, np.int32),
+                np.full(n, NO_PATH, np.int32),
                 Heap(np.empty(entries), np.empty(entries, np.int32)),
             )
             count = _follow_lengths(log, members, room, count)
@@ -252,7 +252,7 @@ def _follow_lengths(log: Log, members: IntArray, ways: Ways, count: int) -> int:
     done, path, along, following = log.done, log.path, log.along, ways.following
     for x in members:
         # no walk leads through a vertex without a way down or without one up
-        if done[x] or following[x, 0] == NONE or following[x, 1] == NONE:
+        if done[x] or following[x, 0] == NO_PATH or following[x, 1] == NO_PATH:
             continue
         last = _foot(ways, done, x)
         path[0] = last
@@ -435,7 +435,7 @@ def _search(log: Log, members: IntArray, side: int, ways: Ways) -> None:
         if done[x]:
             continue
         key[x] = np.inf
-        following[x, side] = NONE
+        following[x, side] = NO_PATH
         for e in range(look.indptr[x], look.indptr[x + 1]):
             y = look.indices[e]
             if done[y] and sign * values[y] + slope * look.lengths[e] < key[x]:

@@ -1,23 +1,21 @@
-"""Filling: continue a partly fixed field at a constant rate.
+"""Filling: values for the vertices that the equation of the AMLE leaves open.
 
-The equation of the AMLE leaves a vertex open if no walk through it descends from one fixed vertex
-to another. Its value is then the least u(t) + rate · length over walks to a fixed vertex t, with
-all inner vertices unfixed. At rate 1 this adds the cost of the path to t. At rate 0 it is the least
-value within reach.
+The equation leaves a vertex open if no walk through it descends from one fixed vertex to another.
+Its value is then the least u(t) + rate · length over walks to a fixed vertex t, with all inner
+vertices unfixed. At rate 1 this adds the cost of the path to t. At rate 0 it is the least value
+within reach. `certainly_filled` tests whether bounds on the fixed values prove that exactly these
+vertices are open.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...numerics.csr import Arcs
-from ...numerics.doubledouble import two_sum
-from ...numerics.heap import Heap, drop_least, push
-from ...numerics.jit import njit
-from ...typing import BoolArray, FloatArray, IntArray
-
-ROUNDING = 2.0**-50
-"""More than the relative error of a difference divided by a length."""
+from ....numerics.csr import Arcs
+from ....numerics.doubledouble import FEW_ROUNDINGS, two_sum
+from ....numerics.heap import Heap, drop_least, push
+from ....numerics.jit import njit
+from ....typing import BoolArray, FloatArray, IntArray
 
 
 @njit(cache=True, nogil=True)
@@ -74,14 +72,10 @@ def _relax(
 
 
 @njit(cache=True, nogil=True)
-def two_least(
+def _two_least(
     back: Arcs, known: BoolArray, order: IntArray, values: FloatArray
 ) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Return the least value each unknown vertex can reach, its vertex, and the next least.
-
-    Walks run through unknown vertices, against the arcs `back`; `order` lists the known vertices
-    by value, the least first. inf and -1 where there is none.
-    """
+    """Do the work of `two_least`; `order` lists the known vertices by value, the least first."""
     n = known.size
     first = np.full(n, np.inf)
     owner = np.full(n, -1, np.int64)
@@ -109,6 +103,53 @@ def two_least(
                 queue[tail] = y
                 tail += 1
     return first, owner, second
+
+
+def certainly_filled(
+    out: Arcs,
+    into: Arcs,
+    known: BoolArray,
+    labelled: BoolArray,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> bool:
+    """Whether no descent leads through the unknown vertices, and one through every known one.
+
+    Then the known vertices are exactly those of positive slope: the known values, filled flat,
+    satisfy the equation everywhere, and two solutions of the equation agree wherever one of them
+    has a slope. Only the order of the values matters, so ranks may be passed instead of values.
+    """
+    descend = all_descend(out, known, labelled, lower, upper)
+    return descend and not disputed(out, into, known, lower, upper).size
+
+
+def disputed(
+    out: Arcs, into: Arcs, known: BoolArray, lower: FloatArray, upper: FloatArray
+) -> IntArray:
+    """Return known vertices at the ends of walks through unknown ones that may descend.
+
+    For each unknown vertex on such a walk, these are the known vertex of the largest upper bound
+    that leads to it, and the one of the least lower bound that it can reach.
+    """
+    # The steepest descent through x would lead from the largest value that leads to x to the least
+    # value that x can reach. If both belong to the same vertex, a walk needs another one at one of
+    # its ends.
+    low, low_owner, next_low = two_least(into, known, lower)
+    high, high_owner, next_high = two_least(out, known, -upper)
+    same = (low_owner == high_owner) & (low_owner >= 0)
+    may = ~known & np.where(same, (-next_high > low) | (-high > next_low), -high > low)
+    return np.union1d(low_owner[may], high_owner[may])
+
+
+def two_least(
+    back: Arcs, known: BoolArray, values: FloatArray
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return the least value each unknown vertex can reach, its vertex, and the next least.
+
+    Walks run through unknown vertices, against the arcs `back`. inf and -1 where there is none.
+    """
+    at = np.flatnonzero(known_beside_unknown(back, known))
+    return _two_least(back, known, at[np.argsort(values[at])], values)
 
 
 def all_descend(
@@ -164,7 +205,7 @@ def with_near_ties(
                 drop = upper[x] - lower[y] if side == 0 else upper[y] - lower[x]
                 most = drop / lengths[e]
                 # both quotients are rounded, and may underflow
-                if not most < least - ROUNDING * (abs(most) + abs(least)) - 2.0**-1022:
+                if not most < least - FEW_ROUNDINGS * (abs(most) + abs(least)) - 2.0**-1022:
                     inside[y] = True
                     queue[tail] = y
                     tail += 1

@@ -1,6 +1,6 @@
-"""Greedy moves and where they end: the planner's kernels.
+"""Kernels of plans: greedy moves, the walks they make, and flooding.
 
-The move from ``s`` is one of its out-arcs to a finite value, the one of least *toll*:
+**Moves.** The move from ``s`` is one of its out-arcs to a finite value, the one of least *toll*:
 
 - ``UNIT``   u(y), which is both rules below on unit lengths,
 - ``SLOPE``  (u(y) - u(s)) / ℓ, the steepest descent,
@@ -13,6 +13,33 @@ goal, or a vertex with an arc that drops the value by more than the tolerance.
 
 The moves form a functional graph. One walk over it gives the outcome of every start: goal, dead end
 or cycle. Each vertex is entered once, and its outcome is set on the way back.
+
+**Walks.** A walk ends at the goal, at a state without a move, or when it would repeat a state. Each
+question about all starts takes O(n) for them together.
+
+**LRTA*** learns the field as it goes. At s ≠ goal: let q = min over arcs s → y of ℓ + u(y),
+attained at y*. Raise u(s) to q if it is smaller, go to y*. After the raise u(s) ≥ ℓ + u(y*), so
+
+    (sum of all values) - (value where the walk is)
+
+grows by at least ℓ at every step. It is bounded, because u ≤ V* + max (u₀ - V*) is kept, V* being
+the true cost-to-go; hence the walk ends, at the goal, having cost no more than
+u₀(start) - u(goal) + total raise (Korf 1990; here for any finite start values).
+
+**Flooding** lifts a field until every vertex descends to the goal. The least field v ≥ u with
+v(goal) = u(goal) in which every other vertex x that can reach the goal has an arc x → y with
+v(y) < v(x) is, in floating point, the one solution of
+
+    v(x) = max(u(x), next(min over arcs x → y of v(y))),
+
+where next is the next larger double. It is settled from the goal outwards in order of v. The
+candidate that a vertex gets from its first settled neighbour is its least, so it is final: every
+vertex enters the queue once. A vertex that is lifted gets exactly next(v(y)); those keys never
+decrease, so they wait in a plain queue and only the others need the heap (Barnes, Lehman & Mulla
+2014, "Priority-flood").
+
+Vertices with a strictly descending path to the goal keep their value. They are found first,
+without a heap, so that a field that is already good costs one search.
 """
 
 from __future__ import annotations
@@ -22,10 +49,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...numerics.csr import Arcs
-from ...numerics.jit import njit
-from ...numerics.shortest import breadth_first
-from ...typing import BoolArray, FloatArray, IntArray
+from ..numerics.csr import Arcs
+from ..numerics.heap import Heap, drop_least, push
+from ..numerics.jit import njit
+from ..numerics.shortest import breadth_first
+from ..typing import BoolArray, FloatArray, IntArray
 
 UNIT, SLOPE, Q = 0, 1, 2
 """How an arc is judged; see `toll`."""
@@ -327,3 +355,205 @@ def reaching(reverse: Arcs, goal: int) -> BoolArray:
     """Return which vertices can reach the goal; `reverse` holds the arcs into every vertex."""
     _, origin = breadth_first(reverse, np.array([goal]))
     return origin >= 0
+
+
+# ------------------------------------------------------------------ walks
+
+
+@njit(cache=True, nogil=True)
+def visit_counts(successor: IntArray, goal: int, weights: FloatArray) -> FloatArray:
+    """Return how often walks visit each state, if `weights`[s] of them start at s.
+
+    A walk visits each of its states once, the goal too, and ends there, at a state without a
+    move, or before it repeats one: so every state of a limit cycle is visited by all walks that
+    end in it.
+    """
+    n = successor.size
+    visits = weights.copy()
+    # a topological order: a state passes its visits on once all that lead to it have
+    waiting = np.zeros(n, np.int64)
+    for x in range(n):
+        if x != goal and successor[x] >= 0:
+            waiting[successor[x]] += 1
+    queue = np.empty(n, np.int64)
+    tail = 0
+    for x in range(n):
+        if waiting[x] == 0:
+            queue[tail] = x
+            tail += 1
+    head = 0
+    while head < tail:
+        x = queue[head]
+        head += 1
+        y = successor[x]
+        if x == goal or y < 0:
+            continue
+        visits[y] += visits[x]
+        waiting[y] -= 1
+        if waiting[y] == 0:
+            queue[tail] = y
+            tail += 1
+    for x in range(n):
+        # only states of cycles still wait; for all others this loop does nothing
+        total, size, y = 0.0, 0, x
+        while waiting[y] > 0:
+            waiting[y] = 0
+            total += visits[y]
+            size += 1
+            y = successor[y]
+        # back where it began after one turn: every state of the cycle gets the total
+        for _ in range(size):
+            visits[y] = total
+            y = successor[y]
+    return visits
+
+
+# ------------------------------------------------------------------ single walks
+
+
+@njit(cache=True, nogil=True)
+def walk(successor: IntArray, start: int) -> IntArray:
+    """Return the states from `start` along the moves, up to the first repeat (kept) or the end."""
+    seen = np.zeros(successor.size, np.bool_)
+    path = np.empty(successor.size + 1, np.int64)
+    path[0] = start
+    size = 1
+    x = start
+    # the goal and dead ends are their own successors; a state that repeats is written down first
+    while not seen[x] and successor[x] != x:
+        seen[x] = True
+        x = successor[x]
+        path[size] = x
+        size += 1
+    return path[:size].copy()
+
+
+@njit(cache=True, nogil=True)
+def path_cost(arcs: Arcs, path: IntArray) -> float:
+    """Return the length of a path of arcs, summed from its end as a plan's costs are."""
+    cost = 0.0
+    for i in range(path.size - 2, -1, -1):
+        begin, end = arcs.indptr[path[i]], arcs.indptr[path[i] + 1]
+        cost += arcs.lengths[begin + np.searchsorted(arcs.indices[begin:end], path[i + 1])]
+    return cost
+
+
+def loop_erased(path: IntArray) -> IntArray:
+    """Return the path without its loops: it continues from each state's last visit."""
+    last = {x: i for i, x in enumerate(path.tolist())}
+    kept, i = [], 0
+    while i < path.size:
+        kept.append(path[i])
+        i = last[int(path[i])] + 1
+    return np.array(kept)
+
+
+@njit(cache=True, nogil=True)
+def learning_walk(
+    arcs: Arcs, values: FloatArray, goal: int, start: int, limit: int
+) -> tuple[IntArray, float]:
+    """Walk by LRTA* from `start`; return the path and the total raise; `values` change.
+
+    The walk ends early after `limit` arcs have been examined. Values must be finite where the goal
+    can be reached and inf elsewhere. Ties go to the lowest index. If a length is lost to rounding,
+    the value is still raised to the next double.
+    """
+    path = np.empty(64, np.int64)
+    path[0] = start
+    size, raised, s = 1, 0.0, start
+    while s != goal and limit > 0:
+        limit -= arcs.indptr[s + 1] - arcs.indptr[s]
+        least, best = inf, -1
+        for e in range(arcs.indptr[s], arcs.indptr[s + 1]):
+            y = arcs.indices[e]
+            cost = arcs.lengths[e] + values[y]
+            if cost < least:
+                least, best = cost, y
+        # without this a length too short for the digits would raise nothing, and the walk could go
+        # to and fro for ever
+        least = max(least, np.nextafter(values[best], inf))
+        if least > values[s]:
+            raised += least - values[s]
+            values[s] = least
+        s = best
+        # how long the walk will be is not known: the room for it doubles
+        if size == path.size:
+            longer = np.empty(2 * size, np.int64)
+            for k in range(size):
+                longer[k] = path[k]
+            path = longer
+        path[size] = s
+        size += 1
+    return path[:size].copy(), raised
+
+
+# ------------------------------------------------------------------ flooding
+
+
+@njit(cache=True, nogil=True)
+def sound(reverse: Arcs, values: FloatArray, goal: int) -> tuple[BoolArray, IntArray]:
+    """Return which vertices have a strictly descending path to the goal: a mask, and a list."""
+    n = reverse.indptr.size - 1
+    settled = np.zeros(n, np.bool_)
+    queue = np.empty(n, np.int64)
+    queue[0] = goal
+    settled[goal] = True
+    head, tail = 0, 1
+    while head < tail:
+        y = queue[head]
+        head += 1
+        for e in range(reverse.indptr[y], reverse.indptr[y + 1]):
+            x = reverse.indices[e]
+            if not settled[x] and values[x] > values[y]:
+                settled[x] = True
+                queue[tail] = x
+                tail += 1
+    return settled, queue[:tail].copy()
+
+
+@njit(cache=True, nogil=True)
+def flood(reverse: Arcs, values: FloatArray, goal: int) -> FloatArray:
+    """Return the least field above `values` that descends to the goal; inf where none can.
+
+    `values` must be finite wherever the goal can be reached.
+    """
+    n = values.size
+    # what descends already keeps its value; only its border has anything to flood
+    settled, order = sound(reverse, values, goal)
+    lifted = np.full(n, inf)
+    heap = Heap(np.empty(n, np.float64), np.empty(n, np.int64))
+    size = 0
+    for y in order:
+        lifted[y] = values[y]
+        for e in range(reverse.indptr[y], reverse.indptr[y + 1]):
+            if not settled[reverse.indices[e]]:
+                # once is enough, however many of its neighbours are not settled
+                size = push(heap, size, lifted[y], y)
+                break
+    queue = np.empty(n, np.int64)
+    head, tail = 0, 0
+    while size > 0 or head < tail:
+        # two queues in order: lifted vertices come with keys that never decrease, the others
+        # through the heap
+        if head < tail and (size == 0 or lifted[queue[head]] <= heap.keys[0]):
+            y = queue[head]
+            head += 1
+        else:
+            y = heap.vertices[0]
+            size = drop_least(heap, size)
+        above = np.nextafter(lifted[y], inf)
+        for e in range(reverse.indptr[y], reverse.indptr[y + 1]):
+            x = reverse.indices[e]
+            if settled[x]:
+                continue
+            # final at once: y is the least neighbour that x will ever see, since vertices are taken
+            # in order
+            settled[x] = True
+            if values[x] <= above:
+                lifted[x] = above
+                queue[tail] = x
+                tail += 1
+            else:
+                lifted[x] = values[x]
+                size = push(heap, size, lifted[x], x)
+    return lifted

@@ -7,6 +7,10 @@ every state, -1 where it makes no move. Values at states without a move are boun
 Outcomes that stay at the same state are left out. With D the total count of the other outcomes, a
 choice costs ``fee`` = (Σ counts · costs) / D in expectation until the state is left, and then leads
 on with ``odds`` = counts / D.
+
+**Interval odds.** Outcome e of a choice has odds between ``low[e]`` and ``high[e]``, and the odds
+sum to 1. At the extreme of Σ p x every outcome has its lower bound. The rest goes to the outcomes
+with the largest x (or the smallest), as far as their upper bounds allow.
 """
 
 from __future__ import annotations
@@ -17,22 +21,27 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ...numerics.csr import entries_of
-from ...numerics.doubledouble import DD_ERROR, Pair, add, multiply_double
-from ...numerics.heap import Heap, drop_least, push
-from ...numerics.jit import njit
-from ...typing import BoolArray, FloatArray, IntArray
+from ..numerics.csr import entries_of
+from ..numerics.doubledouble import (
+    DD_ERROR,
+    EPSILON,
+    FEW_ROUNDINGS,
+    UNIT_ROUNDOFF,
+    Pair,
+    add,
+    multiply_double,
+)
+from ..numerics.heap import Heap, drop_least, push
+from ..numerics.jit import njit
+from ..typing import BoolArray, FloatArray, IntArray
 
-ROUNDING = 2.0**-53
-SLACK = 2.0**-50
-"""More than the relative rounding error of a few operations in doubles."""
-UNDERFLOW = 2.0**-1000
+ROW_UNDERFLOW = 2.0**-1000
 """More than all that a row can lose where products underflow."""
 CLEAR = 2.0**-30
 """A balance above this share of its terms is accurate to six digits in plain doubles."""
 
 
-class Process(NamedTuple):
+class MDP(NamedTuple):
     """Choices and outcomes, with those that lead to each state.
 
     Indices of outcomes, states and choices are unsigned 32-bit integers. Numba then leaves out its
@@ -83,7 +92,7 @@ def prepared(
     counts: FloatArray,
     costs: FloatArray,
     owner: IntArray,
-) -> Process:
+) -> MDP:
     """Return the process with fees, odds, and for each state the choices that may lead to it.
 
     A choice that never leaves its state has an infinite fee, and odds of 0.
@@ -101,14 +110,14 @@ def prepared(
     into = sparse.csr_array((odds[kept], heads[kept], kept_ptr), shape).tocsc()
     arrivals = into.indptr.astype(np.uint32), into.indices.astype(np.uint32), into.data
     relief = np.zeros(owner.size)
-    return Process(first, ptr, heads, counts, costs, owner, fee, odds, *arrivals, relief)
+    return MDP(first, ptr, heads, counts, costs, owner, fee, odds, *arrivals, relief)
 
 
 # ------------------------------------------------------------------ graph questions
 
 
 @njit(cache=True, nogil=True)
-def approach(process: Process, usable: BoolArray, targets: BoolArray) -> tuple[IntArray, IntArray]:
+def approach(process: MDP, usable: BoolArray, targets: BoolArray) -> tuple[IntArray, IntArray]:
     """Return the fewest moves by usable choices to a target, and the first choice to make.
 
     An outcome of that choice is nearer to the target. The results are 0 and -1 at targets, and
@@ -142,7 +151,7 @@ def approach(process: Process, usable: BoolArray, targets: BoolArray) -> tuple[I
 
 
 @njit(cache=True, nogil=True)
-def infinite_layers(process: Process, ends: BoolArray, allowed: BoolArray) -> IntArray:
+def infinite_layers(process: MDP, ends: BoolArray, allowed: BoolArray) -> IntArray:
     """Return the layers of states from which no policy of allowed choices surely ends; else -1.
 
     Every allowed choice of such a state has an outcome in a lower layer, or all its outcomes in the
@@ -189,14 +198,14 @@ def infinite_layers(process: Process, ends: BoolArray, allowed: BoolArray) -> In
                         size += 1
 
 
-def choices_of(process: Process, policy: IntArray) -> BoolArray:
+def choices_of(process: MDP, policy: IntArray) -> BoolArray:
     """Return which choices a policy makes."""
     chosen = np.zeros(process.owner.size, np.bool_)
     chosen[policy[policy >= 0]] = True
     return chosen
 
 
-def policy_reaching(process: Process, policy: IntArray, targets: BoolArray) -> BoolArray:
+def policy_reaching(process: MDP, policy: IntArray, targets: BoolArray) -> BoolArray:
     """Return the states from which the policy may lead to a target."""
     reached: BoolArray = approach(process, choices_of(process, policy), targets)[1] >= 0
     return targets | reached
@@ -204,7 +213,7 @@ def policy_reaching(process: Process, policy: IntArray, targets: BoolArray) -> B
 
 @njit(cache=True, nogil=True)
 def first_policy(
-    process: Process, fixed: BoolArray, allowed: BoolArray, values: FloatArray, give_up: float
+    process: MDP, fixed: BoolArray, allowed: BoolArray, values: FloatArray, give_up: float
 ) -> IntArray:
     """Return a proper policy, and set rough values of it.
 
@@ -281,7 +290,7 @@ def first_policy(
     return policy
 
 
-def components(process: Process, policy: IntArray) -> IntArray:
+def components(process: MDP, policy: IntArray) -> IntArray:
     """Return strong components of a policy's moves; -1 at states without a move.
 
     SciPy numbers them so that moves lead to smaller numbers. This is a good order for sweeps, but
@@ -300,7 +309,7 @@ def components(process: Process, policy: IntArray) -> IntArray:
 
 @njit(cache=True, nogil=True)
 def numbered(
-    process: Process, allowed: BoolArray, order: IntArray
+    process: MDP, allowed: BoolArray, order: IntArray
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray, IntArray, BoolArray]:
     """Return the arrays of `Choices`: those allowed at the states in `order`, in that order."""
     first, ptr, heads, counts = process[:4]
@@ -373,14 +382,14 @@ def sweep(
                 best, choice = q, k
         if choice != policy[i]:
             # otherwise sweeps might switch for ever between choices that differ only by rounding
-            if own - best <= SLACK * abs(best):
+            if own - best <= FEW_ROUNDINGS * abs(best):
                 best, choice = own, policy[i]
             else:
                 changed += 1
                 policy[i] = choice
         update = abs(best - change[i])
         # `not <=`: a NaN must count as an update
-        if not update <= SLACK * abs(best):
+        if not update <= FEW_ROUNDINGS * abs(best):
             # costs are at most 1, and so is the unit of an update that no choice makes
             most = max(most, update / fee[choice] if choice >= 0 else update)
         change[i] = best
@@ -420,7 +429,7 @@ def chosen_rows(
         ptr[i + 1] = size
         descends = descends and down
         residual[i] = total - change[i]
-        if not abs(residual[i]) <= SLACK * abs(change[i]):
+        if not abs(residual[i]) <= FEW_ROUNDINGS * abs(change[i]):
             unit = choices.fee[k] if k >= 0 else 1.0
             most = max(most, abs(residual[i]) / unit)
     return ptr, columns, data, residual, most, descends
@@ -430,7 +439,7 @@ def chosen_rows(
 
 
 @njit(cache=True, nogil=True)
-def balance(process: Process, k: int, values: Pair, costs: float) -> tuple[float, float, float]:
+def balance(process: MDP, k: int, values: Pair, costs: float) -> tuple[float, float, float]:
     """Return Σ counts · (costs · cost + value there - value here) over a choice's outcomes.
 
     It is summed in double-doubles and rounded at the end. Also returned: a bound on its error
@@ -454,13 +463,13 @@ def balance(process: Process, k: int, values: Pair, costs: float) -> tuple[float
     # Two sums per outcome at most, each off by `DD_ERROR` of the magnitudes added so far, and two
     # operations per term. `size` and `paid` add up magnitudes: cancellation does not hide an error.
     terms = 2.0 * (process.ptr[k + 1] - process.ptr[k]) + 4.0
-    error = 2.0 * terms * DD_ERROR * (size + paid) + UNDERFLOW
-    return high, error, paid * (1.0 - 2.0 * terms * ROUNDING) + process.relief[k]
+    error = 2.0 * terms * DD_ERROR * (size + paid) + ROW_UNDERFLOW
+    return high, error, paid * (1.0 - 2.0 * terms * UNIT_ROUNDOFF) + process.relief[k]
 
 
 @njit(cache=True, nogil=True)
 def balances(
-    process: Process, choices: IntArray, values: Pair, costs: float
+    process: MDP, choices: IntArray, values: Pair, costs: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the `balance` of these choices, its error with all rounding, costs, leaving counts."""
     high, error, paid = np.empty(choices.size), np.empty(choices.size), np.empty(choices.size)
@@ -468,7 +477,7 @@ def balances(
     for i in range(choices.size):
         k = choices[i]
         high[i], error[i], paid[i] = balance(process, k, values, costs)
-        error[i] += SLACK * (abs(high[i]) + error[i])
+        error[i] += FEW_ROUNDINGS * (abs(high[i]) + error[i])
         for e in range(process.ptr[k], process.ptr[k + 1]):
             if process.heads[e] != process.owner[k]:
                 leaving[i] += process.counts[e]
@@ -476,7 +485,7 @@ def balances(
 
 
 def policy_check(
-    process: Process, policy: IntArray, states: IntArray, values: Pair, costs: float
+    process: MDP, policy: IntArray, states: IntArray, values: Pair, costs: float
 ) -> tuple[FloatArray, float, float]:
     """Return how well values fit their policy: residuals of these states, and two ratios.
 
@@ -491,7 +500,7 @@ def policy_check(
 
 
 def worst_ratio(
-    process: Process, choices: IntArray, values: Pair, costs: float, side: float, relief: FloatArray
+    process: MDP, choices: IntArray, values: Pair, costs: float, side: float, relief: FloatArray
 ) -> float:
     """Return the largest ratio of side · balance to cost + `relief` over choices, rounded up.
 
@@ -510,7 +519,7 @@ def worst_ratio(
     return float(ratio.max(initial=0.0))
 
 
-def mean_falls(process: Process, choices: IntArray, barrier: Pair) -> FloatArray:
+def mean_falls(process: MDP, choices: IntArray, barrier: Pair) -> FloatArray:
     """Return Σ w (barrier here - barrier there) of these choices, rounded down; 0 for others."""
     found = np.zeros(process.owner.size)
     # the balance is the mean rise
@@ -521,7 +530,7 @@ def mean_falls(process: Process, choices: IntArray, barrier: Pair) -> FloatArray
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def optimality_check(
-    process: Process,
+    process: MDP,
     allowed: BoolArray,
     states: IntArray,
     give_up: float,
@@ -557,19 +566,19 @@ def optimality_check(
                 if heads[e] != s:
                     leaving += counts[e]
             # the low parts and every rounding together are below (outcomes + 8) · 2⁻⁵² of the size
-            rounding = ((ptr[k + 1] - ptr[k]) + 8.0) * (2.0 * ROUNDING)
-            error = rounding * size + UNDERFLOW
+            rounding = ((ptr[k + 1] - ptr[k]) + 8.0) * EPSILON
+            error = rounding * size + ROW_UNDERFLOW
             paid -= rounding * paid
             if process.relief[k] >= 0.0 and k != policy[s]:
-                clear = max(CLEAR, (ptr[k + 1] - ptr[k]) * SLACK)
-                if high > clear * size + UNDERFLOW:
+                clear = max(CLEAR, (ptr[k + 1] - ptr[k]) * FEW_ROUNDINGS)
+                if high > clear * size + ROW_UNDERFLOW:
                     gaps[k] = high / leaving
                     continue
             # relief only adds to what is paid
             if not (process.relief[k] >= 0.0 and error <= enough * paid):
                 high, error, paid = balance(process, k, values, 1.0)
             gaps[k] = high / leaving
-            error += SLACK * (abs(high) + error)
+            error += FEW_ROUNDINGS * (abs(high) + error)
             over, under = (error + high) / paid, (error - high) / paid
             if not under <= below:  # NaN, or worse than any before
                 below = under if under > below else np.inf
@@ -584,3 +593,68 @@ def correct(values: Pair, order: IntArray, correction: FloatArray) -> None:
     for i in range(order.size):
         s = order[i]
         values.high[s], values.low[s] = add(values.high[s], values.low[s], correction[i], 0.0)
+
+
+# ------------------------------------------------------------------ interval odds
+
+
+INSERTED = 24
+"""Largest number of outcomes that is sorted by insertion."""
+
+
+@njit(cache=True, nogil=True)
+def extremes(
+    ptr: IntArray,
+    heads: IntArray,
+    owner: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    costs: FloatArray,
+    values: FloatArray,
+    sign: float,
+    odds: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the largest (sign 1) or least (-1) Σ p (cost + value there - value here) per choice.
+
+    Also return a bound on its rounding error, for finite values. `odds` is set to odds that attain
+    the extreme.
+    """
+    found, error = np.empty(owner.size), np.empty(owner.size)
+    for k in range(owner.size):
+        begin, end = np.int64(ptr[k]), np.int64(ptr[k + 1])
+        size = end - begin
+        gain, order = np.empty(size), np.empty(size, np.int64)
+        left, largest = 1.0, 0.0
+        for i in range(size):
+            e = begin + i
+            change = values[heads[e]] - values[owner[k]]
+            gain[i] = costs[e] + change
+            largest = max(largest, costs[e] + abs(change))
+            odds[e] = low[e]
+            left -= low[e]
+            # insertion sort while the gains come in; a long row is sorted below, all at once
+            j = i if size <= INSERTED else 0
+            while j > 0 and sign * gain[order[j - 1]] < sign * gain[i]:
+                order[j] = order[j - 1]
+                j -= 1
+            order[j] = i
+        if size > INSERTED:
+            order = np.argsort(-sign * gain, kind="mergesort")
+        # what the lower bounds leave of 1 goes to the most extreme outcomes first
+        for j in range(size):
+            if left <= 0.0:
+                break
+            e = begin + order[j]
+            more = min(high[e] - low[e], left)
+            odds[e] += more
+            left -= more
+        total = 0.0
+        for i in range(size):
+            # an outcome of odds 0 may have an infinite gain: 0 · inf would be NaN
+            if odds[begin + i] > 0.0:
+                total += odds[begin + i] * gain[i]
+        found[k] = total
+        # In units of 2⁻⁵³ · largest: 2 for a gain, twice because it also decides the order;
+        # size + 1 for what is left of 1; size + 2 for odds, products and their sum.
+        error[k] = 4.0 * (size + 4.0) * UNIT_ROUNDOFF * largest
+    return found, error

@@ -1,1 +1,0 @@
-"""Compiled loops of fields: arrays in, arrays out."""

@@ -1,1 +1,0 @@
-"""Compiled loops of decision processes: arrays in, arrays out."""

@@ -1,0 +1,204 @@
+"""Numba's `njit`, with a cache of compiled kernels that never causes an error.
+
+Numba keeps compiled code in ``NUMBA_CACHE_DIR``, beside the source, or in the user's cache folder.
+Five things are different here:
+
+- If none of these folders is writable, kernels are kept in a temporary folder of the user. If that
+  fails too, or the disk is full, they are not kept. Numba would raise an error.
+- A cached kernel that cannot be loaded is compiled again. It may come from an earlier version, with
+  a named tuple that has been renamed since. Numba would raise an error.
+- A kernel is recompiled if a module of a kernel that it calls has changed. Numba checks only the
+  file that holds the kernel. It would run old code of the kernels that it calls.
+- A kernel that calls another with a constant, or with an entry of a 32-bit array, uses its 64-bit
+  version. Numba would compile it again for that constant or width.
+- A kernel treats read-only arrays like writable ones. Numba would compile it again for every
+  combination of the two. A kernel that writes to a read-only array is therefore noticed only by the
+  tests that run kernels as plain Python.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from hashlib import sha256
+from importlib.util import resolve_name
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba import types
+from numba.core import event
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
+from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
+
+from .jit import on_compiling
+
+_NOT_KEPT = "compiled kernels are not kept, so that every start compiles them anew"
+_shortfalls: list[str] = []
+
+
+def dispatcher(function: Callable[..., Any], cache: bool, options: dict[str, Any]) -> Any:
+    """Return what compiles a function for each type of arguments, and calls the result."""
+    made: Any = numba.njit(**options)(function)
+    made.__class__ = _Dispatcher
+    if cache:
+        try:
+            made._cache = _Cache(function)
+        except RuntimeError:  # there is no place for it
+            _fall_short(f"{_NOT_KEPT}: no folder for them can be written")
+    return made
+
+
+class _Dispatcher(CPUDispatcher):
+    """A kernel in which Ctrl-C raises `KeyboardInterrupt`, also while arrays are returned.
+
+    Returning arrays runs Python code, which may raise it. Python then finds both a result and an
+    exception, and turns them into a `SystemError`.
+    """
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        try:
+            return super().__call__(*given, **named)
+        except SystemError as error:
+            cause: BaseException | None = error
+            while isinstance(cause, SystemError):
+                cause = cause.__cause__
+            if isinstance(cause, KeyboardInterrupt):
+                raise cause from None
+            raise
+
+    @functools.cached_property
+    def is_kept(self) -> bool:
+        """Whether an earlier process has compiled the kernel, or this one before now."""
+        file = getattr(self._cache, "_cache_file", None)  # type: ignore[attr-defined]
+        try:
+            return file is not None and bool(file._load_index())
+        except Exception:  # unpickling may raise anything
+            return False
+
+    def compile(self, sig: Any) -> Any:
+        """Return the version for these types of arguments, with all arrays taken as writable."""
+        given, returned = normalize_signature(sig)
+        general = tuple(map(_writable, given))
+        version = super().compile(general if returned is None else returned(*general))
+        if general != given:  # so that the next call finds it at once
+            register: Any = self._insert  # type: ignore[attr-defined]
+            register([each._code for each in given], version, False)
+        return version
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Choose the signature for a call by another kernel: no literals, 64-bit integers."""
+
+        def general(each: Any) -> Any:
+            return types.int64 if each in (types.int32, types.uint32) else types.unliteral(each)
+
+        return super().get_call_template(
+            tuple(map(general, args)), {name: general(each) for name, each in kws.items()}
+        )
+
+
+def _writable(kind: Any) -> Any:
+    """Return the type of an argument with all arrays in it writable."""
+    if isinstance(kind, types.Array):
+        return kind.copy(readonly=False)
+    parts = getattr(kind, "types", None) if isinstance(kind, types.BaseTuple) else None
+    if parts is not None:
+        named = getattr(kind, "instance_class", None)
+        return types.BaseTuple.from_types([_writable(each) for each in parts], named)
+    return kind
+
+
+def shortfall() -> str:
+    """Return why compiled kernels are not kept permanently; empty if they are."""
+    return _shortfalls[0] if _shortfalls else ""
+
+
+def _fall_short(text: str) -> None:
+    if text not in _shortfalls:
+        _shortfalls.append(text)
+
+
+class _Beginning(event.Listener):
+    def on_start(self, _: Any) -> None:
+        for call in on_compiling:
+            call()
+
+    def on_end(self, _: Any) -> None:
+        pass
+
+
+event.register("numba:compile", _Beginning())
+
+
+class _Temporary(UserWideCacheLocator):
+    """A temporary folder: the last of Numba's places for a cache."""
+
+    def get_cache_path(self) -> str:
+        return str(_own_temporary_folder() / Path(self._cache_path).name)
+
+
+def _own_temporary_folder() -> Path:
+    """Return a folder that nobody else can write: compiled code is run unchecked."""
+    if sys.platform == "win32":  # whose temporary files are the user's own
+        folder = Path(tempfile.gettempdir(), "wayfield-kernels")
+        folder.mkdir(exist_ok=True)
+        return folder
+    folder = Path(tempfile.gettempdir(), f"wayfield-kernels-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()  # of a link, the mode is open to all
+    if found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise PermissionError(f"{folder} is open to other users")
+    return folder
+
+
+class _Places(CompileResultCacheImpl):
+    _locator_classes = [*CompileResultCacheImpl._locator_classes, _Temporary]  # noqa: RUF012
+
+
+class _Cache(FunctionCache):
+    _impl_class = _Places
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file._source_stamp = _digest(function.__module__)
+        if isinstance(self._impl.locator, _Temporary):
+            _fall_short(
+                f"compiled kernels are kept in {_own_temporary_folder()}, among temporary files: "
+                "neither wayfield's own folder nor a cache folder of yours can be written"
+            )
+
+    def load_overload(self, *wanted: Any) -> Any:
+        try:
+            return super().load_overload(*wanted)
+        except Exception:  # unpickling may raise anything
+            try:
+                self.flush()
+            except OSError as error:
+                self._give_up(error)
+            return None
+
+    def save_overload(self, *compiled: Any) -> None:
+        try:
+            super().save_overload(*compiled)
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        self.disable()
+        _fall_short(f"{_NOT_KEPT}: {self.cache_path}: {error.strerror}")
+
+
+@functools.cache
+def _digest(module: str) -> str:
+    """Return a digest of a module's source and of the kernel modules that it imports."""
+    home = sys.modules[module]
+    source = Path(str(home.__file__)).read_bytes()
+    digest = sha256(source)
+    for name in re.findall(rb"^from (\.[\w.]*|wayfield\.[\w.]*) import", source, re.MULTILINE):
+        digest.update(_digest(resolve_name(name.decode(), home.__package__)).encode())
+    return digest.hexdigest()

@@ -1,1 +1,0 @@
-"""Compiled loops of plans: arrays in, arrays out."""
