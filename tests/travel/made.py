@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 import wayfield as wf
 from wayfield.travel import Trips
-from worlds import streets
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +48,3 @@ def drive(
     ends = pairs(rng, world.num_vertices, count)
     measured = times(world, ends) * (1.0 + noise * rng.standard_normal(count))
     return Trips(*ends.T, measured, **more), ends
-
-
-__all__ = ["city", "drive", "pairs", "streets", "times", "with_lengths"]

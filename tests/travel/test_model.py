@@ -110,9 +110,10 @@ def test_the_evidence_is_the_normal_density_and_its_slope_is_right() -> None:
     factors = rng.standard_normal((3, 10, 4))
     kernels = factors @ factors.transpose(0, 2, 1)
     y, fixed = rng.standard_normal(10), np.diag(rng.random(10))
-    evidence = Evidence(("smooth", "own", "start"), kernels, y, fixed)
+    noise = rng.uniform(1, 3, 10)
+    evidence = Evidence(("smooth", "own", "start"), kernels, y, fixed, noise)
     z = rng.normal(-3, 1, 4)
-    C = np.tensordot(np.exp(z[:3]), kernels, 1) + fixed + (np.exp(z[3]) + FLOOR) * np.eye(10)
+    C = np.tensordot(np.exp(z[:3]), kernels, 1) + fixed + np.diag(np.exp(z[3]) * noise + FLOOR)
     off = z - evidence.centre
     prior = -0.5 * off @ evidence.precision @ off
     density = multivariate_normal(cov=C).logpdf(y) + 5 * np.log(2 * np.pi) + prior

@@ -1,6 +1,6 @@
 """Variances by the marginal likelihood: which of several covariances explain the data.
 
-    y ~ N(0, Σ θ_i K_i + σ² I + F),      log (θ, σ²) ~ N(centre, P⁻¹)
+    y ~ N(0, Σ θ_i K_i + σ² D + F),      log (θ, σ²) ~ N(centre, P⁻¹)
 
 The peak of log p(y | θ) + log p(θ) is found on logarithms by L-BFGS-B, with the gradient
 
@@ -68,8 +68,10 @@ class Evidence:
         kernels: FloatArray,
         y: FloatArray,
         fixed: FloatArray | float = 0.0,
+        noise: FloatArray | float = 1.0,
     ) -> None:
         self.terms, self.kernels, self.y, self.fixed = terms, kernels, y, fixed
+        self.noise = np.broadcast_to(noise, y.shape)
         self.centre = np.log(np.append(np.full(len(terms), CENTRE), NOISE))
         spread = np.full(len(terms) + 1, ALONE**2)
         shares = np.append([term in SLOWNESS for term in terms], False).astype(np.float64)
@@ -82,7 +84,7 @@ class Evidence:
         k = self.y.size
         flat = self.kernels.reshape(len(self.terms), k * k)
         C = (theta[:-1] @ flat).reshape(k, k) + self.fixed
-        C[np.diag_indices(k)] += theta[-1] + FLOOR
+        C[np.diag_indices(k)] += theta[-1] * self.noise + FLOOR
         return C
 
     def loss(self, z: FloatArray) -> tuple[float, FloatArray]:
@@ -99,7 +101,7 @@ class Evidence:
         value = 0.5 * (self.y @ w + off @ pull) + np.log(np.diag(factor)).sum()
         inverse -= np.outer(w, w)
         traces = self.kernels.reshape(len(self.terms), k * k) @ inverse.ravel()
-        slope = 0.5 * theta * np.append(traces, np.trace(inverse)) + pull
+        slope = 0.5 * theta * np.append(traces, self.noise @ np.diag(inverse)) + pull
         return float(value), slope
 
     def peak(self, start: FloatArray | None = None, curved: bool = True, most: int = 60) -> Peak:

@@ -234,8 +234,12 @@ class _Search:
         """Return the posterior of the variances under a hypothesis."""
         terms = self.core + terms
         kernels = np.array([setting.kernels[term] for term in terms])
-        y = (self.trips.times - setting.far) / self.unit
-        return Evidence(terms, kernels, y, setting.fixed)
+        # the common factor is fitted anew: a closed road makes the old one too large
+        scale = float(np.median(self.trips.times / setting.far))
+        y = (self.trips.times - scale * setting.far) / self.unit
+        # noise grows with the time that is expected under the hypothesis
+        noise = np.maximum(scale * setting.far / self.unit, 1.0) ** 2
+        return Evidence(terms, kernels, y, setting.fixed, noise)
 
     # ------------------------------------------------------------------ one step
 
@@ -281,8 +285,9 @@ class _Search:
 
         # 2. variances fitted anew for the leaders, then other constants beside them
         least = max(rows[0].score, scores[best]) - _FAR if rows else 0.0
-        for row in rows[:12]:
-            if row.score > least:
+        leaders = {row.place for row in rows[:3]}
+        for i, row in enumerate(rows):
+            if row.place in leaders or (i < 12 and row.score > least):
                 found = self.evidence(row.setting, best).peak(theta).evidence
                 row.score = max(row.score, found + row.prior + _odds(best))
         rows.sort(key=lambda row: -row.score)
@@ -432,7 +437,7 @@ class _Search:
     def _loud(self, rows: list[_Row], lead: _Row) -> NDArray[np.int64]:
         """Return the trips through the place that are predicted better by half a nat or more."""
         null = _nothing(rows).setting
-        through = np.abs(lead.setting.far - null.far) > 1e-9 * null.far
+        through = np.abs(lead.setting.far - null.far) > 0.01 * null.far
         densities = []
         for row in (lead, _nothing(rows)):
             evidence = self.evidence(row.setting, row.terms)

@@ -69,7 +69,9 @@ class Rows:
     def take(self, which: IntArray) -> Rows:
         """Return some of the rows."""
         parts: dict[str, Any] = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        some = {name: each if each is None else each[which] for name, each in parts.items()}
+        some: dict[str, Any] = {
+            name: None if each is None else each[which] for name, each in parts.items()
+        }
         return Rows(**some)
 
     def with_rows(self, rows: IntArray, other: Rows) -> Rows:

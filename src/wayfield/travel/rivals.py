@@ -119,12 +119,13 @@ def leave_out(model: Model, progress: Progress | None = None) -> HeldOut | None:
         pairs = trips.starts * network.graph.num_vertices + trips.ends
         of = np.unique(pairs, return_inverse=True)[1]
     groups = int(of.max()) + 1
-    if k < FEWEST or groups < FOLDS:
+    if k < FEWEST or groups < 2:
         return None
-    fold = (np.random.default_rng(0).permutation(groups) % FOLDS)[of]
+    folds = min(FOLDS, groups)
+    fold = (np.random.default_rng(0).permutation(groups) % folds)[of]
     predicted = {name: np.full(k, np.nan) for name in ("model", *RIVALS)}
     high = np.full(k, np.nan)
-    turns = range(FOLDS if k <= MOST else 1)
+    turns = range(folds if k <= MOST else 1)
     for turn in turns:
         out = np.flatnonzero(fold == turn)
         known, pairs_out = trips.take(fold != turn), (trips.starts[out], trips.ends[out])

@@ -111,8 +111,10 @@ def equilibrium(net: travel.Tntp, demand: FloatArray, rounds: int = ROUNDS) -> F
         for zone in np.flatnonzero(demand.sum(axis=1)).tolist():
             open_ = (net.tails >= first) | (net.tails == zone)  # no route leads through zones
             ends = net.tails[open_], net.heads[open_]
-            arcs = sparse.csr_array((np.maximum(times[open_], 1e-9), ends), shape=(n, n))
-            far, parent = dijkstra(arcs, indices=zone, return_predecessors=True)
+            lengths = np.maximum(times[open_], 1e-9)
+            arcs = sparse.csr_array((lengths, ends), shape=(n, n))
+            found = dijkstra(arcs, indices=np.array([zone]), return_predecessors=True)
+            far, parent = found[0][0], found[1][0]
             load = np.zeros(n)
             load[: demand.shape[0]] = demand[zone]
             reached = np.flatnonzero(parent >= 0)
