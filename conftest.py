@@ -12,7 +12,6 @@ import pytest
 
 NEEDED = {
     ("mujoco", "ogbench", "gymnasium_robotics"): [
-        "study/src/wayfield_study/film.py",
         "study/src/wayfield_study/sim/mazes.py",
         "study/src/wayfield_study/sim/walking.py",
         "docs/how-to/closed-loop.md",

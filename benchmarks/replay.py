@@ -57,13 +57,13 @@ def measure(rows: int, dims: int, regular: bool, name: str) -> str:
     data = dataset(rows, dims, regular)
     held = sum(array.nbytes for array in data.values()) / 1e9
     begun, wall = time.process_time(), time.perf_counter()
-    replay = replay.Replay.from_dataset(data, **OPTIONS[name])
+    buffer = replay.Replay.from_dataset(data, **OPTIONS[name])
     seconds, wall = time.process_time() - begun, time.perf_counter() - wall
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
     form = "transitions" if regular else "observations"
     return (
         f"{rows:>10,} {form:12} of {dims:2}, {name:15}: {seconds:5.1f} s ({wall:.1f} s on the "
-        f"clock), peak {peak:.1f} GB ({held:.1f} the buffer); {replay.graph.num_vertices:,} states"
+        f"clock), peak {peak:.1f} GB ({held:.1f} the buffer); {buffer.graph.num_vertices:,} states"
     )
 
 

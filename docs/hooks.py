@@ -30,8 +30,8 @@ from latex2mathml.converter import convert
 from mkdocs.structure.files import File
 
 import wayfield
-from wayfield.errors import WayfieldError
 from wayfield import public_names
+from wayfield.errors import WayfieldError
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "build" / "gallery"

@@ -23,13 +23,13 @@ from matplotlib.patches import Circle
 from PIL import Image
 
 from wayfield import replay
-from wayfield_study.experiments.pointmaze._maze import (
-    Scene,
+from wayfield_study.experiments.pointmaze.maze import (
+    LandmarkScene,
     collect_buffer,
     load_point_maze,
     places,
 )
-from wayfield_study.experiments.pointmaze._planners import Problem, graph_distance
+from wayfield_study.experiments.pointmaze.planners import PointProblem, graph_distance
 from wayfield_study.kernels.point_maze import ARRIVAL, STEP, push_out, sent
 
 MAZE = load_point_maze("teleport")
@@ -46,8 +46,8 @@ def main(path: str = "teleport.png", share: str = "0.1") -> None:
     print(planner)
 
     made = replay.Replay.from_dataset(buffer._asdict(), landmarks=500)
-    scene = Scene(MAZE, buffer, made, seed=0)
-    route = graph_distance(Problem(scene, made.graph, GOAL))
+    scene = LandmarkScene(MAZE, buffer, made, seed=0)
+    route = graph_distance(PointProblem(scene, made.graph, GOAL))
     targets, reach = route.targets(scene), float(planner.reach(START, GOAL))
     plans: dict[str, Callable[[Any], Any]] = {
         "shortest path": lambda here: targets[made.nearest(here)],

@@ -22,7 +22,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 COLD = (
-    "from functools import partial; from wayfield.explorer import server; from wayfield.cli import main;"
+    "from functools import partial;"
+    "from wayfield.cli import main; from wayfield.explorer import server;"
     "server.Pool = partial(server.Pool, warm=False); main()"
 )
 """The command line, with workers that load kernels only when they need them."""

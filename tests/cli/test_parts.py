@@ -331,9 +331,13 @@ def test_commands_work_without_a_study_that_loads(
     assert wayfield("there").code == 0
 
 
-def test_json_without_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_without_standard_output(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As under ``pythonw``: nothing is printed, and nothing fails."""
     monkeypatch.setattr("sys.stdout", None)
     print_json({"a": 1})
+    assert capfd.readouterr() == ("", "")
 
 
 def test_lines_are_printed_as_they_are() -> None:

@@ -16,11 +16,11 @@ import pytest
 
 import wayfield as wf
 from browsing import first_visit
-from wayfield import explorer, travel
+from wayfield import explorer
 from wayfield.explorer import notebook
 from wayfield.explorer.api import HANDLERS, respond
 from wayfield.explorer.compute import maze_scene
-from wayfield.explorer.scene import Maze, Scene, Settings, maze_of, scene_of
+from wayfield.explorer.scene import MazeWorld, Panel, Scene, maze_of, scene_of
 from wayfield.graphs.labels import label_distance
 
 SQUARE = wf.Layout.from_text("......\n.##.#.\n...4..\n.#..#.\n......")
@@ -183,17 +183,7 @@ def test_words_and_verdict_are_those_of_solve_and_compare() -> None:
     assert answer["labels_pay"] is False
 
 
-def test_an_edge_that_is_only_suspected_is_not_called_unreal() -> None:
-    ring = wf.Graph.from_edges([*range(11), 0], [*range(1, 11), 0, 5])
-    costs = [0.0, 2.3, 3.7, 3.6, 5.4, 3.7, 1.2, 1.3]
-    labels = wf.Labels([0, 2, 3, 4, 5, 7, 9, 10], costs)
-    (suspected,) = travel.mend(ring, labels, 0).findings
-    assert (suspected.kind, suspected.named) == ("false edge", False)
-    told = ask("mend", scene_of(ring, labels, 0).to_json())
-    assert (told["edges"], told["unreal"]) == ([[0, 5]], [False])
-
-
-def test_contradictions_mend_and_false_sinks_are_the_library_s() -> None:
+def test_contradictions_and_false_sinks_are_the_library_s() -> None:
     ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
     labels = wf.Labels([0, 2, 3, 4, 5, 7, 8], [0.0, 2.0, 3.0, 4.0, 5.0, 3.0, 2.0])
     scene = scene_of(ring, labels, 0).to_json()
@@ -203,13 +193,6 @@ def test_contradictions_mend_and_false_sinks_are_the_library_s() -> None:
     assert told["finding"] == "2 of 7 labels exceed the graph's shortest paths, by up to 4; " + (
         "proof only if the measured costs are exact."
     )
-    mended = travel.mend(ring, labels, 0)
-    told = ask("mend", scene)
-    rows = [row for row in mended.facts()["findings"] if row["kind"] == "false edge"]
-    false = {frozenset((row["from"], row["to"])) for row in rows if row["named"]}
-    assert told["unreal"] == [frozenset(map(str, edge)) in false for edge in told["edges"]]
-    assert told["finding"].lower() == f"{mended.finding()}.".lower()
-    assert told["unchanged"] is mended.unchanged
     noisy = small()
     noisy["noise"] = {"spread": 6.0, "seed": 1}
     dropped = ask("false-sinks", noisy)["dropped"]
@@ -225,9 +208,8 @@ def test_why_a_value_names_the_labels_that_decide_it() -> None:
     assert [label for label, _ in told["labels"]] == [0, 4]
     assert [weight for _, weight in told["labels"]] == pytest.approx([0.75, 0.25])
     assert ask("why", scene.to_json(), state=4)["text"] == "It rests on 1 label: 100 % on 4 (4)."
-    for method, text in (("distance", "uses no labels"), ("mended", "All labels together")):
-        other = replace(scene, panels=(Settings(method),))
-        assert text in ask("why", other.to_json(), state=1)["text"]
+    distance = replace(scene, panels=(Panel("distance"),))
+    assert "uses no labels" in ask("why", distance.to_json(), state=1)["text"]
 
 
 def test_the_next_label_is_the_library_s_and_none_if_all_is_known() -> None:
@@ -494,7 +476,7 @@ def test_a_graph_that_is_too_large_to_draw_is_refused() -> None:
 @pytest.mark.parametrize("refinement", [1, 3, 5])
 def test_the_graph_of_a_maze_is_shown_as_that_maze(name: str, refinement: int) -> None:
     layout = wf.load_layout(name)
-    assert maze_of(wf.grid_graph(layout, refinement)) == Maze(layout.to_text(), refinement)
+    assert maze_of(wf.grid_graph(layout, refinement)) == MazeWorld(layout.to_text(), refinement)
 
 
 def test_a_maze_without_walls_around_it_gets_some_and_stays_the_same_graph() -> None:
@@ -558,7 +540,7 @@ def test_a_widget_answers_as_the_server_does_and_leaves_a_still_picture() -> Non
     view = explorer.explore(
         graph, wf.sample_labels(graph, 5, 0.2, seed=1), goal=5, method="harmonic"
     )
-    assert view.scene["panels"] == [asdict(Settings("harmonic"))]
+    assert view.scene["panels"] == [asdict(Panel("harmonic"))]
     assert "run `wayfield explore`" in repr(view)  # where there is no notebook
     sent: list[dict[str, Any]] = []
     view.send = sent.append

@@ -22,8 +22,8 @@ from browsing import first_visit
 from shell import wayfield
 from wayfield.explorer import server
 from wayfield.explorer.api import Reply
-from wayfield.explorer.scene import Settings, scene_of
-from wayfield.explorer.server import LARGEST_BODY, SLOWEST_HEAD, Gone, Pool, Solver, listen
+from wayfield.explorer.scene import Panel, scene_of
+from wayfield.explorer.server import LARGEST_BODY, SLOWEST_HEAD, Gone, Pool, SolverProcess, listen
 
 JSON = {"content-type": "application/json"}
 
@@ -51,7 +51,7 @@ def slow_scene() -> dict[str, Any]:
     pairs = np.unique(np.sort([tails, (tails + away) % n], axis=0), axis=1)
     graph = wf.Graph.from_edges(*pairs, None, n)
     labels = wf.Labels(np.arange(200), rng.normal(size=200) + 10.0)
-    return scene_of(graph, labels, 0, panels=[Settings("p=64")]).to_json()
+    return scene_of(graph, labels, 0, panels=[Panel("p=64")]).to_json()
 
 
 # ---------------------------------------------------------------- the page
@@ -163,7 +163,7 @@ def test_a_body_that_does_not_say_its_size_is_cut_off(client: httpx.Client) -> N
 
 
 def test_bodies_are_bounded_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "MOST_HELD", 3000)
+    monkeypatch.setattr(server, "MOST_BUFFERED", 3000)
     release = asyncio.Event()
 
     class Waiting:
@@ -256,7 +256,7 @@ class Halting:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        self.halted: list[Solver] = []
+        self.halted: list[SolverProcess] = []
 
     async def answer(self, lane: str = "", gone: Gone | None = None) -> int:
         return (await self.pool.answer("picture", body(), lane, gone)).status
@@ -332,7 +332,7 @@ def test_slow_requests_whose_senders_have_gone_make_room(halting: Halting) -> No
 
 
 def test_a_worker_that_is_late_or_dies_is_replaced() -> None:
-    worker = Solver(warm=False)
+    worker = SolverProcess(warm=False)
     try:
         slow = json.dumps({"scene": slow_scene()}).encode()
         late = worker.ask("picture", slow, limit=0.2)

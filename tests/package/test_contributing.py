@@ -57,7 +57,7 @@ def size(scene: Scene) -> dict[str, Any]:
 '''
 EXPERIMENT = """
 from ..engine import Experiment, Measure
-from ._mazes import MazeCell, read_grid
+from .mazes import MazeCell, read_grid
 
 def run(cell: MazeCell) -> list[dict[str, int]]:
     return [{"goals": cell.goals}]

@@ -306,7 +306,8 @@ def test_layout_from_text(text: Any, name: Any) -> None:
 
 @given(junk)
 def test_load_layout(name: Any) -> None:
-    attempt(wf.load_layout, name)
+    layout = attempt(wf.load_layout, name)
+    assert layout is None or name in wf.layout_names()
 
 
 @given(near(st.just(wf.load_layout("umaze"))), near(st.integers(-1, 4)))

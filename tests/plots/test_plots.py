@@ -127,15 +127,32 @@ def test_a_lattice_with_diagonals_is_drawn_as_a_graph() -> None:
 def test_vertices_at_one_place_or_far_away(positions: ArrayLike) -> None:
     graph = wf.Graph.from_edges([0, 1], [1, 2], positions=positions)
     values = wf.cost_to_go(graph, 0)
-    render(graph, values, plan=wf.plan(graph, values, 0))
+    figure = render(graph, values, plan=wf.plan(graph, values, 0))
+    assert legend(figure) == ["goal", "next state"]
+    for (low, high), places in zip(
+        (figure.axes[0].get_xlim(), figure.axes[0].get_ylim()), np.transpose(positions), strict=True
+    ):
+        assert np.isfinite([low, high]).all()
+        assert low < places.min() <= places.max() < high
 
 
-def test_constant_and_unreachable_values() -> None:
+def test_constant_values_have_a_colour_scale() -> None:
     graph, _ = maze_problem()
-    render(graph, np.full(graph.num_vertices, 2.0))
+    (image,) = render(graph, np.full(graph.num_vertices, 2.0)).axes[0].images
+    low, high = image.get_clim()
+    assert low < 2.0 < high
+    assert (np.ma.compressed(image.get_array()) == 2.0).all()
+
+
+def test_states_without_a_value_are_left_blank_and_counted() -> None:
+    graph, _ = maze_problem()
     values = wf.cost_to_go(graph, 0)
     values[5:20] = np.inf
-    render(graph, values, plan=wf.plan(graph, values, 0))
+    figure = render(graph, values, plan=wf.plan(graph, values, 0))
+    image = figure.axes[0].images[0]
+    assert np.ma.count(image.get_array()) == graph.num_vertices - 15
+    assert image.get_clim() == (0.0, values[np.isfinite(values)].max())
+    assert "cannot reach: 15" in legend(figure)
 
 
 def legend(figure: Figure) -> list[str]:
@@ -325,7 +342,10 @@ def test_failing_moves_of_a_graph_are_tinted() -> None:
 
 def test_one_vertex() -> None:
     graph = wf.grid_graph(wf.Layout.from_text("."))
-    render(graph, np.zeros(1), plan=wf.plan(graph, [0.0], 0), labels=wf.Labels([0], [0.0]))
+    plan, labels = wf.plan(graph, [0.0], 0), wf.Labels([0], [0.0])
+    figure = render(graph, np.zeros(1), plan=plan, labels=labels)
+    assert figure.axes[0].images[0].get_array().tolist() == [[0.0]]
+    assert legend(figure) == ["goal", "wall", "plan"]
 
 
 def test_new_figure_when_no_axes_are_given(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ import pytest
 
 from wayfield.replay.kernels.outcomes import (
     BEHIND,
-    NONE,
+    NO_SAMPLE,
+    OutcomeTable,
     Sorted,
-    Table,
     arrive,
     find_nearest,
     find_planes,
@@ -38,7 +38,11 @@ def score(to: Array, worth: Array, values: Array, i: int, prior: float) -> list[
     totals, counts = [], []
     for a in range(to.shape[1]):
         some = sorted(
-            (float(w) * values[t] for t, w in zip(to[i, a], worth[i, a], strict=True) if t != NONE),
+            (
+                float(w) * values[t]
+                for t, w in zip(to[i, a], worth[i, a], strict=True)
+                if t != NO_SAMPLE
+            ),
             reverse=True,
         )
         if some:
@@ -62,7 +66,7 @@ def test_value_iteration_and_its_sweeps_agree(seed: int) -> None:
     for _ in range(400):
         best = [max(score(to, worth, naive, i, prior[i])) for i in range(n)]
         naive = np.where(goal, 1.0, best)
-    table, values = Table(*pack(to, worth, 0, to.shape[2])), goal.astype(float)
+    table, values = OutcomeTable(*pack(to, worth, 0, to.shape[2])), goal.astype(float)
     while improve(table, prior, goal, np.arange(n), values) > 1e-12:
         assert (values <= naive + 1e-9).all()
     assert values == pytest.approx(naive, abs=1e-9)
@@ -72,10 +76,10 @@ def test_value_iteration_and_its_sweeps_agree(seed: int) -> None:
 
 def test_a_table_holds_some_of_the_samples_in_order() -> None:
     to, worth = drawn(0)
-    table = Table(*pack(to, worth, 1, 3))
+    table = OutcomeTable(*pack(to, worth, 1, 3))
     for i, a in np.ndindex(to.shape[:2]):
         mine = slice(table.first[i, a], table.first[i, a + 1])
-        found = to[i, a, 1:3] != NONE
+        found = to[i, a, 1:3] != NO_SAMPLE
         assert table.to[mine].tolist() == to[i, a, 1:3][found].tolist()
         assert table.worth[mine].tolist() == worth[i, a, 1:3][found].tolist()
 
@@ -89,8 +93,8 @@ def test_a_plan_is_judged_by_the_samples_around_each_state(seed: int) -> None:
     near = np.stack([rng.permutation(n)[:3] for _ in range(n)])
     share = rng.dirichlet(np.ones(3), n)
     plan = rng.integers(-1, to.shape[1], n)
-    to[near[3], plan[3], 2:] = NONE  # none of the second half there: all samples count
-    table = Table(*follow(to, took, late, 2, 4, near, share, plan))
+    to[near[3], plan[3], 2:] = NO_SAMPLE  # none of the second half there: all samples count
+    table = OutcomeTable(*follow(to, took, late, 2, 4, near, share, plan))
     for i in range(n):
         weight = np.zeros(n)
         for some in ([2, 3], [0, 1, 2, 3]):
@@ -98,7 +102,7 @@ def test_a_plan_is_judged_by_the_samples_around_each_state(seed: int) -> None:
                 (k, j)
                 for k in range(3)
                 for j in some
-                if plan[i] >= 0 and to[near[i, k], plan[i], j] != NONE
+                if plan[i] >= 0 and to[near[i, k], plan[i], j] != NO_SAMPLE
             ]
             if found:
                 break
@@ -126,7 +130,7 @@ def test_arrival_solves_the_linear_equation(seed: int) -> None:
         np.eye(free.sum()) - matrix[free][:, free], matrix[free][:, goal].sum(axis=1)
     )
     first = k * np.arange(n)[:, None] + [0, k]
-    table, values = Table(first, to.ravel(), weight.ravel()), goal.astype(float)
+    table, values = OutcomeTable(first, to.ravel(), weight.ravel()), goal.astype(float)
     while arrive(table, goal, np.arange(n), values) > 1e-13:
         assert (values <= exact + 1e-9).all()
     assert values == pytest.approx(exact, abs=1e-6)
@@ -201,7 +205,7 @@ def test_the_nearest_states_are_those_of_a_full_search(width: int) -> None:
 
 
 def test_walks_follow_the_samples_of_their_half() -> None:
-    to = np.full((4, 2, 2), NONE, np.int32)
+    to = np.full((4, 2, 2), NO_SAMPLE, np.int32)
     to[0, 1] = [1, 2]  # the first half leads to 1, the second to 2
     to[1, 0, 0], to[2, 0, 1] = 3, 0
     dice = np.zeros((2, 1, 2))
@@ -213,4 +217,4 @@ def test_walks_follow_the_samples_of_their_half() -> None:
     ends = relive(to, np.array([0, 1]), np.array([0, 0]), kinds, dice, 3)
     assert ends[:, 0].tolist() == [2, 0]
     nowhere = relive(to, np.array([0]), np.array([1]), np.array([[1, -1]]), dice[:1], 3)
-    assert nowhere[0, 0] == NONE
+    assert nowhere[0, 0] == NO_SAMPLE

@@ -15,10 +15,10 @@ import pytest
 import wayfield as wf
 from rooms import Room
 from wayfield import replay
-from wayfield.replay import _check
-from wayfield.replay._dataset import read_dataset, read_rows
-from wayfield.replay._metric import time_metric
-from wayfield.replay._model import kinds_of, read_steps
+from wayfield.replay import check
+from wayfield.replay.dataset import read_dataset, read_rows
+from wayfield.replay.metric import time_metric
+from wayfield.replay.model import kinds_of, read_steps
 from wayfield.replay.planner import Cache
 
 Array = np.ndarray[Any, Any]
@@ -415,9 +415,9 @@ def test_a_goal_is_checked_also_if_it_has_a_plan(walled: replay.Planner) -> None
 
 def test_predictions_that_are_all_wrong_fail() -> None:
     happened = np.ones(50, dtype=bool)
-    assert _check.Test(np.zeros(50), happened, 0.0, 0.0, 0.0).verdict == "do not use"
+    assert check.Test(np.zeros(50), happened, 0.0, 0.0, 0.0).verdict == "do not use"
     assert (
-        _check.Test(np.ones(50), happened, 0.0, 0.0, 0.0).verdict == "careful"
+        check.Test(np.ones(50), happened, 0.0, 0.0, 0.0).verdict == "careful"
     )  # there is nothing to tell
 
 

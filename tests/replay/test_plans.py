@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from wayfield import replay
-from wayfield.replay._metric import APART
-from wayfield.replay._model import Model, _meant
-from wayfield.replay._plans import _ERROR, _PATIENCE, judged, make_plan, settle
+from wayfield.replay.goal_plans import ERROR, LONGEST_WALK, judged, make_plan, settle
 from wayfield.replay.kernels.outcomes import follow
+from wayfield.replay.metric import DISCRETE_STEP
+from wayfield.replay.model import BufferModel, intended
 
 Array = np.ndarray[Any, Any]
 
@@ -25,11 +25,11 @@ def test_where_an_action_leads_is_known_also_on_a_noisy_circle(sensor: float) ->
     place = 10.0 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     seen = place + sensor * rng.normal(size=place.shape)
     following = np.append(np.ones(1999, bool), False)
-    usual = _meant(seen[:-1], np.diff(seen, axis=0), kind, following)
+    usual = intended(seen[:-1], np.diff(seen, axis=0), kind, following)
     assert np.abs(usual - np.diff(place, axis=0)).max() < 0.1 + sensor
     # actions that say nothing
     shuffled = rng.permutation(kind)
-    assert not _meant(seen[:-1], np.diff(seen, axis=0), shuffled, following).size
+    assert not intended(seen[:-1], np.diff(seen, axis=0), shuffled, following).size
 
 
 def test_slow_sweeps_are_sped_up() -> None:
@@ -93,7 +93,7 @@ def test_the_probability_of_arrival_is_never_too_high() -> None:
     made = make_plan(model, horizon, model.features[0])
     order = np.argsort(-made.values)
     plan = made.scores.argmax(axis=1)
-    late = 1.0 - 1.0 / (_PATIENCE * horizon)
+    late = 1.0 - 1.0 / (LONGEST_WALK * horizon)
     n, half = len(order), model.to.shape[2] // 2
     for begin, end in ((0, half), (half, 2 * half)):
         samples = model.to, model.took, late, begin, end
@@ -104,19 +104,19 @@ def test_the_probability_of_arrival_is_never_too_high() -> None:
         exact = np.linalg.solve(np.eye(n) - matrix, made.goal * 1.0)
         reach = judged(model, horizon, begin, end, made.goal, plan, order)
         assert (reach <= exact + 1e-9).all()
-        assert (reach >= exact - 2.0 * _ERROR[0]).all()
+        assert (reach >= exact - 2.0 * ERROR[0]).all()
         assert reach.max() > 0.9
 
 
 # -------------------------------------------------------------------- states on a line
 
 
-def line(places: Array, actions: list[Array], hold: int = 1) -> Model:
+def line(places: Array, actions: list[Array], hold: int = 1) -> BufferModel:
     """Return a model of states at these places, in which each action surely leads to one state."""
     m, samples = len(places), 12
     to = np.repeat(np.stack(actions, axis=1)[:, :, None], samples, axis=2).astype(np.int32)
     change = places[to[:, :, 0]] - places[:, None]
-    return Model(
+    return BufferModel(
         rows=places[:, None],
         features=places[:, None],
         num_living=m,
@@ -182,7 +182,7 @@ def test_where_a_path_is_too_short_it_is_the_best_state_around_that_is_no_nearer
     assert made.beyond[6:9].tolist() == [0, 1, 2]  # in the goal, and not the nearest states there
     gap = 0.125 * (here - made.beyond)[20:150]
     assert (gap > 0.75).all()
-    assert (gap < APART).all()
+    assert (gap < DISCRETE_STEP).all()
 
 
 # -------------------------------------------------------------------- the model

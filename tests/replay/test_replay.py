@@ -15,34 +15,34 @@ from wayfield.replay import attach
 
 
 def test_exact_merging_numbers_states_as_they_appear() -> None:
-    replay = replay.replay_graph([[5.0], [3.0], [5.0], [4.0]], [[3.0], [5.0], [4.0], [4.0]])
-    assert np.array_equal(replay.states, [[5.0], [3.0], [4.0]])
-    assert np.array_equal(replay.tail, [0, 1, 0, 2])
-    assert np.array_equal(replay.head, [1, 0, 2, 2])
-    assert replay.stayed == 1
-    assert replay.graph.directed
-    assert replay.graph.num_arcs == 3
+    buffer = replay.replay_graph([[5.0], [3.0], [5.0], [4.0]], [[3.0], [5.0], [4.0], [4.0]])
+    assert np.array_equal(buffer.states, [[5.0], [3.0], [4.0]])
+    assert np.array_equal(buffer.tail, [0, 1, 0, 2])
+    assert np.array_equal(buffer.head, [1, 0, 2, 2])
+    assert buffer.stayed == 1
+    assert buffer.graph.directed
+    assert buffer.graph.num_arcs == 3
 
 
 def test_every_observation_is_near_its_state() -> None:
     rng = np.random.default_rng(0)
     walk = np.cumsum(rng.normal(size=(2000, 2)), axis=0)
-    replay = replay.replay_graph(walk, tolerance=0.7)
-    assert (np.linalg.norm(replay.states[replay.tail] - walk[:-1], axis=1) <= 0.7).all()
-    gaps = np.linalg.norm(replay.states[:, None] - replay.states[None], axis=2)
+    buffer = replay.replay_graph(walk, tolerance=0.7)
+    assert (np.linalg.norm(buffer.states[buffer.tail] - walk[:-1], axis=1) <= 0.7).all()
+    gaps = np.linalg.norm(buffer.states[:, None] - buffer.states[None], axis=2)
     assert gaps[~np.eye(len(gaps), dtype=bool)].min() > 0.7
-    assert replay.graph.positions is not None
+    assert buffer.graph.positions is not None
 
 
 def test_the_cheapest_transition_counts() -> None:
-    replay = replay.replay_graph([[0.0]] * 3, [[1.0]] * 3, lengths=[3.0, 1.5, 2.0])
-    assert np.array_equal(replay.graph.lengths, [1.5])
+    buffer = replay.replay_graph([[0.0]] * 3, [[1.0]] * 3, lengths=[3.0, 1.5, 2.0])
+    assert np.array_equal(buffer.graph.lengths, [1.5])
 
 
 def test_episodes_do_not_run_into_each_other() -> None:
     rows = [[0.0], [1.0], [2.0], [3.0]]
-    replay = replay.replay_graph(rows, terminals=[False, True, False, True])
-    assert np.array_equal(np.column_stack([replay.tail, replay.head]), [[0, 1], [2, 3]])
+    buffer = replay.replay_graph(rows, terminals=[False, True, False, True])
+    assert np.array_equal(np.column_stack([buffer.tail, buffer.head]), [[0, 1], [2, 3]])
 
 
 def test_from_a_buffer_to_a_plan() -> None:
@@ -51,12 +51,12 @@ def test_from_a_buffer_to_a_plan() -> None:
     walk = [np.array([10.0, 10.0])]
     for step in steps:
         walk.append(np.clip(walk[-1] + step, 0.0, 20.0))
-    replay = replay.replay_graph(walk)
-    goal = replay.nearest([10.0, 10.0])
-    labels = wf.sample_labels(replay.graph, goal, fraction=0.1, seed=0)
-    field = wf.extend(replay.graph, labels, wf.AMLE())
-    plan = wf.plan(replay.graph, field.values, goal)
-    assert plan.reached[np.isfinite(wf.cost_to_go(replay.graph, goal))].all()
+    buffer = replay.replay_graph(walk)
+    goal = buffer.nearest([10.0, 10.0])
+    labels = wf.sample_labels(buffer.graph, goal, fraction=0.1, seed=0)
+    field = wf.extend(buffer.graph, labels, wf.AMLE())
+    plan = wf.plan(buffer.graph, field.values, goal)
+    assert plan.reached[np.isfinite(wf.cost_to_go(buffer.graph, goal))].all()
 
 
 def test_terminals_beside_next_observations_join_nothing_and_drop_nothing() -> None:
@@ -69,10 +69,10 @@ def test_terminals_beside_next_observations_join_nothing_and_drop_nothing() -> N
 
 
 def test_an_episode_of_one_observation_is_a_vertex_without_arcs() -> None:
-    replay = replay.replay_graph([[0.0], [1.0], [9.0]], terminals=[False, True, True])
-    assert replay.graph.num_vertices == 3
-    assert replay.graph.num_arcs == 1
-    assert np.array_equal(replay.ends, [1, 2])
+    buffer = replay.replay_graph([[0.0], [1.0], [9.0]], terminals=[False, True, True])
+    assert buffer.graph.num_vertices == 3
+    assert buffer.graph.num_arcs == 1
+    assert np.array_equal(buffer.ends, [1, 2])
 
 
 def test_lengths_are_one_per_row_or_one_per_transition() -> None:
@@ -94,8 +94,8 @@ def corridor() -> replay.Replay:
     )
 
 
-def arcs_of(replay: replay.Replay) -> dict[tuple[int, int], float]:
-    graph = replay.graph
+def arcs_of(buffer: replay.Replay) -> dict[tuple[int, int], float]:
+    graph = buffer.graph
     ends = zip(graph.tails.tolist(), graph.indices.tolist(), strict=True)
     return dict(zip(ends, graph.lengths.tolist(), strict=True))
 
@@ -121,16 +121,16 @@ def test_attached_arcs_cost_the_pace_of_the_buffer(
 
 
 def test_neighbours_are_within_the_radius_and_among_the_nearest() -> None:
-    replay, vertex = corridor().attach([2.5], "start", radius=2.0)
-    assert replay.graph.neighbours(vertex).tolist() == [1, 2]
-    assert (arcs_of(replay)[vertex, 1], arcs_of(replay)[vertex, 2]) == (1.0, 3.0)  # by distance
-    replay, vertex = corridor().attach([2.5], "start", k=1, radius=2.0)
-    assert replay.graph.neighbours(vertex).tolist() == [1]
+    buffer, vertex = corridor().attach([2.5], "start", radius=2.0)
+    assert buffer.graph.neighbours(vertex).tolist() == [1, 2]
+    assert (arcs_of(buffer)[vertex, 1], arcs_of(buffer)[vertex, 2]) == (1.0, 3.0)  # by distance
+    buffer, vertex = corridor().attach([2.5], "start", k=1, radius=2.0)
+    assert buffer.graph.neighbours(vertex).tolist() == [1]
 
 
 def test_a_pace_of_ones_own() -> None:
-    replay, vertex = corridor().attach([5.0], "goal", k=1, pace=10.0)
-    assert arcs_of(replay)[2, vertex] == 10.0
+    buffer, vertex = corridor().attach([5.0], "goal", k=1, pace=10.0)
+    assert arcs_of(buffer)[2, vertex] == 10.0
 
 
 def test_temporary_vertices_are_not_neighbours_of_each_other() -> None:
@@ -156,14 +156,14 @@ def test_labels_stay_valid_and_the_attached_start_reaches_the_attached_goal() ->
     places = rng.uniform(size=(400, 2))
     order = np.argsort(np.linalg.norm(places[:, None] - places, axis=2), axis=1)[:, 1:7]
     tails = np.repeat(np.arange(400), 6)
-    replay = replay.replay_graph(places[tails], places[order.ravel()])
-    replay, start = replay.attach([0.05, 0.05], "start", k=3)
-    replay, goal = replay.attach([0.95, 0.95], "goal", k=3)
-    able = replay.report(goal).reaches
+    buffer = replay.replay_graph(places[tails], places[order.ravel()])
+    buffer, start = buffer.attach([0.05, 0.05], "start", k=3)
+    buffer, goal = buffer.attach([0.95, 0.95], "goal", k=3)
+    able = buffer.report(goal).reaches
     assert able[start]
-    labels = wf.sample_labels(replay.graph, goal, fraction=0.05, seed=1)
-    field = wf.extend(replay.graph, labels, wf.AMLE(), unreachable="nan")
-    plan = wf.plan(replay.graph, np.nan_to_num(field.values, nan=np.inf, posinf=np.inf), goal)
+    labels = wf.sample_labels(buffer.graph, goal, fraction=0.05, seed=1)
+    field = wf.extend(buffer.graph, labels, wf.AMLE(), unreachable="nan")
+    plan = wf.plan(buffer.graph, np.nan_to_num(field.values, nan=np.inf, posinf=np.inf), goal)
     assert np.array_equal(plan.reached, able)
 
 
@@ -237,11 +237,11 @@ def test_bad_distances_are_refused(arguments: dict[str, object], message: str) -
 
 
 def test_the_report_says_first_what_cannot_reach() -> None:
-    replay = replay.replay_graph(
+    buffer = replay.replay_graph(
         [[0.0], [1.0], [2.0], [2.0], [4.0], [5.0], [7.0]],
         [[1.0], [0.0], [1.0], [4.0], [5.0], [4.0], [7.0]],
     )
-    report = replay.report(replay.nearest([0.0]))
+    report = buffer.report(buffer.nearest([0.0]))
     assert report.reaches.tolist() == [True, True, True, False, False, False]
     assert [trap.tolist() for trap in report.traps] == [[3, 4], [5]]
     assert str(report).splitlines() == [
@@ -260,12 +260,12 @@ def test_the_report_of_a_buffer_that_leads_everywhere() -> None:
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=1, max_size=30))
 def test_whatever_cannot_reach_the_goal_leads_into_a_trap(pairs: list[tuple[int, int]]) -> None:
     start, end = (np.array(column, dtype=float)[:, None] for column in zip(*pairs, strict=True))
-    replay = replay.replay_graph(start, end)
-    report = replay.report(0)
-    assert np.array_equal(report.reaches, np.isfinite(wf.cost_to_go(replay.graph, 0)))
-    trapped = np.zeros(replay.graph.num_vertices, dtype=bool)
+    buffer = replay.replay_graph(start, end)
+    report = buffer.report(0)
+    assert np.array_equal(report.reaches, np.isfinite(wf.cost_to_go(buffer.graph, 0)))
+    trapped = np.zeros(buffer.graph.num_vertices, dtype=bool)
     for trap in report.traps:
-        trapped |= np.isfinite(wf.cost_to_go(replay.graph, int(trap[0])))
+        trapped |= np.isfinite(wf.cost_to_go(buffer.graph, int(trap[0])))
         assert not report.reaches[trap].any()
     assert trapped[~report.reaches].all()
 
@@ -319,11 +319,11 @@ def test_scans_count_what_the_graphs_hold() -> None:
     ends = np.arange(400) % 50 == 49
     scan = wf.replay.scan_tolerances(walk, terminals=ends, tolerances=[0.0, 0.5, 2.0])
     for i, tolerance in enumerate(scan.tolerances):
-        replay = replay.replay_graph(walk, terminals=ends, tolerance=tolerance)
-        assert scan.states[i] == replay.graph.num_vertices
-        assert scan.arcs[i] == replay.graph.num_arcs
-        assert scan.stayed[i] == replay.stayed
-        parts = replay.graph.strong_components
+        buffer = replay.replay_graph(walk, terminals=ends, tolerance=tolerance)
+        assert scan.states[i] == buffer.graph.num_vertices
+        assert scan.arcs[i] == buffer.graph.num_arcs
+        assert scan.stayed[i] == buffer.stayed
+        parts = buffer.graph.strong_components
         assert scan.joined[i] == max(int((parts == part).sum()) for part in set(parts.tolist()))
     assert scan.states[0] == 400
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 from wayfield import replay
-from wayfield.replay._counts import merged, nearest
-from wayfield.replay._dataset import read_rows
+from wayfield.replay.counts import merged, nearest
+from wayfield.replay.dataset import read_rows
 from wayfield.replay.kernels.landmarks import farthest_points, nearest_landmarks
 from wayfield.replay.kernels.merging import merge_near
 
@@ -128,25 +128,25 @@ def test_nearest_landmarks_are_exact_whatever_is_known_of_neighbours(neighbours:
 def test_landmarks_by_number_cover_the_buffer_and_by_array_are_those_given() -> None:
     rng = np.random.default_rng(4)
     walk = np.cumsum(rng.normal(size=(900, 2)), axis=0)
-    replay = replay.replay_graph(walk, landmarks=50)
-    assert replay.states.shape == (50, 2)
-    own = np.linalg.norm(walk[:-1] - replay.states[replay.tail], axis=1)
-    every = np.linalg.norm(walk[:-1, None] - replay.states, axis=2)
+    buffer = replay.replay_graph(walk, landmarks=50)
+    assert buffer.states.shape == (50, 2)
+    own = np.linalg.norm(walk[:-1] - buffer.states[buffer.tail], axis=1)
+    every = np.linalg.norm(walk[:-1, None] - buffer.states, axis=2)
     assert np.array_equal(own, every.min(axis=1))
-    again = replay.replay_graph(walk, landmarks=replay.states)
-    assert np.array_equal(again.graph.lengths, replay.graph.lengths)
-    assert np.array_equal(again.counts, replay.counts)
+    again = replay.replay_graph(walk, landmarks=buffer.states)
+    assert np.array_equal(again.graph.lengths, buffer.graph.lengths)
+    assert np.array_equal(again.counts, buffer.counts)
     few = replay.replay_graph(walk, landmarks=50, tolerance=float(every.max()))
     assert len(few.states) == 1
 
 
 def test_locate_is_nearest_for_many() -> None:
     rng = np.random.default_rng(5)
-    replay = replay.replay_graph(rng.normal(size=(80, 3)), tolerance=0.5)
+    buffer = replay.replay_graph(rng.normal(size=(80, 3)), tolerance=0.5)
     points = rng.normal(size=(40, 3))
-    assert replay.locate(points).tolist() == [replay.nearest(point) for point in points]
+    assert buffer.locate(points).tolist() == [buffer.nearest(point) for point in points]
     with pytest.raises(wf.InputError, match="observations have 2 coordinates, states 3"):
-        replay.locate(points[:, :2])
+        buffer.locate(points[:, :2])
 
 
 # -------------------------------------------------------------------- counts and time
@@ -199,12 +199,12 @@ def test_counts_dwell_and_visits_are_those_of_the_naive_twin(episodes: list[list
 def test_time_between_merged_states_is_never_below_distance_over_speed() -> None:
     rng = np.random.default_rng(6)
     walk = np.cumsum(rng.normal(0.2, 0.3, size=(400, 2)), axis=0)
-    replay = replay.replay_graph(walk, landmarks=40)
-    graph = replay.graph
-    way = np.linalg.norm(replay.states[graph.tails] - replay.states[graph.indices], axis=1)
-    assert (graph.lengths >= way / replay.speed * (1 - 1e-12)).all()
-    assert (graph.lengths >= replay.dwell).all()
-    assert (graph.lengths > replay.dwell).any()
+    buffer = replay.replay_graph(walk, landmarks=40)
+    graph = buffer.graph
+    way = np.linalg.norm(buffer.states[graph.tails] - buffer.states[graph.indices], axis=1)
+    assert (graph.lengths >= way / buffer.speed * (1 - 1e-12)).all()
+    assert (graph.lengths >= buffer.dwell).all()
+    assert (graph.lengths > buffer.dwell).any()
 
 
 def test_speed_is_that_of_ten_steps_and_half_of_one_at_least() -> None:
@@ -221,9 +221,9 @@ def test_pairs_in_no_order_take_a_step_each() -> None:
     rng = np.random.default_rng(7)
     walk = np.arange(30.0)[:, None]
     order = rng.permutation(29)
-    replay = replay.replay_graph(walk[order], walk[order + 1])
-    assert (replay.dwell == 1.0).all()
-    assert replay.speed == 1.0
+    buffer = replay.replay_graph(walk[order], walk[order + 1])
+    assert (buffer.dwell == 1.0).all()
+    assert buffer.speed == 1.0
 
 
 # -------------------------------------------------------------------- jumps
@@ -246,18 +246,18 @@ def teleporting(count: int = 200) -> tuple[Array, Array]:
 def test_jumps_are_counted_and_know_where_they_set_in() -> None:
     rows, final = teleporting()
     for options in ({}, {"tolerance": 0.5}):
-        replay = replay.replay_graph(rows, terminals=final, **options)
-        places = replay.states[:, 0]
-        jumps = replay.jumps
+        buffer = replay.replay_graph(rows, terminals=final, **options)
+        places = buffer.states[:, 0]
+        jumps = buffer.jumps
         assert set(zip(places[jumps.tail], places[jumps.head], strict=True)) == {
             (10.0, 40.0),
             (10.0, 80.0),
         }
         assert (jumps.launch == 10.0).all()
-        assert jumps.count.sum() == replay.jump_counts.sum() == replay.departures[places == 10.0]
-        leapt = replay.jump_counts > 0
-        assert np.array_equal(replay.jump_counts[leapt], replay.counts[leapt])
-        assert (replay.graph.lengths == 1.0).all()  # a jump takes its time, not its distance
+        assert jumps.count.sum() == buffer.jump_counts.sum() == buffer.departures[places == 10.0]
+        leapt = buffer.jump_counts > 0
+        assert np.array_equal(buffer.jump_counts[leapt], buffer.counts[leapt])
+        assert (buffer.graph.lengths == 1.0).all()  # a jump takes its time, not its distance
     assert replay.replay_graph(rows, terminals=final, jump=100.0).jumps.tail.size == 0
 
 
@@ -271,8 +271,8 @@ def test_an_even_walk_has_no_jumps() -> None:
 
 def test_actions_at_exact_states_are_counted_one_by_one() -> None:
     rows = [[0.0], [0.0], [1.0], [0.0], [1.0]]
-    replay = replay.replay_graph(rows, actions=[7, 7, 3, 7, 3])
-    done = replay.actions
+    buffer = replay.replay_graph(rows, actions=[7, 7, 3, 7, 3])
+    done = buffer.actions
     assert done is not None
     table = zip(done.state, done.action, done.next_state, done.count, done.cost, strict=True)
     assert sorted(table) == [(0, 1, 0, 1, 1.0), (0, 1, 1, 2, 1.0), (1, 0, 0, 1, 1.0)]
@@ -294,21 +294,21 @@ def test_actions_between_merged_states_are_means_of_stays() -> None:
 
 def test_attached_vertices_leave_the_counts_where_they_were() -> None:
     rows, final = teleporting(20)
-    replay = replay.replay_graph(rows, terminals=final)
-    larger, _ = replay.attach([5.5], "both", k=3)
+    buffer = replay.replay_graph(rows, terminals=final)
+    larger, _ = buffer.attach([5.5], "both", k=3)
     old = larger.counts > 0
-    assert np.array_equal(larger.counts[old], replay.counts)
-    assert np.array_equal(larger.graph.tails[old], replay.graph.tails)
-    assert np.array_equal(larger.graph.indices[old], replay.graph.indices)
-    assert np.array_equal(larger.dwell[old], replay.dwell)
+    assert np.array_equal(larger.counts[old], buffer.counts)
+    assert np.array_equal(larger.graph.tails[old], buffer.graph.tails)
+    assert np.array_equal(larger.graph.indices[old], buffer.graph.indices)
+    assert np.array_equal(larger.dwell[old], buffer.dwell)
     assert np.isnan(larger.dwell[~old]).all()
     assert larger.visits.size == larger.graph.num_vertices
 
 
 def test_a_copy_is_read_only_too() -> None:
-    replay = pickle.loads(pickle.dumps(replay.replay_graph([[0.0], [1.0]])))
-    assert not replay.counts.flags.writeable
-    assert not replay.jumps.tail.flags.writeable
+    buffer = pickle.loads(pickle.dumps(replay.replay_graph([[0.0], [1.0]])))
+    assert not buffer.counts.flags.writeable
+    assert not buffer.jumps.tail.flags.writeable
 
 
 def test_float32_rows_stay_float32() -> None:

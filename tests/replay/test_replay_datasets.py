@@ -12,7 +12,7 @@ import pytest
 import wayfield as wf
 from wayfield import replay
 from wayfield.errors import InputWarning
-from wayfield.replay._dataset import read_dataset, read_rows
+from wayfield.replay.dataset import read_dataset, read_rows
 
 RAW: dict[str, Any] = {
     "observations": np.array([[0], [1], [2], [7], [6], [5], [2], [3]], dtype=np.float32),
@@ -123,25 +123,25 @@ def test_every_form_is_the_same_buffer(form: Any, options: dict[str, Any]) -> No
     want = replay.replay_graph(
         RAW["observations"], terminals=final, actions=RAW["actions"], **options
     )
-    replay = replay.Replay.from_dataset(form(RAW), **options)
-    place, wanted = replay.states[:, 0], want.states[:, 0]
-    assert np.array_equal(place[replay.tail], wanted[want.tail])
-    assert np.array_equal(place[replay.head], wanted[want.head])
-    order = np.lexsort((place[replay.graph.indices], place[replay.graph.tails]))
+    buffer = replay.Replay.from_dataset(form(RAW), **options)
+    place, wanted = buffer.states[:, 0], want.states[:, 0]
+    assert np.array_equal(place[buffer.tail], wanted[want.tail])
+    assert np.array_equal(place[buffer.head], wanted[want.head])
+    order = np.lexsort((place[buffer.graph.indices], place[buffer.graph.tails]))
     same = np.lexsort((wanted[want.graph.indices], wanted[want.graph.tails]))
     for name in ("counts", "dwell", "jump_counts"):
-        assert np.array_equal(getattr(replay, name)[order], getattr(want, name)[same])
-    assert np.array_equal(replay.graph.lengths[order], want.graph.lengths[same])
-    assert np.array_equal(np.sort(place[replay.ends]), np.sort(wanted[want.ends]))
-    assert replay.actions is not None
+        assert np.array_equal(getattr(buffer, name)[order], getattr(want, name)[same])
+    assert np.array_equal(buffer.graph.lengths[order], want.graph.lengths[same])
+    assert np.array_equal(np.sort(place[buffer.ends]), np.sort(wanted[want.ends]))
+    assert buffer.actions is not None
     assert want.actions is not None
-    assert replay.actions.count.sum() == want.actions.count.sum()
+    assert buffer.actions.count.sum() == want.actions.count.sum()
 
 
 def test_files_are_read_without_what_is_not_needed(tmp_path: Path) -> None:
     np.savez(tmp_path / "set.npz", **RAW, qpos=np.zeros((8, 3)), words=np.array(["a"]))
-    replay = replay.Replay.from_dataset(tmp_path / "set.npz")
-    assert replay.tail.size == 5
+    buffer = replay.Replay.from_dataset(tmp_path / "set.npz")
+    assert buffer.tail.size == 5
     assert replay.Replay.from_dataset(str(tmp_path / "set.npz")).tail.size == 5
     with np.load(tmp_path / "set.npz") as opened:
         assert replay.Replay.from_dataset(opened).tail.size == 5
@@ -155,14 +155,14 @@ def test_rows_that_are_not_valid_are_no_transitions_with_next_observations_eithe
         "actions": [1, 1, 0, 1, 0],
         "valids": [1, 1, 0, 1, 0],
     }
-    replay = replay.Replay.from_dataset(padded)
-    assert replay.states[replay.tail, 0].tolist() == [0.0, 1.0, 50.0]
-    assert replay.states[replay.head, 0].tolist() == [1.0, 2.0, 51.0]
+    buffer = replay.Replay.from_dataset(padded)
+    assert buffer.states[buffer.tail, 0].tolist() == [0.0, 1.0, 50.0]
+    assert buffer.states[buffer.head, 0].tolist() == [1.0, 2.0, 51.0]
 
 
 def test_a_single_episode_may_be_a_dictionary() -> None:
-    replay = replay.Replay.from_dataset(episodes(RAW)[0])
-    assert replay.tail.tolist() == [0, 1]
+    buffer = replay.Replay.from_dataset(episodes(RAW)[0])
+    assert buffer.tail.tolist() == [0, 1]
 
 
 def test_other_parts_of_observations_can_be_chosen() -> None:
@@ -174,9 +174,9 @@ def test_other_parts_of_observations_can_be_chosen() -> None:
 
 
 def test_numbered_observations_are_states() -> None:
-    replay = replay.Replay.from_dataset([{"observations": [0, 4, 4, 8], "actions": [1, 0, 1]}])
-    assert replay.states.ravel().tolist() == [0, 4, 8]
-    assert replay.stayed == 1
+    buffer = replay.Replay.from_dataset([{"observations": [0, 4, 4, 8], "actions": [1, 0, 1]}])
+    assert buffer.states.ravel().tolist() == [0, 4, 8]
+    assert buffer.stayed == 1
 
 
 def changed(**entries: Any) -> dict[str, Any]:

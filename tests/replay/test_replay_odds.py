@@ -46,9 +46,9 @@ def casino(rounds: int = 300, seed: int = 0) -> tuple[Array, Array]:
 
 def test_walks_fail_as_often_as_departures_ended_in_jumps() -> None:
     rows, final = casino()
-    replay = replay.replay_graph(rows, terminals=final, jump=10.0)
-    place = {value: i for i, value in enumerate(replay.states[:, 0].tolist())}
-    odds = outcomes(replay.transitions())
+    buffer = replay.replay_graph(rows, terminals=final, jump=10.0)
+    place = {value: i for i, value in enumerate(buffer.states[:, 0].tolist())}
+    odds = outcomes(buffer.transitions())
     left = Counter(
         float(b[0]) for a, b, end in zip(rows, rows[1:], final, strict=False) if a == 5 and not end
     )
@@ -61,14 +61,14 @@ def test_walks_fail_as_often_as_departures_ended_in_jumps() -> None:
 
 def test_an_expected_cost_takes_the_safe_way_where_the_shortest_gambles() -> None:
     rows, final = casino()
-    replay = replay.replay_graph(rows, terminals=final, jump=10.0)
-    start, goal = replay.nearest([0.0]), replay.nearest([55.0])
-    assert wf.cost_to_go(replay.graph, goal)[start] < 12  # by the lucky jump
-    field = wf.expected_cost(replay, goal)
+    buffer = replay.replay_graph(rows, terminals=final, jump=10.0)
+    start, goal = buffer.nearest([0.0]), buffer.nearest([55.0])
+    assert wf.cost_to_go(buffer.graph, goal)[start] < 12  # by the lucky jump
+    field = wf.expected_cost(buffer, goal)
     assert field.values[start] == 31.0
     assert field.reach[start] == 1.0
-    bold = wf.expected_cost(replay, goal, give_up=40.0)
-    assert bold.reach[replay.nearest([4.0])] == pytest.approx(1 / 3, abs=0.1)
+    bold = wf.expected_cost(buffer, goal, give_up=40.0)
+    assert bold.reach[buffer.nearest([4.0])] == pytest.approx(1 / 3, abs=0.1)
 
 
 @pytest.mark.parametrize("by", ["arc", "action"])
@@ -83,10 +83,10 @@ def test_lengths_given_are_what_moves_and_jumps_cost(by: Literal["arc", "action"
 
 def test_states_only_left_by_jumps_have_one_action_themselves() -> None:
     rows, final = [[0.0], [1.0], [50.0], [0.0], [1.0], [80.0]], [0, 0, 1, 0, 0, 1]
-    replay = replay.replay_graph(rows, terminals=final, jump=5.0)
-    odds = outcomes(replay.transitions())
+    buffer = replay.replay_graph(rows, terminals=final, jump=5.0)
+    odds = outcomes(buffer.transitions())
     assert odds == {(0, 1): {1: 1.0}, (1, 1): {2: 0.5, 3: 0.5}}
-    field = wf.expected_cost(replay, 2, give_up=100.0)
+    field = wf.expected_cost(buffer, 2, give_up=100.0)
     assert field.reach.tolist() == [0.5, 0.5, 1.0, 0.0]
     assert field.plan[:2].tolist() == [1, 1]
 
@@ -96,9 +96,9 @@ def test_exits_are_pooled_over_the_states_around() -> None:
     walks = [[4, 5, 4, 5, 6], [4, 60], [5, 60], [5, 80], [5, 80]]
     rows = np.array([[float(x)] for walk in walks for x in walk])
     final = np.concatenate([np.arange(len(w)) == len(w) - 1 for w in walks])
-    replay = replay.replay_graph(rows, terminals=final, jump=10.0)
-    four, five, six, far, farther = (replay.nearest([x]) for x in (4.0, 5.0, 6.0, 60.0, 80.0))
-    odds = outcomes(replay.transitions())
+    buffer = replay.replay_graph(rows, terminals=final, jump=10.0)
+    four, five, six, far, farther = (buffer.nearest([x]) for x in (4.0, 5.0, 6.0, 60.0, 80.0))
+    odds = outcomes(buffer.transitions())
     assert odds[four, five] == pytest.approx({five: 2 / 3, far: 1 / 6, farther: 1 / 6})
     assert odds[five, six] == pytest.approx({six: 2 / 5, far: 3 / 10, farther: 3 / 10})
 
@@ -128,21 +128,21 @@ def test_continuous_actions_are_the_choices_if_asked_for() -> None:
         actions.append([np.cos(angle), np.sin(angle)])
         walk.append(np.clip(walk[-1] + actions[-1], -3, 3))
     rows = np.array(walk[:-1])
-    replay = replay.replay_graph(rows, actions=actions, tolerance=0.2)
-    assert replay.transitions().num_choices == replay.graph.num_arcs
-    moves = replay.transitions(by="action")
-    assert moves.num_states == replay.graph.num_vertices
-    kinds = replay.actions.kinds  # type: ignore[union-attr]
+    buffer = replay.replay_graph(rows, actions=actions, tolerance=0.2)
+    assert buffer.transitions().num_choices == buffer.graph.num_arcs
+    moves = buffer.transitions(by="action")
+    assert moves.num_states == buffer.graph.num_vertices
+    kinds = buffer.actions.kinds  # type: ignore[union-attr]
     east = int(np.argmin(np.linalg.norm(kinds - [1.0, 0.0], axis=1)))
-    middle, right = replay.nearest([0.0, 0.0]), replay.nearest([1.0, 0.0])
+    middle, right = buffer.nearest([0.0, 0.0]), buffer.nearest([1.0, 0.0])
     assert outcomes(moves)[middle, east] == {right: 1.0}
 
 
 def test_actions_that_were_not_given_cannot_be_counted() -> None:
-    replay = replay.replay_graph([[0.0], [1.0]])
+    buffer = replay.replay_graph([[0.0], [1.0]])
     with pytest.raises(wf.InputError, match="without actions"):
-        replay.transitions(by="action")
+        buffer.transitions(by="action")
     with pytest.raises(wf.InputError, match="by must be one of 'arc', 'action', got 'deed'"):
-        replay.transitions(by="deed")  # type: ignore[arg-type]
+        buffer.transitions(by="deed")  # type: ignore[arg-type]
     with pytest.raises(wf.InputError, match="no transition changes the state"):
         replay.replay_graph([[0.0], [0.0]]).transitions()

@@ -32,9 +32,9 @@ from ..errors import OutOfTime, WayfieldError
 from ..fields import time_limit
 from ..graphs.layouts import Layout
 from . import compute
-from .scene import MOST_VERTICES, Fields, Scene, Settings, read_draw, read_json
+from .scene import MOST_DRAWN, Fields, Panel, Scene, read_draw, read_json
 
-PATIENCE = 20.0
+SOLVE_SECONDS = 20.0
 """Time limit of a solve in seconds."""
 
 
@@ -58,7 +58,7 @@ def _of_panel(make: Callable[[Scene, int], dict[str, Any]]) -> Handler:
 
 def _of_vertex(make: Callable[[Scene, int, int], dict[str, Any]], key: str) -> Handler:
     return lambda scene, fields: make(
-        scene, _panel(scene, fields), fields.whole(key, 0, MOST_VERTICES)
+        scene, _panel(scene, fields), fields.whole(key, 0, MOST_DRAWN)
     )
 
 
@@ -86,7 +86,7 @@ def respond(name: str, body: bytes | bytearray) -> Reply:
     try:
         fields = Fields(read_json(body), "request")
         scene = Scene.from_json(fields.take("scene"))
-        with time_limit(PATIENCE):
+        with time_limit(SOLVE_SECONDS):
             reply = handler(scene, fields)
         fields.done()
     except OutOfTime as error:
@@ -130,7 +130,7 @@ def warm_up() -> None:
             ask(name, scene)
     for scene in (plain, rough, noisy):
         for method in ("harmonic", "p=8", "distance"):
-            for panel in (Settings(method), Settings(method, "q", "index"),
-                          Settings(method, lift=True)):  # fmt: skip
+            for panel in (Panel(method), Panel(method, "q", "index"),
+                          Panel(method, lift=True)):  # fmt: skip
                 ask("picture", replace(scene, panels=(panel,), budget=0.1))
     ask("contradictions", noisy)

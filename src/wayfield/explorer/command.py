@@ -53,7 +53,7 @@ def explore(
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = True,
 ) -> None:
-    """Draw walls and labels in a browser, and watch the plan: where it loops, and what mends it.
+    """Draw walls and labels in a browser, and watch the plan: where it loops, and what helps.
 
     A local server with one page, which contacts no other machine. Without arguments it shows a maze
     with a plan that loops. Nothing is written to disk: the page keeps its state in its address, and
@@ -74,7 +74,7 @@ def explore(
 
     from ..fields.names import parse_method
     from .compute import FIRST_GOAL, FIRST_MAZE, FIRST_METHOD, maze_scene
-    from .scene import DISTANCE, Scene, Settings, read_json, scene_of
+    from .scene import DISTANCE, Panel, Scene, read_json, scene_of
     from .server import LARGEST_BODY, LOOPBACK, Pool, listen, run
 
     files = [Path(name) for name in what or []]
@@ -90,8 +90,8 @@ def explore(
         with Stages() as stages:
             given = source.read(stages)
         called = [str(name) for name in given.names]
-        settings = [Settings(method or "amle")]
-        opening = scene_of(given.graph, given.labels, given.goal, called, settings)
+        panels = [Panel(method or "amle")]
+        opening = scene_of(given.graph, given.labels, given.goal, called, panels)
     elif files and files[0].suffix.lower() == ".json":
         with files[0].open("rb") as file:
             data = file.read(LARGEST_BODY + 1)

@@ -36,11 +36,11 @@ from ..plans.sinks import drop_false_sinks
 from ..plots.places import spread
 from ..typing import FloatArray
 from ..words import PROOF, number_of, percent
-from .scene import DISTANCE, Maze, Network, Scene, Settings, World, packed
+from .scene import DISTANCE, GraphWorld, MazeWorld, Panel, Scene, World, packed
 
 FIRST_MAZE, FIRST_GOAL, FIRST_METHOD = "large", 40, "harmonic"
 """The first scene: the harmonic plan loops from most starts of this maze, the AMLE's never."""
-_KEPT = 12
+_CACHED = 12
 """Number of cached fields."""
 _NEAREST = 4
 """Number of labels listed around a state."""
@@ -48,9 +48,9 @@ _MOST_REASONS = 50
 """Largest number of labels to which lines are drawn; those with the largest weights."""
 _MOST_MARKED = 2_000
 """Largest number of edges marked in the picture, most suspect first."""
-_PATIENCE = 5.0
+_VERDICT_SECONDS = 5.0
 """Time limit of each method in a comparison, in seconds."""
-_SHORT = 60
+_WRITTEN_OUT = 60
 """Graphs with more edges are read from the exported file instead of written into the program."""
 
 ON_THE_PAGE = {
@@ -72,10 +72,10 @@ graph = wf.Graph.from_edges(scene["tails"], scene["heads"], scene["lengths"], \
 scene["vertices"], scene["directed"])"""
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def graph_of(world: World) -> Graph:
     """Build the graph of a maze or of edges."""
-    if isinstance(world, Maze):
+    if isinstance(world, MazeWorld):
         return grid_graph(world.layout, world.refinement)
     with warnings.catch_warnings():  # parallel edges and loops need no warning here
         warnings.simplefilter("ignore", InputWarning)
@@ -84,7 +84,7 @@ def graph_of(world: World) -> Graph:
         )
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _truth(world: World, goal: int) -> FloatArray:
     return cost_to_go(graph_of(world), goal)
 
@@ -98,7 +98,7 @@ def maze_scene(
     method: str = "amle",
 ) -> Scene:
     """Return a scene of a maze with a share of its vertices labelled with true values."""
-    maze = Maze(layout.to_text(), refinement)
+    maze = MazeWorld(layout.to_text(), refinement)
     maze.check()
     graph = graph_of(maze)
     goal = as_vertex(goal, "goal", graph.num_vertices)
@@ -106,7 +106,7 @@ def maze_scene(
     vertices = tuple(drawn.tolist())
     return Scene(
         maze, goal, vertices, (None,) * len(vertices),
-        panels=(Settings(method),), drawn=(share, seed),
+        panels=(Panel(method),), drawn=(share, seed),
     )  # fmt: skip
 
 
@@ -143,7 +143,7 @@ def answer(scene: Scene, number: int = 0) -> Answer:
     found = _solved(
         replace(
             scene,
-            panels=(Settings(settings.method, lift=settings.lift),),
+            panels=(Panel(settings.method, lift=settings.lift),),
             budget=0.0,
             drawn=None,
         )
@@ -157,7 +157,7 @@ def answer(scene: Scene, number: int = 0) -> Answer:
     return replace(found, plan=moves, certificate=judged)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _solved(scene: Scene) -> Answer:
     graph, (settings,) = graph_of(scene.world), scene.panels
     goal, lift = scene.goal, settings.lift
@@ -317,7 +317,7 @@ def route(scene: Scene, panel: int, start: int) -> dict[str, Any]:
 def verdict(scene: Scene, panel: int) -> dict[str, Any]:
     """Return whether the labels beat the plain graph distance."""
     graph, labels = graph_of(scene.world), labels_of(scene)
-    found = recommend(graph, labels, scene.goal, time_limit=_PATIENCE)
+    found = recommend(graph, labels, scene.goal, time_limit=_VERDICT_SECONDS)
     return {
         "verdict": _on_the_page(found.verdict),
         "remarks": list(map(_on_the_page, found.remarks)),
@@ -374,8 +374,8 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
     written = ["import numpy as np", "import wayfield as wf", ""]
 
     # the graph; one with many edges is read from the exported file
-    world_is_large = isinstance(world, Network) and world.tails.size > _SHORT
-    if isinstance(world, Maze):
+    world_is_large = isinstance(world, GraphWorld) and world.tails.size > _WRITTEN_OUT
+    if isinstance(world, MazeWorld):
         known = (name for name in layout_names() if load_layout(name) == world.layout)
         layout = f"wf.Layout.from_text({world.layout.to_text()!r})"
         if name := next(known, ""):

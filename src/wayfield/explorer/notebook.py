@@ -51,7 +51,7 @@ export default {
 """
 
 _ALT = "Field and plan of the explorer"
-_KEPT = "The explorer needs its kernel. When it was shown first, it looked like this:"
+_WITHOUT_KERNEL = "The explorer needs its kernel. When it was shown first, it looked like this:"
 
 
 def explore(
@@ -91,11 +91,11 @@ def explore(
     >>> view.scene["goal"]
     0
     """
-    from .scene import Settings, scene_of
+    from .scene import Panel, scene_of
 
     check_labels(labels, check_graph(graph))
     names = graph.names if names is None else names
-    opening = scene_of(graph, labels, goal, names, [Settings(method)])
+    opening = scene_of(graph, labels, goal, names, [Panel(method)])
     return _widget()(opening, graph.num_vertices)
 
 
@@ -146,7 +146,7 @@ def _widget() -> Any:
             """
             display: Any = need("IPython.display", "notebook")
             data, *_rest = self._repr_mimebundle_()
-            display.display({**data, "text/plain": _KEPT}, raw=True)
+            display.display({**data, "text/plain": _WITHOUT_KERNEL}, raw=True)
             picture = f'<img class="{self.still}" alt="{_ALT}" src="data:image/png;base64,'
             display.display(display.HTML(f'{picture}{still(self.scene)}">'))
 

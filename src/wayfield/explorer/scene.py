@@ -44,22 +44,22 @@ from ..graphs.names import Naming
 from ..plans.planning import RuleName, TieName
 from ..typing import FloatArray
 
-MOST_VERTICES = 50_000
+MOST_DRAWN = 50_000
 MOST_EDGES = 250_000
 MOST_CELLS = 40_000
-FINEST = 64
+MOST_REFINED = 64
 """Limits on the size of a scene: beyond them nothing would be smooth."""
 _LONGEST_NAME = 200
 _FEWEST_CELLS = 3
 """Cells along the longer side of a maze that is recognised from its graph, if it is that large."""
-_LARGEST = 1e15
+_LARGEST_NUMBER = 1e15
 
 DISTANCE = "distance"
-"""The field that is no extension of the labels: distances on the graph."""
+"""The method word of the one field that is no extension of the labels: the graph distance."""
 
 
 @dataclass(frozen=True)
-class Maze:
+class MazeWorld:
     """A maze as text, and the number of vertices along the side of a cell."""
 
     text: str
@@ -75,15 +75,15 @@ class Maze:
     def check(self) -> None:
         """Raise `InputError` if the maze is unreadable or too large, before its graph is built."""
         count = self.layout.num_free * self.refinement**2
-        if count > MOST_VERTICES:
+        if count > MOST_DRAWN:
             raise InputError(
                 f"the maze has {count:,} vertices at refinement {self.refinement}, "
-                f"more than {MOST_VERTICES:,}"
+                f"more than {MOST_DRAWN:,}"
             )
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class GraphWorld:
     """A user's graph: edges, positions and names of its vertices."""
 
     vertices: int
@@ -104,7 +104,7 @@ class Network:
         return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Network) and self.key == other.key
+        return isinstance(other, GraphWorld) and self.key == other.key
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -122,13 +122,13 @@ class Network:
         }
 
 
-World = Maze | Network
+World = MazeWorld | GraphWorld
 Drawn = tuple[float, int]
 """Share and seed of a draw of labels."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class Panel:
     """How one panel's field is made and planned on."""
 
     method: str = "amle"
@@ -143,7 +143,7 @@ class Scene:
 
     Examples
     --------
-    >>> scene = Scene(Maze("....", 2), 0, (0, 15), (0.0, None))
+    >>> scene = Scene(MazeWorld("....", 2), 0, (0, 15), (0.0, None))
     >>> Scene.from_json(scene.to_json()) == scene
     True
     """
@@ -154,7 +154,7 @@ class Scene:
     values: tuple[float | None, ...]
     noise: float = 0.0
     noise_seed: int = 0
-    panels: tuple[Settings, ...] = (Settings(),)
+    panels: tuple[Panel, ...] = (Panel(),)
     budget: float = 0.0
     drawn: Drawn | None = None
     """Share and seed by which the labelled vertices were drawn, or None."""
@@ -168,17 +168,19 @@ class Scene:
         world: World
         if fields.has("maze"):
             part = fields.part("maze")
-            world = Maze(part.text("text", MOST_CELLS), part.whole("refinement", 1, FINEST))
+            world = MazeWorld(
+                part.text("text", MOST_CELLS), part.whole("refinement", 1, MOST_REFINED)
+            )
             part.done()
             world.check()
         else:
             world = _read_network(fields.part("graph"))
-        goal = fields.whole("goal", 0, MOST_VERTICES)
+        goal = fields.whole("goal", 0, MOST_DRAWN)
 
         # labels: a value for each vertex, null for the true one
         part = fields.part("labels")
-        vertices = part.array("vertices", np.int32, MOST_VERTICES)
-        given = part.items("values", MOST_VERTICES)
+        vertices = part.array("vertices", np.int32, MOST_DRAWN)
+        given = part.items("values", MOST_DRAWN)
         drawn = None
         if part.has("drawn"):
             draw = part.part("drawn")
@@ -197,11 +199,16 @@ class Scene:
         for position, value in enumerate(given):
             label = Fields({"value": value}, f"scene.labels[{position}]")
             known = label.has("value")
-            values.append(label.number("value", -_LARGEST, _LARGEST) if known else None)
+            values.append(
+                label.number("value", -_LARGEST_NUMBER, _LARGEST_NUMBER) if known else None
+            )
 
         # how it is shown
         noise = fields.part("noise") if fields.has("noise") else Fields({}, "scene.noise")
-        spread, seed = noise.number("spread", 0.0, _LARGEST, 0.0), noise.whole("seed", 0, 2**32, 0)
+        spread, seed = (
+            noise.number("spread", 0.0, _LARGEST_NUMBER, 0.0),
+            noise.whole("seed", 0, 2**32, 0),
+        )
         noise.done()
         panels = []
         for each in fields.items("panels", 2):
@@ -211,11 +218,11 @@ class Scene:
                 parse_method(method)
             rule = cast("RuleName", part.choice("rule", get_args(RuleName), "slope"))
             ties = cast("TieName", part.choice("ties", get_args(TieName), "exit"))
-            panels.append(Settings(method, rule, ties, part.flag("lift")))
+            panels.append(Panel(method, rule, ties, part.flag("lift")))
             part.done()
         if not panels:
             raise InputError("scene.panels must hold one or two panels, got none")
-        budget = fields.number("budget", 0.0, _LARGEST, 0.0)
+        budget = fields.number("budget", 0.0, _LARGEST_NUMBER, 0.0)
         fields.take("view")  # only the page uses it
         fields.done()
         return cls(
@@ -230,7 +237,11 @@ class Scene:
             labels["drawn"] = {"share": self.drawn[0], "seed": self.drawn[1]}
         world = self.world
         return {
-            **({"maze": asdict(world)} if isinstance(world, Maze) else {"graph": world.to_json()}),
+            **(
+                {"maze": asdict(world)}
+                if isinstance(world, MazeWorld)
+                else {"graph": world.to_json()}
+            ),
             "goal": self.goal,
             "labels": labels,
             "noise": {"spread": self.noise, "seed": self.noise_seed},
@@ -244,13 +255,13 @@ def scene_of(
     labels: Labels,
     goal: int,
     names: Naming | None = None,
-    panels: Iterable[Settings] = (Settings(),),
+    panels: Iterable[Panel] = (Panel(),),
 ) -> Scene:
     """Return the scene of a graph; if it is the graph of a maze, the scene of that maze."""
-    if graph.num_vertices > MOST_VERTICES or graph.num_edges > MOST_EDGES:
+    if graph.num_vertices > MOST_DRAWN or graph.num_edges > MOST_EDGES:
         raise InputError(
             f"the graph has {graph.num_vertices:,} vertices and {graph.num_edges:,} edges; "
-            f"the explorer draws up to {MOST_VERTICES:,} and {MOST_EDGES:,}"
+            f"the explorer draws up to {MOST_DRAWN:,} and {MOST_EDGES:,}"
         )
     known = labels.check(graph)
     world: World | None = maze_of(graph) if names is None else None
@@ -259,7 +270,7 @@ def scene_of(
         called = None
         if names is not None:
             called = tuple(str(names[x])[:_LONGEST_NAME] for x in range(graph.num_vertices))
-        world = Network(
+        world = GraphWorld(
             graph.num_vertices,
             graph.tails[once].astype(np.int32),
             graph.indices[once].astype(np.int32),
@@ -277,7 +288,7 @@ def scene_of(
     )
 
 
-def maze_of(graph: Graph) -> Maze | None:
+def maze_of(graph: Graph) -> MazeWorld | None:
     r"""Return the maze that a graph was made from, with walls around it; None if there is none.
 
     Its vertices have whole coordinates, as in `grid_graph`. Every wall begins and ends at a
@@ -298,13 +309,13 @@ def maze_of(graph: Graph) -> Maze | None:
         return None
     column, row = (places - places.min(axis=0)).astype(np.int64).T
     width, height = int(column.max()) + 1, int(row.max()) + 1
-    if width * height > 4 * MOST_VERTICES:  # hardly a vertex anywhere: no maze
+    if width * height > 4 * MOST_DRAWN:  # hardly a vertex anywhere: no maze
         return None
     free = np.zeros((height, width), dtype=bool)
     free[height - 1 - row, column] = True
     changes = [1 + np.flatnonzero(np.diff(free, axis=k).any(axis=1 - k)) for k in (0, 1)]
     common = int(np.gcd.reduce([width, height, *changes[0], *changes[1]]))
-    fits = [r for r in range(1, FINEST + 1) if common % r == 0]
+    fits = [r for r in range(1, MOST_REFINED + 1) if common % r == 0]
     refinement = max(r for r in fits if r == 1 or max(width, height) >= _FEWEST_CELLS * r)
     cells = np.pad(free[::refinement, ::refinement], 1)
     text = "\n".join("".join(".#"[not cell] for cell in line) for line in cells)
@@ -312,7 +323,11 @@ def maze_of(graph: Graph) -> Maze | None:
         return None
     again = grid_graph(Layout.from_text(text), refinement)
     same = again.num_vertices == graph.num_vertices and np.array_equal(again.indptr, graph.indptr)
-    return Maze(text, refinement) if same and np.array_equal(again.indices, graph.indices) else None
+    return (
+        MazeWorld(text, refinement)
+        if same and np.array_equal(again.indices, graph.indices)
+        else None
+    )
 
 
 def _in_the_plane(graph: Graph) -> FloatArray | None:
@@ -322,8 +337,8 @@ def _in_the_plane(graph: Graph) -> FloatArray | None:
     return np.ascontiguousarray(graph.positions[:, :2])
 
 
-def _read_network(part: Fields) -> Network:
-    n = part.whole("vertices", 1, MOST_VERTICES)
+def _read_network(part: Fields) -> GraphWorld:
+    n = part.whole("vertices", 1, MOST_DRAWN)
     tails = part.array("tails", np.int32, MOST_EDGES)
     heads = part.array("heads", np.int32, MOST_EDGES)
     lengths = part.array("lengths", np.float64, MOST_EDGES) if part.has("lengths") else None
@@ -344,7 +359,7 @@ def _read_network(part: Fields) -> Network:
         raise InputError(f"scene.graph.names must be text of up to {_LONGEST_NAME} characters")
     directed = part.flag("directed")
     part.done()
-    return Network(n, tails, heads, lengths, positions, directed, names)
+    return GraphWorld(n, tails, heads, lengths, positions, directed, names)
 
 
 def read_draw(fields: Fields) -> Drawn:

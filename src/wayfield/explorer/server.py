@@ -35,7 +35,7 @@ from ..graphs.layouts import layout_names, load_layout
 from ..numerics.threads import num_processors
 from ..numerics.workers import Worker
 from .api import HANDLERS, Reply, error_reply, respond, warm_up
-from .scene import FINEST, MOST_CELLS, MOST_EDGES, MOST_VERTICES, Scene
+from .scene import MOST_CELLS, MOST_DRAWN, MOST_EDGES, MOST_REFINED, Scene
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -45,15 +45,15 @@ if TYPE_CHECKING:
 
 LARGEST_BODY = 16 * 2**20
 """Largest request in bytes: a graph of the largest size, with names, fits."""
-MOST_HELD = 4 * LARGEST_BODY
+MOST_BUFFERED = 4 * LARGEST_BODY
 """Largest total size of all open requests in bytes."""
 SLOWEST_BODY = 10.0
 """Seconds within which a body must arrive."""
 SLOWEST_HEAD = 5.0
 """Seconds within which the head of a request must arrive, or the connection is closed."""
-LIMIT = 30.0
+ANSWER_SECONDS = 30.0
 """Seconds after which a worker is killed."""
-IMPATIENCE = 1.0
+GRACE_SECONDS = 1.0
 """Seconds after which a worker may be taken from a request that is no longer needed."""
 QUEUE = 64
 """Largest number of waiting requests."""
@@ -63,7 +63,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 Gone = Callable[[], Awaitable[bool]]
 """Whether the sender of a request has disconnected."""
 
-_KINDS = {
+_MEDIA_TYPES = {
     ".html": "text/html",
     ".css": "text/css",
     ".js": "text/javascript",
@@ -91,7 +91,7 @@ _BUSY = error_reply(503, "too many requests at once: wait a moment")
 _DIED = error_reply(500, "the computation ended unexpectedly; please try again")
 
 
-class Solver(Worker):
+class SolverProcess(Worker):
     """A worker process that answers requests; it is replaced when it is late or dies.
 
     `ask` is called from a thread and blocks it; `stop` may come from another.
@@ -139,22 +139,22 @@ class Pool:
     The first one compiles the kernels, if necessary, before the others start.
     """
 
-    def __init__(self, limit: float = LIMIT, warm: bool = True) -> None:
+    def __init__(self, limit: float = ANSWER_SECONDS, warm: bool = True) -> None:
         self.limit = limit
-        first = Solver(warm)
+        first = SolverProcess(warm)
         try:
             first.wait()
         except EOFError as error:
             raise WayfieldError("a worker of the explorer ended while starting") from error
         others = max(2, min(3, num_processors() - 1))
-        self.workers = [first, *(Solver(warm) for _ in range(others))]
-        self.idle: asyncio.LifoQueue[Solver] = asyncio.LifoQueue()
+        self.workers = [first, *(SolverProcess(warm) for _ in range(others))]
+        self.idle: asyncio.LifoQueue[SolverProcess] = asyncio.LifoQueue()
         self.expected = [*self.workers]
         self.joining: set[asyncio.Task[None]] = set()
         self.waiting = 0
         self.tickets = itertools.count()
         self.newest: dict[str, int] = {}
-        self.running: dict[str, Solver] = {}
+        self.running: dict[str, SolverProcess] = {}
 
     async def answer(
         self, name: str, body: bytes | bytearray, lane: str = "", gone: Gone | None = None
@@ -170,7 +170,7 @@ class Pool:
             # take a worker from requests that this lane no longer needs, if no other is free
             late = self.running.get(lane)
             begun = late.begun if late is not None and self.idle.empty() else 0.0
-            if late is not None and begun and time.monotonic() - begun > IMPATIENCE:
+            if late is not None and begun and time.monotonic() - begun > GRACE_SECONDS:
                 late.stop()
         self.waiting += 1
         try:
@@ -186,19 +186,19 @@ class Pool:
         task = asyncio.ensure_future(asyncio.to_thread(worker.ask, name, body, self.limit))
         task.add_done_callback(lambda _: self._release(worker, lane, ticket))
         while not task.done():  # not awaited: a lost sender must not free the worker early
-            await asyncio.wait({task}, timeout=IMPATIENCE)
+            await asyncio.wait({task}, timeout=GRACE_SECONDS)
             if self.waiting and not task.done() and gone is not None and await gone():
                 worker.stop()
         return task.result()
 
-    def _release(self, worker: Solver, lane: str, ticket: int) -> None:
+    def _release(self, worker: SolverProcess, lane: str, ticket: int) -> None:
         if self.running.get(lane) is worker:
             del self.running[lane]
         if self.newest.get(lane) == ticket:
             del self.newest[lane]
         self._welcome(worker)
 
-    def _welcome(self, worker: Solver) -> None:
+    def _welcome(self, worker: SolverProcess) -> None:
         """Add a worker to the idle ones, at once or when it is ready."""
         if worker.ready:
             self.idle.put_nowait(worker)
@@ -287,7 +287,7 @@ def make_app(
     responses = need("starlette.responses", "web")
     start, held, busy = json.dumps(start_facts(opening)).encode(), 0, Counter[Any]()
     files = {  # kind and content by name
-        file.name: (_KINDS[file.name[file.name.rindex(".") :]], file.read_bytes())
+        file.name: (_MEDIA_TYPES[file.name[file.name.rindex(".") :]], file.read_bytes())
         for file in (resources.files(__package__) / "page").iterdir()
         if file.is_file()
     }
@@ -317,11 +317,11 @@ def make_app(
                         body += part
                         held += len(part)
                         size = max(size, len(body))
-                        if size > LARGEST_BODY or held > MOST_HELD:
+                        if size > LARGEST_BODY or held > MOST_BUFFERED:
                             break
             if size > LARGEST_BODY:
                 return _answer(error_reply(413, f"the body is larger than {LARGEST_BODY:,} bytes"))
-            if held > MOST_HELD:
+            if held > MOST_BUFFERED:
                 return _answer(_BUSY)
             if name == "start":
                 return _answer(Reply(200, start))
@@ -382,10 +382,10 @@ def start_facts(opening: Scene) -> dict[str, Any]:
         "scene": opening.to_json(),
         "layouts": {name: load_layout(name).to_text() for name in layout_names()},
         "limits": {
-            "vertices": MOST_VERTICES,
+            "vertices": MOST_DRAWN,
             "edges": MOST_EDGES,
             "cells": MOST_CELLS,
-            "refinement": FINEST,
+            "refinement": MOST_REFINED,
         },
     }
 

@@ -36,14 +36,21 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCa
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 
-from .jit import on_compiling
-
 _NOT_KEPT = "compiled kernels are not kept, so that every start compiles them anew"
 _shortfalls: list[str] = []
 
 
-def dispatcher(function: Callable[..., Any], cache: bool, options: dict[str, Any]) -> Any:
-    """Return what compiles a function for each type of arguments, and calls the result."""
+def dispatcher(
+    function: Callable[..., Any],
+    cache: bool,
+    options: dict[str, Any],
+    on_compiling: list[Callable[[], object]],
+) -> Any:
+    """Return what compiles a function for each type of arguments, and calls the result.
+
+    The functions in `on_compiling` are called whenever Numba begins to compile any function.
+    """
+    _beginning.calls = on_compiling
     made: Any = numba.njit(**options)(function)
     made.__class__ = _Dispatcher
     if cache:
@@ -124,15 +131,19 @@ def _fall_short(text: str) -> None:
 
 
 class _Beginning(event.Listener):
+    calls: list[Callable[[], object]]
+
     def on_start(self, _: Any) -> None:
-        for call in on_compiling:
+        for call in self.calls:
             call()
 
     def on_end(self, _: Any) -> None:
         pass
 
 
-event.register("numba:compile", _Beginning())
+_beginning = _Beginning()
+_beginning.calls = []
+event.register("numba:compile", _beginning)
 
 
 class _Temporary(UserWideCacheLocator):

@@ -147,7 +147,7 @@ class Kernel:
         """Numba's side of the kernel."""
         from .compiled import dispatcher
 
-        return dispatcher(self.py_func, self.kept, self.targetoptions)
+        return dispatcher(self.py_func, self.kept, self.targetoptions, on_compiling)
 
     @property
     def _numba_type_(self) -> Any:

@@ -1,22 +1,38 @@
-"""State graphs from a replay buffer: observed transitions become arcs, nearby states one vertex.
+"""From a replay buffer to sub-goals and actions, with the odds of arrival: estimated, not proved.
 
-A graph of transitions is directed. It usually has many strong components, and parts of it do not
-lead to the goal at all: `Replay.report` shows this before anything is computed. Starts and goals
-that were never observed are attached to their neighbours temporarily (`Replay.attach`, or `attach`
-on any graph).
+`Planner` fits a metric and a model of what actions do, plans on sampled outcomes, and tests itself
+on held-out episodes: ask `Planner.check` before you rely on it.
+
+`replay_graph` makes the observed transitions a directed `Graph`, nearby states one vertex. Fields
+and plans of the core hold on this graph. They say nothing about transitions that nobody saw, and
+parts of the graph may not lead to the goal at all: `Replay.report` shows this first. `attach` adds
+starts and goals that were never observed.
+
+Examples
+--------
+A corridor, walked up and down ten times:
+
+>>> import numpy as np
+>>> from wayfield import replay
+>>> up = np.arange(41.0)[:, np.newaxis]
+>>> planner = replay.Planner([up, up[::-1]] * 10)
+>>> planner.subgoal([10.0], goal=[30.0])
+array([16.])
+>>> round(float(planner.reach([10.0], goal=[30.0])), 2)
+0.95
 """
 
-from ._check import Check
-from ._counts import ActionCounts, Jumps
-from ._replay import Replay, attach, replay_graph, scan_tolerances
-from ._reports import Diagnosis, PlannerReport, ReachReport, ToleranceScan
+from .check import Check
+from .counts import ActionCounts, Jumps
 from .planner import Planner
+from .reports import PlanDiagnosis, PlannerReport, ReachReport, ToleranceScan
+from .state_graph import Replay, attach, replay_graph, scan_tolerances
 
 __all__ = [
     "ActionCounts",
     "Check",
-    "Diagnosis",
     "Jumps",
+    "PlanDiagnosis",
     "Planner",
     "PlannerReport",
     "ReachReport",

@@ -1,8 +1,8 @@
 """A planner for goal-conditioned agents, from a replay buffer, with the odds of arrival.
 
-A `Planner` holds a metric (`replay._metric`), a model of what actions do (`replay._model`), and the
-results of a test on held-out episodes (`replay._check`). The plan for a goal (`replay._plans`) is
-made when first needed, and then cached.
+A `Planner` holds a metric (`replay.metric`), a model of what actions do (`replay.model`), and the
+results of a test on held-out episodes (`replay.check`). The plan for a goal (`replay.goal_plans`)
+is made when first needed, and then cached.
 """
 
 from __future__ import annotations
@@ -23,15 +23,18 @@ from scipy.spatial import cKDTree
 
 from ..checks import LARGEST, as_real, as_real_array, as_whole, frozen
 from ..errors import InputError, TrustWarning
-from ..graphs import npz as _npz
+from ..graphs import npz
 from ..typing import FloatArray, IntArray
 from ..words import number_of
-from ._check import Check, Test, calibrated, interval, make_check, run_test
-from ._dataset import Ends, as_rows, read_dataset, read_rows
-from ._metric import Distance, Embedding, Given, Landmarks, Metric, time_metric
-from ._model import (
-    STATES,
-    Model,
+from .check import Check, Test, calibrated, interval, make_check, run_test
+from .dataset import Ends, as_rows, read_dataset, read_rows
+from .goal_plans import GoalPlan, find_horizon, make_plan
+from .kernels.merging import Rows
+from .kernels.outcomes import consult
+from .metric import Distance, Embedding, EmbeddingMetric, Landmarks, Metric, time_metric
+from .model import (
+    MOST_STATES,
+    BufferModel,
     Steps,
     explained_locally,
     kinds_of,
@@ -40,18 +43,21 @@ from ._model import (
     weights,
     where_steps_led,
 )
-from ._plans import Plan, find_horizon, make_plan
-from ._reports import Diagnosis, PlannerReport
-from .kernels.merging import Rows
-from .kernels.outcomes import consult
+from .reports import PlanDiagnosis, PlannerReport
 
-_AROUND = 8
+_LOOKED_AT = 8
 """States around an observation that are looked at; the three nearest with a plan are averaged."""
 _EXPLAINED = 0.1
 """Least share of the local variance of steps that actions must explain to be used."""
-_UNSEEN = 3.0
+_OFF_DISTRIBUTION = 3.0
 """Observations farther than this many steps from all states are off the distribution."""
 _KIND = "wayfield planner 4"
+_METRICS: dict[str, tuple[Any, str]] = {
+    "Metric": (Metric, ""),
+    "Given": (EmbeddingMetric, "embed"),
+    "Landmarks": (Landmarks, "distance"),
+}
+"""Metrics by their names in files, and the argument that a user's function is passed as."""
 
 
 class Planner:
@@ -114,7 +120,7 @@ class Planner:
         ends: Ends | None = None,
         embed: Embedding | None = None,
         distance: Distance | None = None,
-        states: int = STATES,
+        states: int = MOST_STATES,
         plans: int = 64,
         seed: int = 0,
     ) -> None:
@@ -144,9 +150,9 @@ class Planner:
                 raise InputError(f"{source.max() + 1} rows but {len(taken)} actions")
             acted = onward & (source >= 0)  # the last row of an episode may hold a dummy action
             kind[acted], values = kinds_of(taken[source[acted]], seed)
-        metric: Metric | Given | Landmarks
+        metric: Metric | EmbeddingMetric | Landmarks
         if embed is not None:
-            metric = Given.fitted(embed, rows, going)
+            metric = EmbeddingMetric.fitted(embed, rows, going)
         elif distance is not None:
             metric = Landmarks.fitted(distance, rows, going, seed)
         else:
@@ -172,8 +178,8 @@ class Planner:
 
     def _hold(
         self,
-        metric: Metric | Given | Landmarks,
-        model: Model,
+        metric: Metric | EmbeddingMetric | Landmarks,
+        model: BufferModel,
         values: NDArray[Any],
         test: Test,
         horizon: float,
@@ -181,7 +187,7 @@ class Planner:
     ) -> None:
         self._metric, self._model, self._values, self._test = metric, model, values, test
         self._horizon, self._ignores = horizon, bool(metric.dropped.any())
-        self._plans: Cache[Plan] = Cache(self._make, plans)
+        self._plans: Cache[GoalPlan] = Cache(self._make, plans)
         self._warned = False
 
     # ---------------------------------------------------------------- what there is
@@ -370,7 +376,7 @@ class Planner:
             risky=frozen(plan.risky[:living]),
         )
 
-    def diagnose(self, observation: ArrayLike, goal: ArrayLike) -> Diagnosis:
+    def diagnose(self, observation: ArrayLike, goal: ArrayLike) -> PlanDiagnosis:
         """Return why the plan does what it does at an observation: a few lines when printed."""
         here, point = self._one(observation, "observation"), self._one(goal, "goal")
         plan, model = self._plans[point.tobytes()], self._model
@@ -385,7 +391,7 @@ class Planner:
                 break
             at = int(plan.following[at])
         low, high = self.reach_interval(here, point)
-        return Diagnosis(
+        return PlanDiagnosis(
             observation=frozen(here),
             away=float(away[0]),
             at_goal=bool(plan.goal[near[0, 0]]),
@@ -408,7 +414,9 @@ class Planner:
             "values": self._values,
             "plans": np.array(self._plans.most),
             "horizon": np.array(self._horizon),
-            "metric": np.array(type(self._metric).__name__),
+            "metric": np.array(
+                next(name for name, (kind, _) in _METRICS.items() if isinstance(self._metric, kind))
+            ),
         }
         for part, thing in (("m", self._model), ("f", self._metric), ("t", self._test)):
             arrays |= {
@@ -416,7 +424,7 @@ class Planner:
                 for field in fields(thing)
                 if field.name != "function"
             }
-        return _npz.write(path, _KIND, arrays)
+        return npz.write(path, _KIND, arrays)
 
     @classmethod
     def load(
@@ -435,20 +443,18 @@ class Planner:
         embed, distance : callable, optional
             The function that the planner was made with, since it is not saved.
         """
-        arrays = _npz.read(path, _KIND)
-        kinds: dict[str, Any] = {"Metric": Metric, "Given": Given, "Landmarks": Landmarks}
-        needs = {"Metric": "", "Given": "embed", "Landmarks": "distance"}
+        arrays = npz.read(path, _KIND)
         given = "distance" if distance is not None else "embed" if embed is not None else ""
         name = str(arrays.get("metric"))
-        if name not in needs:
+        if name not in _METRICS:
             raise InputError(f"{path} is not a {_KIND}: it has no metric")
-        if needs[name] != given:
-            need = needs[name]
+        kind, need = _METRICS[name]
+        if need != given:
             why = f"pass {need}=, which is not saved" if need else f"it was made without {given}"
             raise InputError(f"{path}: {why}")
         try:
-            model: Model = _read(Model, "m", arrays)
-            metric: Any = _read(kinds[name], "f", arrays, embed if embed is not None else distance)
+            model: BufferModel = _read(BufferModel, "m", arrays)
+            metric: Any = _read(kind, "f", arrays, embed if embed is not None else distance)
             test: Test = _read(Test, "t", arrays)
             model.validate(metric(model.rows[:1]).shape[1])
             values, plans = arrays["values"], int(arrays["plans"])
@@ -475,7 +481,7 @@ class Planner:
 
     # ---------------------------------------------------------------- inside
 
-    def _make(self, goal: bytes) -> Plan:
+    def _make(self, goal: bytes) -> GoalPlan:
         point = np.frombuffer(goal)
         try:
             return make_plan(self._model, self._horizon, self._metric(point[None])[0])
@@ -520,16 +526,18 @@ class Planner:
             raise InputError(f"{name} must be one observation, got {len(rows)}")
         return np.asarray(rows[0])
 
-    def _consult(self, rows: Rows, plan: Plan) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
+    def _consult(
+        self, rows: Rows, plan: GoalPlan
+    ) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
         """Return what `kernels.outcomes.consult` says about observations."""
-        away, near = self._model.around(self._metric(rows), _AROUND)
+        away, near = self._model.around(self._metric(rows), _LOOKED_AT)
         return consult(away, near, plan.values, plan.scores)
 
     def _bounds(self, rows: Rows, goals: Rows) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return low and high estimates of the probability of arrival; warn if the test failed.
 
         The third array says how far observation and goal are from all states, in units of
-        `_UNSEEN` steps beyond the first.
+        `_OFF_DISTRIBUTION` steps beyond the first.
         """
         if self._test.verdict == "do not use" and not self._warned:
             self._warned = True
@@ -548,8 +556,8 @@ class Planner:
             low[which] = (share * plan.low[near]).sum(axis=1)
             high[which] = (share * plan.high[near]).sum(axis=1)
             apart = np.linalg.norm(points - self._model.features[near[:, 0]], axis=1)
-            beyond = np.maximum(apart / _UNSEEN - 1.0, 0.0)
-            far[which] = beyond + max(plan.away / _UNSEEN - 1.0, 0.0)
+            beyond = np.maximum(apart / _OFF_DISTRIBUTION - 1.0, 0.0)
+            far[which] = beyond + max(plan.away / _OFF_DISTRIBUTION - 1.0, 0.0)
         return low, high, far
 
 

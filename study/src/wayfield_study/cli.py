@@ -61,17 +61,17 @@ Out = Annotated[
         default="report or report/STUDY, and results",
     ),
 ]
-FOLDER = "Folder of the results"
-Results = Annotated[Path, _option(f"{FOLDER}.")]
+Results = Annotated[Path, _option("Folder of the results.")]
 ResultsOrOut = Annotated[
     Path | None,
     _option(
-        f"{FOLDER}, DIR/EXPERIMENT/*.parquet; a run reuses what is there.",
+        "Folder of the results, DIR/EXPERIMENT/*.parquet; a run reuses what is there.",
         default="that of --out, else results",
     ),
 ]
 ResultsToRead = Annotated[
-    Path | None, _option(f"{FOLDER}.", default="that of --out if there are any in it, else results")
+    Path | None,
+    _option("Folder of the results.", default="that of --out if there are any in it, else results"),
 ]
 Workers = Annotated[int | None, _option("Number of processes.", default="one per processor", min=1)]
 SCHEDULER = "Run on a Dask cluster instead: its scheduler, tcp://HOST:PORT."

@@ -59,7 +59,7 @@ def test_c_gamma_is_counted() -> None:
     assert found.touching.tolist() == [True, False]
     assert found.basin_sizes.tolist() == [4, 3]
     assert found.spread.tolist() == [1.0, 0.0]
-    assert found.interior_cycles_level
+    assert found.level[~found.touching].all()
     assert repr(found) == "Failures(1 reached, 3 interior, 4 boundary)"
 
 
@@ -67,7 +67,7 @@ def test_no_failures_have_no_cycles() -> None:
     path = wf.Graph.from_edges([0, 1], [1, 2])
     found = failures(path, [0.0, 1.0, 2.0], wf.Labels([0], [0.0]), 0)
     assert found.counts[End.REACHED] == 2
-    assert found.interior_cycles_level
+    assert found.level[~found.touching].all()
 
 
 @pytest.mark.parametrize("flaw", ["basin", "cycle", "halt", "goal"])
@@ -99,7 +99,7 @@ def test_interior_cycles_of_exact_fields_are_plateau_cycles(method, problem, dat
     field = wf.extend(graph, labels, method)
     plan = wf.plan(graph, field.values, goal, "slope", "index")
     found = failures(graph, field, labels, goal, plan)
-    assert found.interior_cycles_level
+    assert found.level[~found.touching].all()
 
 
 def test_there_are_such_cycles() -> None:
@@ -110,7 +110,7 @@ def test_there_are_such_cycles() -> None:
         field = wf.extend(w.graph, w.labels, wf.AMLE())
         found = failures(w.graph, field, w.labels, w.goal, w.amle_plan)
         assert found.counts[End.INTERIOR] > 0
-        assert found.interior_cycles_level
+        assert found.level[~found.touching].all()
         assert wf.plan(w.graph, field.values, w.goal).reached.all()  # exit ties leave plateaus
 
 
@@ -122,7 +122,7 @@ def test_argmin_q_on_lengths_may_climb_inside() -> None:
     found = failures(path, field, labels, 3)
     assert found.plan.cycles[0].tolist() == [1, 2]
     assert found.spread.tolist() == [0.5]
-    assert not found.interior_cycles_level
+    assert not found.level[~found.touching].all()
     assert wf.plan(path, field.values, 3).reached.all()
 
 

@@ -18,7 +18,7 @@ import wayfield as wf
 from wayfield.graphs.graph import same_graph
 from wayfield.plans.kernels import visit_counts
 from wayfield_study.audit import half_gap
-from wayfield_study.audit._inputs import rounding
+from wayfield_study.audit.inputs import rounding
 from wayfield_study.kernels.decisions import first_breaks
 from worlds import PATH, any_fields, noisy_fields, random_graph, seven
 
@@ -444,7 +444,9 @@ def test_plan_of_another_kind_graph_or_goal() -> None:
 
 def test_plan_on_an_equal_graph_is_fine() -> None:
     twin = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
-    half_gap(PATH, TRUTH, TRUTH, 0, wf.plan(twin, TRUTH, 0))
+    found = half_gap(PATH, TRUTH, TRUTH, 0, wf.plan(twin, TRUTH, 0))
+    assert found.chosen_optimal.all()
+    assert found.gap.tolist() == half_gap(PATH, TRUTH, TRUTH, 0).gap.tolist()
 
 
 def test_a_start_that_is_no_vertex() -> None:

@@ -20,7 +20,7 @@ MODULE = '''
 import os
 from dataclasses import dataclass
 
-from wayfield_study.report import Chart, Finding, Look, Section, Series, Table, chart
+from wayfield_study.report import Chart, StudyFinding, Look, Section, Series, Table, chart
 from wayfield_study.engine import Experiment
 from wayfield_study.engine.config import read_list, refuse_others
 
@@ -68,7 +68,8 @@ def tables(rows):
 
 
 def findings(rows):
-    yield Finding("new", "Do walks come home?", f"Half of {rows.total('pairs')} do.", "On rings.")
+    text = f"Half of {rows.total('pairs')} do."
+    yield StudyFinding("new", "Do walks come home?", text, "On rings.")
 
 
 EXPERIMENT = Experiment(

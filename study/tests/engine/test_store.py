@@ -17,7 +17,7 @@ from wayfield_study.engine import Condition, Experiment, Row, Store, Task, store
 from wayfield_study.engine.store import Entry
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import MazeCell
-from wayfield_study.experiments._mazes import own_maze
+from wayfield_study.experiments.mazes import own_maze
 
 TASK = Task(toy(), MazeCell("umaze", 2, 0.1, 54, goals=2))
 ROWS = as_table(TASK.cell, figures(TASK.cell))
@@ -107,7 +107,7 @@ def test_settings_seeds_and_versions_are_inside(kept: Store) -> None:
     assert header["experiment"] == "toy"
     assert header["versions"].keys() == {"python", "wayfield", "numpy", "scipy", "numba"}
     assert header["versions"]["wayfield"] == wf.__version__.partition(".dev")[0]
-    assert header["source"].keys() >= {"kernels", "extension", "graph", "experiments"}
+    assert header["source"].keys() >= {"kernels", "fields", "graphs", "experiments"}
 
 
 def test_duckdb_reads_all_files_of_an_experiment(tmp_path: Path) -> None:

@@ -15,12 +15,11 @@ import wayfield as wf
 from pages import outline
 from shell import wayfield as shell
 from wayfield.plans.planning import Plan
-from wayfield_study import sim
 from wayfield_study.engine import Records, Store, Task, run, what_changed
 from wayfield_study.engine.freshness import stamp
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import STUDIES, antmaze
-from wayfield_study.experiments.antmaze import AntCell, BufferCell
+from wayfield_study.experiments.antmaze import AntBufferCell, AntCell
 from wayfield_study.report import Provenance, write_report
 from wayfield_study.sim import Gait, foresee, ogbench_coordinates
 
@@ -78,7 +77,7 @@ def test_rows_add_up_and_are_the_same_again(tmp_path: Path) -> None:
 @needs_sim
 @not_ours
 def test_the_ants_own_buffer_leads_it_to_the_goal() -> None:
-    cell = BufferCell("medium", "navigate", 8_000, 0, each=1)
+    cell = AntBufferCell("medium", "navigate", 8_000, 0, each=1)
     rows = Records.of(as_table(cell, antmaze.run_buffer(cell)))
     assert rows.values("arm") == ["planner", "distance"]
     assert rows.column("episodes").tolist() == [5, 5]
@@ -230,28 +229,3 @@ def test_a_forecast_refuses_what_is_none(more: dict[str, Any], why: str) -> None
 def test_a_forecast_on_another_graph() -> None:
     with pytest.raises(wf.InputError, match="the plan must be on a graph of"):
         foresee(harmonic(4, 22, 58), ogbench_coordinates(wf.load_layout("large")))
-
-
-# ------------------------------------------------------------------- pictures and the command line
-
-
-@needs_sim
-@not_ours
-def test_films_are_drawn(tmp_path: Path) -> None:
-    image = pytest.importorskip("PIL.Image")
-    maze = sim.make("antmaze-medium")
-    plan = harmonic(4, 22, 58)
-    went = sim.walk(maze, plan, start=390, limit=20)
-    drawn = maze.coordinates.at(4).on_lattice(went.path)
-    np.testing.assert_allclose(drawn[0], plan.graph.positions[390], atol=1e-9)
-    legs = maze.limbs(went.positions[0])
-    assert legs.shape == (12, 2, 2)  # three parts to each leg
-    assert (np.hypot(*(legs - went.path[0]).reshape(-1, 2).T) < 1.3).all()
-    for suffix in ("gif", "webp", "png"):
-        film = wf.plots.film([went], [plan], maze, tmp_path / f"walk.{suffix}")
-        with image.open(film) as picture:
-            assert picture.n_frames == 6
-    with pytest.raises(wf.InputError, match=r"the name of a film must end in \.gif, \.webp, \.png"):
-        wf.plots.film([went], [plan], maze, tmp_path / "walk.mp4")
-    with pytest.raises(wf.InputError, match="a plan for each of 1 walks, got 0"):
-        wf.plots.film([went], [], maze, tmp_path / "walk.gif")

@@ -10,12 +10,12 @@ import pytest
 
 import wayfield as wf
 from wayfield.errors import InputWarning
-from wayfield.replay._dataset import read_dataset
+from wayfield.replay.dataset import read_dataset
 from wayfield_study.engine import Profile, Records
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import buffers
-from wayfield_study.experiments.buffers import _planners, _worlds, held_back, tuned
-from wayfield_study.experiments.buffers._worlds import World, behave, make_buffer, steer
+from wayfield_study.experiments.buffers import held_back, planners, tuned, worlds
+from wayfield_study.experiments.buffers.worlds import World, behave, make_buffer, steer
 
 WORLDS = {
     f"{which}: {name}": world
@@ -27,7 +27,7 @@ WORLDS = {
 @pytest.fixture
 def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the oracle be quick."""
-    monkeypatch.setattr(_planners, "FINE", 1_500)
+    monkeypatch.setattr(planners, "FINE", 1_500)
 
 
 def test_no_world_is_in_both_sets() -> None:
@@ -59,20 +59,20 @@ def test_a_world_keeps_its_own_rules(world: World) -> None:
     assert np.array_equal(columns["deaths"], data["terminals"] & world.deadly)
     # tasks begin alive, away from their goals, and end in states that are free
     for task in world.tasks:
-        start, goal = np.array(task.start)[None], np.array(task.goal)[None]
+        start, goal = (np.array(state)[None] for state in task)
         assert not world.arrived(start, goal[0])[0]
         assert world.arrived(goal, goal[0])[0]
         assert not world.fatal(np.vstack([start, goal])).any()
-        if isinstance(world, _worlds.Plane):
+        if isinstance(world, worlds.Plane):
             assert not world.inside(np.vstack([start, goal])[:, :2]).any()
-        if isinstance(world, _worlds.Arm):
+        if isinstance(world, worlds.RobotArm):
             assert world.free(np.vstack([start, goal])).all()
 
 
 @pytest.mark.parametrize("name", ["spiral", "two rooms", "key, 400"])
 def test_nobody_walks_through_walls(name: str) -> None:
     world = tuned.WORLDS[name]
-    assert isinstance(world, _worlds.Plane)
+    assert isinstance(world, worlds.Plane)
     run = behave(world, 5, 50 * world.length)
     before, after = (
         run.states[:, part].reshape(-1, run.states.shape[2]) for part in (slice(-1), slice(1, None))
@@ -92,13 +92,13 @@ def test_the_low_level_takes_the_action_that_comes_nearest() -> None:
 
 def test_deaths_are_seen_by_the_plan_of_counts_but_not_by_dijkstra() -> None:
     ice = tuned.WORLDS["ice"]
-    assert isinstance(ice, _worlds.Ice)
+    assert isinstance(ice, worlds.Ice)
     world = replace(ice, rows=20_000, slip=0.6, sensor=0.0, deadly=True)
     data = make_buffer(world, 0)
     start, goal = np.array([2.0, 3.0]), np.array([2.0, 5.0])  # a hole is between them
-    by_counts = _planners.counts(world, data, 0)(goal).reach(start[None])
+    by_counts = planners.counts(world, data, 0)(goal).reach(start[None])
     with pytest.warns(InputWarning, match="19 episodes of a single observation skipped"):
-        by_arcs = _planners.shortest(world, data, 0)(goal).reach(start[None])
+        by_arcs = planners.shortest(world, data, 0)(goal).reach(start[None])
     assert by_counts[0] < by_arcs[0] == 1.0
 
 
@@ -117,7 +117,7 @@ def test_the_rows_of_a_cell(coarse: None) -> None:
 
 
 def test_a_planner_that_refuses_predicts_nothing() -> None:
-    def refuse(goal: Any) -> _planners.Plan:
+    def refuse(goal: Any) -> planners.GuidePlan:
         raise wf.InputError("no")
 
     world = tuned.WORLDS["ice"]

@@ -25,8 +25,8 @@ from wayfield_study.experiments import (
     grid,
     witnesses,
 )
-from wayfield_study.experiments._trial import HARMONIC, SWEEPS
 from wayfield_study.experiments.iteration_audit import BUDGETS
+from wayfield_study.experiments.trial import HARMONIC, SWEEPS
 from wayfield_study.experiments.witnesses import GraphCell
 from wayfield_study.paper.grid import PAPER_RELAXATION
 from wayfield_study.report import Section

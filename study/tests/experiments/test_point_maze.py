@@ -9,26 +9,26 @@ import pytest
 
 import wayfield as wf
 from wayfield import replay
-from wayfield_study.experiments.pointmaze._common import (
+from wayfield_study.experiments.pointmaze.common import (
     ARMS,
     OURS,
     REFERENCE,
 )
-from wayfield_study.experiments.pointmaze._maze import (
+from wayfield_study.experiments.pointmaze.maze import (
     LIMIT,
     SIZES,
     TASKS,
+    LandmarkScene,
     PointMaze,
-    Scene,
     collect_buffer,
     draw_episodes,
     load_point_maze,
     make_scene,
     places,
 )
-from wayfield_study.experiments.pointmaze._planners import (
+from wayfield_study.experiments.pointmaze.planners import (
     GRAPHS,
-    Problem,
+    PointProblem,
     chance_of,
     hindsight_labels,
     make_graph,
@@ -39,7 +39,7 @@ MAZES = tuple(TASKS)
 
 
 @pytest.fixture(scope="module")
-def teleport() -> Scene:
+def teleport() -> LandmarkScene:
     return make_scene("teleport-stitch", 0.1, 500, 0)
 
 
@@ -195,7 +195,7 @@ def test_navigating_goes_farther_than_stitching() -> None:
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-def test_graphs_on_landmarks(teleport: Scene, name: str) -> None:
+def test_graphs_on_landmarks(teleport: LandmarkScene, name: str) -> None:
     graph = make_graph(teleport, name)
     assert graph.num_vertices == len(teleport.states) == 500
     if name != "time":
@@ -205,7 +205,7 @@ def test_graphs_on_landmarks(teleport: Scene, name: str) -> None:
         assert graph.lengths.min() >= 1.0
 
 
-def test_the_raster_knows_the_nearest_landmark(teleport: Scene) -> None:
+def test_the_raster_knows_the_nearest_landmark(teleport: LandmarkScene) -> None:
     rng = np.random.default_rng(0)
     squares = rng.integers((0, 0), teleport.raster.shape, (50, 2))
     centres = teleport.corner + (squares + 0.5) / 10.0
@@ -217,7 +217,7 @@ def test_the_raster_knows_the_nearest_landmark(teleport: Scene) -> None:
 # ------------------------------------------------------------------- planners
 
 
-def room(seed: int = 0) -> Scene:
+def room(seed: int = 0) -> LandmarkScene:
     """A small maze of one bent hallway, and a buffer of walks through it."""
     layout = wf.Layout.from_text("#####\n#...#\n###.#\n#...#\n#####")
     maze = PointMaze(layout, (((1, 1), (3, 1)),) * 5)
@@ -229,18 +229,18 @@ def room(seed: int = 0) -> Scene:
     terminals = np.zeros(len(observations), dtype=bool)
     terminals[len(line) - 1 :: len(line)] = True
     actions = np.diff(observations, axis=0, append=observations[-1:]) / STEP
-    replay = replay.replay_graph(observations, terminals=terminals, actions=actions, landmarks=60)
+    made = replay.replay_graph(observations, terminals=terminals, actions=actions, landmarks=60)
     buffer = collect_buffer("giant-stitch", 0, 0.0002)._replace(
         observations=observations, actions=actions, terminals=terminals
     )
-    return Scene(maze, buffer, replay, seed)
+    return LandmarkScene(maze, buffer, made, seed)
 
 
 @pytest.mark.parametrize("arm", ARMS, ids=lambda arm: arm.name)
 def test_every_planner_walks_round_a_bend(arm) -> None:
     scene = room()
     place = places([(3, 1)])[0]
-    policy = arm.make(Problem(scene, make_graph(scene, "time"), place))
+    policy = arm.make(PointProblem(scene, make_graph(scene, "time"), place))
     drawn = draw_episodes(scene.maze, 0, 10, 0)
     steps = drawn.walk(scene, policy.targets)
     assert (steps > 0).all()
@@ -257,14 +257,14 @@ def test_a_false_edge_through_the_wall() -> None:
     place = places([(3, 1)])[0]
     far = make_graph(scene, "xy-50")
     drawn = draw_episodes(scene.maze, 0, 10, 0)
-    targets = {arm.name: arm.make(Problem(scene, far, place)).targets for arm in ARMS}
+    targets = {arm.name: arm.make(PointProblem(scene, far, place)).targets for arm in ARMS}
     assert (drawn.walk(scene, targets[REFERENCE]) == -1).all()
     assert (drawn.walk(scene, targets[OURS]) > 0).all()
 
 
 def test_hindsight_labels_are_upper_bounds_that_somebody_walked() -> None:
     scene = room()
-    problem = Problem(scene, make_graph(scene, "time"), places([(3, 1)])[0])
+    problem = PointProblem(scene, make_graph(scene, "time"), places([(3, 1)])[0])
     labels = hindsight_labels(problem)
     known = dict(zip(labels.vertices.tolist(), labels.values.tolist(), strict=True))
     assert all(known[int(goal)] == 0.0 for goal in problem.goals)
@@ -276,7 +276,7 @@ def test_hindsight_labels_are_upper_bounds_that_somebody_walked() -> None:
 
 def test_routes_end_where_nothing_leads_on() -> None:
     scene = room()
-    problem = Problem(scene, make_graph(scene, "time"), places([(3, 1)])[0])
+    problem = PointProblem(scene, make_graph(scene, "time"), places([(3, 1)])[0])
     n = len(scene.states)
     nowhere = problem.route(np.full(n, -1), np.zeros(n, dtype=bool))
     assert nowhere.able.sum() == len(problem.goals)
@@ -287,9 +287,9 @@ def test_routes_end_where_nothing_leads_on() -> None:
 # ------------------------------------------------------------------- chance
 
 
-def test_chances_are_what_was_counted(teleport: Scene) -> None:
-    chance, replay = chance_of(teleport), teleport.replay
-    leaps = np.bincount(replay.graph.tails, replay.jump_counts, len(teleport.states))
+def test_chances_are_what_was_counted(teleport: LandmarkScene) -> None:
+    chance, buffer = chance_of(teleport), teleport.replay
+    leaps = np.bincount(buffer.graph.tails, buffer.jump_counts, len(teleport.states))
     assert ((chance.odds > 0) == (leaps > 0)).all()
     assert chance.exits.sum(axis=1)[leaps > 0] == pytest.approx(1.0)
     assert (chance.odds <= 1.0).all()
@@ -306,7 +306,7 @@ def test_the_gamble_and_the_way_round() -> None:
     drawn, outcomes = draw_episodes(teleport.maze, 0, 200, 0), {}
     for arm in ARMS:
         if arm.name in (REFERENCE, OURS):
-            policy = arm.make(Problem(teleport, graph, place))
+            policy = arm.make(PointProblem(teleport, graph, place))
             reached = (drawn.walk(teleport, policy.targets) > 0).mean()
             outcomes[arm.name] = reached, policy.predicted(teleport, drawn).mean()
     assert 0.35 < outcomes[REFERENCE][0] < 0.7
@@ -314,7 +314,7 @@ def test_the_gamble_and_the_way_round() -> None:
     assert outcomes[OURS][1] == pytest.approx(outcomes[OURS][0], abs=0.03)
 
 
-def test_luck_is_the_same_for_all(teleport: Scene) -> None:
+def test_luck_is_the_same_for_all(teleport: LandmarkScene) -> None:
     first, again = (draw_episodes(teleport.maze, 2, 5, 7) for _ in range(2))
     assert np.array_equal(first.noise, again.noise)
     assert first.noise.shape == (5, LIMIT, 2)

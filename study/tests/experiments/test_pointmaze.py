@@ -13,8 +13,8 @@ from pages import outline
 from shell import wayfield
 from wayfield_study.engine import Records, Row, Store, by_experiment, run
 from wayfield_study.experiments import STUDIES
-from wayfield_study.experiments.pointmaze import _common, official, success
-from wayfield_study.experiments.pointmaze._common import (
+from wayfield_study.experiments.pointmaze import common, official, success
+from wayfield_study.experiments.pointmaze.common import (
     ARMS,
     DATASETS,
     NO_GRAPH,
@@ -23,7 +23,7 @@ from wayfield_study.experiments.pointmaze._common import (
     say_steps,
     say_success,
 )
-from wayfield_study.experiments.pointmaze._planners import GRAPHS
+from wayfield_study.experiments.pointmaze.planners import GRAPHS
 from wayfield_study.report import Provenance, write_report
 
 STUDY = STUDIES["pointmaze"]
@@ -35,7 +35,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The quick profile, with two of the five tasks: Planner takes seconds per goal."""
     store = Store(tmp_path_factory.mktemp("pointmaze") / "results")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_common, "TASKS", 2)
+        patch.setattr(common, "TASKS", 2)
         assert run(QUICK, store, workers=0).failed == {}
     return store
 
@@ -149,7 +149,7 @@ def test_success_is_said_with_its_interval() -> None:
 def test_the_bytes_are_the_same(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_common, "TASKS", 2)
+    monkeypatch.setattr(common, "TASKS", 2)
     again = Store(tmp_path / "again")
     shared = next(task for task in QUICK if task.experiment.name == "point_shares")
     assert run([shared], again, workers=0).failed == {}

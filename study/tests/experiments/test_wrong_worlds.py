@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield_study.experiments._wrong_worlds import WRONG_WORLDS, make_wrong_world
+from wayfield_study.experiments.wrong_worlds import WRONG_WORLDS, make_wrong_world
 
 SIZE = 0.2
 

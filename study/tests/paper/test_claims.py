@@ -13,7 +13,7 @@ from wayfield import InputError
 from wayfield_study.engine import Measure, Records, Row, as_records
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import STUDIES, rollout, small_graphs
-from wayfield_study.experiments.small_graphs import FITS, Fit
+from wayfield_study.experiments.small_graphs import FITS, FittingGraph
 from wayfield_study.experiments.witnesses import SEVEN_NODES, GraphCell, run
 from wayfield_study.paper import rules
 from wayfield_study.paper.figures import FIGURES, TABLES, Figure, read_tables, same_as, value
@@ -633,7 +633,7 @@ def test_parts_of_the_small_graphs_may_be_missing(table: str) -> None:
 FAILING = {1: [12, 13], 2: [8, 9, 12, 13], 3: [1, 5], 4: [8, 12, 13], 5: [7, 11, 14, 15]}
 
 
-def missed(fit: Fit, way: str) -> list[int]:
+def missed(fit: FittingGraph, way: str) -> list[int]:
     """Numbers of the vertices from which the AMLE's plan does not reach."""
     witness = fit.witnesses[way]
     return [int(name) for name in witness.names[~witness.amle_plan.reached]]
@@ -656,7 +656,7 @@ def test_fits_by_exact_amle() -> None:
 def test_all_fits_of_the_fourth_line_agree() -> None:
     """The fourth witness is the whole lattice: four label sets fit, none survives a solve."""
     sets = combinations([v for v in range(16) if v != 3], 4)
-    tried = [Fit(3, (), others) for others in sets]
+    tried = [FittingGraph(3, (), others) for others in sets]
     fitting = [
         fit
         for fit in tried

@@ -23,13 +23,13 @@ from wayfield_study.experiments import (
     solver_readings,
     witnesses,
 )
-from wayfield_study.experiments._mazes import draw_starts
+from wayfield_study.experiments.mazes import draw_starts
 from wayfield_study.experiments.readings import (
     ADOPTED,
     FORMER,
     LEVELS,
     READINGS,
-    Reading,
+    ProtocolReading,
     ReadingCell,
     as_tables,
     averages,
@@ -321,7 +321,7 @@ def test_only_independent_figures_that_all_readings_have_count() -> None:
 def test_readings_are_told_apart_in_words() -> None:
     assert len(set(map(str, READINGS))) == len(READINGS)
     assert str(replace(ADOPTED, apart=0)).endswith("any start")
-    assert asdict(Reading()).keys() == LEVELS.keys()
+    assert asdict(ProtocolReading()).keys() == LEVELS.keys()
 
 
 # ---------------------------------------------------------------- solvers and maps

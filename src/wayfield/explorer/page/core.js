@@ -6,7 +6,7 @@ import { drawBase, drawMarks } from "./draw.js";
 import { BOTH, pageHtml, panelHtml } from "./layout.js";
 import { DARK, LIGHT, LOOPS, PALETTES } from "./palette.js";
 import {
-  compact, complete, forServer, geometryOf, isDirected, withLabel, withoutLabels, withPanel, withSample,
+  compact, complete, forServer, geometryOf, isDirected, withLabel, withoutLabels, withSample,
 } from "./scene.js";
 import { context, copied, counted, described, element, fitCanvas, stored, tell } from "./small.js";
 import { View } from "./view.js";

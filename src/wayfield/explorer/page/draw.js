@@ -392,7 +392,7 @@ export function drawMarks(ctx, geometry, marks, view, look) {
 function drawReasons(ctx, { x, y, n }, { state, labels }, view, look) {
   for (const [v, weight] of labels) {
     if (v >= n || v === state || weight < 0.005) continue; // hundreds of thin lines would hide the rest
-    for (const [more, shade] of [[2.5, "#ffffff"], [0, look.unreal]]) {
+    for (const [more, shade] of [[2.5, "#ffffff"], [0, look.reason]]) {
       ctx.beginPath();
       ctx.moveTo(...view.toPixels(x[state], y[state]));
       ctx.lineTo(...view.toPixels(x[v], y[v]));
@@ -403,26 +403,18 @@ function drawReasons(ctx, { x, y, n }, { state, labels }, view, look) {
   }
 }
 
-// Slow edges are dashed red; edges that probably do not exist are blue, with a tick across.
-function drawFoundEdges(ctx, { x, y }, { edges, unreal }, view, look) {
-  const slow = edges.filter((_, i) => !unreal?.[i]), gone = edges.filter((_, i) => unreal?.[i]);
-  for (const [which, colour, dash] of [[slow, look.alarm, [6, 3]], [gone, look.unreal, []]]) {
-    for (const [width, shade, pattern] of [[6, "#ffffff", []], [3.4, colour, dash]]) {
-      ctx.beginPath();
-      for (const [a, b] of which) {
-        const [ax, ay] = view.toPixels(x[a], y[a]), [bx, by] = view.toPixels(x[b], y[b]);
-        ctx.moveTo(ax, ay);
-        ctx.lineTo(bx, by);
-        if (which !== gone) continue;
-        const long = Math.hypot(bx - ax, by - ay) || 1, dx = (7 * (by - ay)) / long, dy = (7 * (ax - bx)) / long;
-        ctx.moveTo((ax + bx) / 2 - dx, (ay + by) / 2 - dy);
-        ctx.lineTo((ax + bx) / 2 + dx, (ay + by) / 2 + dy);
-      }
-      ctx.setLineDash(pattern);
-      ctx.strokeStyle = shade;
-      ctx.lineWidth = width;
-      ctx.stroke();
+// Edges that cannot be right with the labels are dashed red.
+function drawFoundEdges(ctx, { x, y }, { edges }, view, look) {
+  for (const [width, shade, pattern] of [[6, "#ffffff", []], [3.4, look.alarm, [6, 3]]]) {
+    ctx.beginPath();
+    for (const [a, b] of edges) {
+      ctx.moveTo(...view.toPixels(x[a], y[a]));
+      ctx.lineTo(...view.toPixels(x[b], y[b]));
     }
+    ctx.setLineDash(pattern);
+    ctx.strokeStyle = shade;
+    ctx.lineWidth = width;
+    ctx.stroke();
   }
   ctx.setLineDash([]);
 }

@@ -5,7 +5,6 @@ export const METHODS = {
   p: "p-extension of the labels",
   distance: "graph distance (no labels)",
   nearest: "nearest label",
-  "sweeps=300": "300 midrange sweeps",
   mcshane: "McShane envelope",
   whitney: "Whitney envelope",
 };

@@ -12,11 +12,11 @@ export const LOOPS = ["#d7301f", "#8e1b5a", "#e8618c", "#9c4a12", "#c2a5cf", "#f
 
 export const LIGHT = {
   wall: "#2c3640", ink: "#16212c", paper: "#ffffff", soft: "#8a949e", goal: "#ffd23f",
-  none: "#c6cad0", route: "#111111", routeHalo: "#ffffff", sure: "#00705a", alarm: "#b3123a", unreal: "#1447c8",
+  none: "#c6cad0", route: "#111111", routeHalo: "#ffffff", sure: "#00705a", alarm: "#b3123a", reason: "#1447c8",
 };
 export const DARK = {
   wall: "#0b0f13", ink: "#0d1319", paper: "#171d23", soft: "#77828d", goal: "#ffd23f",
-  none: "#4a525b", route: "#111111", routeHalo: "#ffffff", sure: "#00604d", alarm: "#ff5c7a", unreal: "#5b8cff",
+  none: "#4a525b", route: "#111111", routeHalo: "#ffffff", sure: "#00604d", alarm: "#ff5c7a", reason: "#5b8cff",
 };
 
 export function rgbOf(hex) {

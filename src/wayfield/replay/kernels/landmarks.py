@@ -19,10 +19,7 @@ import numpy as np
 
 from ...numerics.jit import njit
 from ...typing import FloatArray, IntArray
-from .merging import Numbers, Rows, squared_distance
-
-_SLACK = 1.0 + 1e-9
-"""Balls are taken a little larger, so that rounding leaves nothing out."""
+from .merging import ENLARGED, Numbers, Rows, squared_distance
 
 
 @njit(cache=True, nogil=True)
@@ -43,7 +40,7 @@ def farthest_points(points: Rows, most: int, least_gap: float) -> IntArray:
             between[k] = sqrt(squared_distance(points[far], points[chosen[k]]))
         for i in range(n):
             # otherwise the triangle inequality says that the new landmark is not nearer
-            if between[owner[i]] <= 2.0 * gap[i] * _SLACK:
+            if between[owner[i]] <= 2.0 * gap[i] * ENLARGED:
                 distance = sqrt(squared_distance(points[i], points[far]))
                 if distance < gap[i]:
                     gap[i], owner[i] = distance, count
@@ -62,11 +59,11 @@ def nearest_landmarks(rows: Rows, landmarks: Rows, near: IntArray, apart: FloatA
     candidate = 0
     for i in range(rows.shape[0]):
         squared = squared_distance(rows[i], landmarks[candidate])
-        if apart[candidate, last] <= 2.0 * sqrt(squared) * _SLACK:
+        if apart[candidate, last] <= 2.0 * sqrt(squared) * ENLARGED:
             # far from the row before: begin with a better candidate
             candidate, squared = _improved(rows[i], landmarks, some, candidate, squared)
         turn = 0
-        while turn <= last and apart[candidate, turn] <= 2.0 * sqrt(squared) * _SLACK:
+        while turn <= last and apart[candidate, turn] <= 2.0 * sqrt(squared) * ENLARGED:
             other = near[candidate, turn]
             turn += 1
             distance = squared_distance(rows[i], landmarks[other])

@@ -29,7 +29,7 @@ Rows = NDArray[Any]
 """Observations, float32 or float64."""
 Numbers = NDArray[np.int32]
 
-_SLACK = 1.0 + 1e-9
+ENLARGED = 1.0 + 1e-9
 """Factor that enlarges balls, so that rounding excludes no state."""
 
 
@@ -67,7 +67,7 @@ def _equal(x: Rows, y: Rows) -> bool:
     return same
 
 
-class Tree(NamedTuple):
+class CoverTree(NamedTuple):
     """States in a cover tree: -1 where there is no child or sibling."""
 
     origin: IntArray
@@ -121,8 +121,8 @@ def merge_near(first: Rows, second: Rows, tolerance: float) -> tuple[Numbers, Nu
 
 
 @njit(cache=True, nogil=True)
-def _tree(size: int) -> Tree:
-    return Tree(
+def _tree(size: int) -> CoverTree:
+    return CoverTree(
         np.empty(size, np.int64),
         np.full(size, -1, np.int32),
         np.full(size, -1, np.int32),
@@ -134,7 +134,7 @@ def _tree(size: int) -> Tree:
 
 @njit(cache=True, nogil=True)
 def _first_near(
-    tree: Tree, count: int, first: Rows, second: Rows, row: Rows, tolerance: float
+    tree: CoverTree, count: int, first: Rows, second: Rows, row: Rows, tolerance: float
 ) -> int:
     """Return the lowest of the `count` states within the tolerance of a row; -1 if none."""
     best, waiting = count, min(count, 1)
@@ -150,7 +150,7 @@ def _first_near(
         if squared <= tolerance * tolerance:
             best = node
             continue
-        ball = (tolerance + tree.reach[node]) * _SLACK
+        ball = (tolerance + tree.reach[node]) * ENLARGED
         if squared > ball * ball:
             continue
         below = tree.child[node]
@@ -162,7 +162,7 @@ def _first_near(
 
 
 @njit(cache=True, nogil=True)
-def _insert(tree: Tree, new: int, first: Rows, second: Rows, tolerance: float) -> None:
+def _insert(tree: CoverTree, new: int, first: Rows, second: Rows, tolerance: float) -> None:
     """Insert a new state below the last node on the path down whose radius covers it."""
     tree.radius[new] = tolerance
     if new == 0:

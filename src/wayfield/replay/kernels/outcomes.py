@@ -1,9 +1,9 @@
 """Plans over sampled outcomes: what an action did at similar places, and walls between them.
 
 **Outcomes.** ``to[i, a, j]`` is the state that the j-th sample of action a at state i ended in, or
-`NONE` for no sample. Absorbing ends are states without samples, and chance nodes states with one
-action, which takes no time. The first half of the samples comes from one half of the episodes, the
-second half from the other.
+`NO_SAMPLE`. Absorbing ends are states without samples, and chance nodes states with one action,
+which takes no time. The first half of the samples comes from one half of the episodes, the second
+half from the other.
 
 **Plan.** U(i) is the discounted probability of arrival, 1 at the goal. A sample is worth
 v = γ^steps · U(outcome). The best sample of an action counts no more than the second best, because
@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from ...numerics.jit import njit
 from ...typing import BoolArray, FloatArray, IntArray
 
-NONE = -1
+NO_SAMPLE = -1
 """No sample."""
 
 BEHIND = 1e3
@@ -47,7 +47,7 @@ Outcomes = NDArray[np.int32]
 Discounts = NDArray[np.float32]
 
 
-class Table(NamedTuple):
+class OutcomeTable(NamedTuple):
     """Samples of all actions, one after the other.
 
     Those of action a at state i are ``first[i, a]`` to ``first[i, a + 1]``: the states ``to`` that
@@ -73,7 +73,7 @@ def pack(
         first[i, 0] = count
         for a in range(actions):
             for j in range(begin, end):
-                if to[i, a, j] != NONE:
+                if to[i, a, j] != NO_SAMPLE:
                     onto[count], value[count] = to[i, a, j], worth[i, a, j]
                     count += 1
             first[i, a + 1] = count
@@ -81,7 +81,9 @@ def pack(
 
 
 @njit(cache=True, nogil=True)
-def score(table: Table, prior: FloatArray, values: FloatArray, i: int, scores: FloatArray) -> float:
+def score(
+    table: OutcomeTable, prior: FloatArray, values: FloatArray, i: int, scores: FloatArray
+) -> float:
     """Set `scores` to Q(i, a) for all actions, 0 for those without samples; return the largest."""
     first, to, worth = table
     total = 0.0
@@ -105,7 +107,7 @@ def score(table: Table, prior: FloatArray, values: FloatArray, i: int, scores: F
 
 
 @njit(cache=True, nogil=True)
-def score_all(table: Table, prior: FloatArray, values: FloatArray) -> FloatArray:
+def score_all(table: OutcomeTable, prior: FloatArray, values: FloatArray) -> FloatArray:
     """Return Q(i, a) for all states and actions."""
     scores = np.empty((values.size, table.first.shape[1] - 1))
     for i in range(values.size):
@@ -115,7 +117,7 @@ def score_all(table: Table, prior: FloatArray, values: FloatArray) -> FloatArray
 
 @njit(cache=True, nogil=True)
 def improve(
-    table: Table, prior: FloatArray, goal: BoolArray, order: IntArray, values: FloatArray
+    table: OutcomeTable, prior: FloatArray, goal: BoolArray, order: IntArray, values: FloatArray
 ) -> float:
     """Set the value of every state to that of its best action, in place and in the given order.
 
@@ -158,12 +160,12 @@ def follow(
             total = 0.0
             for k in range(near.shape[1]):
                 for j in range(low, high):
-                    total += share[i, k] * (to[near[i, k], a, j] != NONE)
+                    total += share[i, k] * (to[near[i, k], a, j] != NO_SAMPLE)
             if total > 0.0:
                 for k in range(near.shape[1]):
                     s = near[i, k]
                     for j in range(low, high):
-                        if to[s, a, j] != NONE:
+                        if to[s, a, j] != NO_SAMPLE:
                             onto[count] = to[s, a, j]
                             weight[count] = share[i, k] / total * late ** took[s, a, j]
                             count += 1
@@ -176,7 +178,7 @@ def follow(
 
 
 @njit(cache=True, nogil=True)
-def arrive(table: Table, goal: BoolArray, order: IntArray, values: FloatArray) -> float:
+def arrive(table: OutcomeTable, goal: BoolArray, order: IntArray, values: FloatArray) -> float:
     """Set values to Σ weight · values[to], in place and in the given order; return the change."""
     first, to, weight = table
     change = 0.0
@@ -514,7 +516,7 @@ def relive(
 
     `kinds` is (walks, steps), with -1 for no further step; `dice` is (walks, particles, steps) of
     numbers in [0, 1). States from `num_places` on are chance nodes, whose action is 0 and takes no
-    time. An entry of the result is `NONE` where a particle had no sample to follow.
+    time. An entry of the result is `NO_SAMPLE` where a particle had no sample to follow.
     """
     walks, particles, steps = dice.shape
     middle = to.shape[2] // 2
@@ -530,13 +532,13 @@ def relive(
                 while True:
                     count = 0
                     for j in range(begin, begin + middle):
-                        count += to[i, a, j] != NONE
+                        count += to[i, a, j] != NO_SAMPLE
                     if count == 0:
-                        i = NONE
+                        i = NO_SAMPLE
                         break
                     skip = int(dice[w, p, s] * count)
                     for j in range(begin, begin + middle):
-                        if to[i, a, j] != NONE:
+                        if to[i, a, j] != NO_SAMPLE:
                             if skip == 0:
                                 i = to[i, a, j]
                                 break

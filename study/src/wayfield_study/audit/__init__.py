@@ -7,8 +7,8 @@ examples: `witnesses`, `lattice_search`. What a function returns is described in
 """
 
 from . import lattice_search, witnesses
-from ._inputs import pool, visits_from
 from .decisions import fidelity, half_gap, ordering
+from .inputs import pool, visits_from
 from .outcomes import End, failures, strict_extrema, walk_ends
 from .separation import Compatible, geometry, mechanism, separated_states
 

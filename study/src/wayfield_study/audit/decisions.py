@@ -39,7 +39,7 @@ At a state s with d = d(s) neighbours both Q* and Q_u = ℓ + u(y) rank them. Tw
 - Kendall's **τ-b**, which takes ties out of account: (concordant - discordant pairs) over the
   geometric mean of the numbers of pairs either ranking tells apart. Undefined, NaN, where there
   are fewer than two neighbours or one ranking ties them all; such decisions are left out of the
-  figures about τ and kept in the others. True Q-values tie up to rounding (see ``_inputs``), the
+  figures about τ and kept in the others. True Q-values tie up to rounding (see ``inputs``), the
   field's where they are the same number. The paper's tables show τ-b: on mazes true ties abound,
   and a field that tells all four neighbours apart where two are optimal has at most 4/√24 = 0.82.
 - The paper's **τ_nbr** = 1 - 4 I / (d (d - 1)), I being the number of inversions between the two
@@ -109,7 +109,7 @@ from wayfield.plans.planning import Plan
 from wayfield.typing import BoolArray, FloatArray
 
 from ..kernels import decisions as kernels
-from . import _inputs as inputs
+from . import inputs
 
 LOW_TAU = 0.5
 """A ranking with a smaller τ-b counts as poor."""

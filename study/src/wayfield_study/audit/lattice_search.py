@@ -29,7 +29,7 @@ from wayfield.checks import as_whole, frozen
 from wayfield.plans.planning import TieName
 
 from ..kernels.midrange import sweep
-from ._inputs import as_list
+from .inputs import as_list
 from .witnesses import Witness
 
 WAYS: tuple[str, ...] = ("swept", "exact", "exit")

@@ -41,7 +41,7 @@ from wayfield.plans.planning import Plan
 from wayfield.typing import BoolArray, FloatArray
 
 from ..kernels.decisions import neighbour_range
-from ._inputs import Field, FrozenArrays, plan_on
+from .inputs import Field, FrozenArrays, plan_on
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,11 +160,6 @@ class Failures(FrozenArrays):
         found = np.bincount(self.end, minlength=len(End))
         found[End.REACHED] -= 1
         return {end: int(found[end]) for end in End}
-
-    @property
-    def interior_cycles_level(self) -> bool:
-        """Whether every interior cycle is a plateau cycle, as the remark says of exact fields."""
-        return bool(self.level[~self.touching].all())
 
     def __repr__(self) -> str:
         counts = [f"{count:,} {end.name.lower()}" for end, count in self.counts.items() if count]

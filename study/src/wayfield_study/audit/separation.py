@@ -26,7 +26,7 @@ does at each of these states: `over_scope`. A walk's last step is never compatib
 its scope holds the goal.
 
 The goal has slopes +1 alone: it satisfies neither equation. Where an arc is too short to show in
-the digits of V* (see ``_inputs``) its slope cannot be read, and the state has no class.
+the digits of V* (see ``inputs``) its slope cannot be read, and the state has no class.
 
 # Mechanism: where harmonic ranking goes wrong, and whether the AMLE puts it right
 
@@ -61,7 +61,7 @@ from wayfield.plans.planning import plan as greedy_plan
 from wayfield.typing import BoolArray, FloatArray
 
 from ..kernels.decisions import misranked, operator_residuals
-from . import _inputs as inputs
+from . import inputs
 from .decisions import judge
 
 

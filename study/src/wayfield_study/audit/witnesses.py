@@ -30,7 +30,7 @@ from wayfield.graphs.graph import Graph
 from wayfield.graphs.labels import Labels
 from wayfield.plans.planning import Plan
 
-from ._inputs import as_list
+from .inputs import as_list
 
 DECISION, DIRECT, DETOUR = 4, 3, 1
 """The decision state of the seven-node graph, its optimal neighbour, and the harmonic choice."""

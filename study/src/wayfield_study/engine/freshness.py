@@ -28,14 +28,16 @@ import wayfield
 
 PACKAGES = ("wayfield", "numpy", "scipy", "numba")
 FOLDERS = (Path(wayfield.__file__).parent, Path(__file__).parent.parent)
-"""The library and the study: their rooms have names of their own, but for the kernels."""
+"""The library and the study: no room of one has the name of a room of the other that counts."""
 SILENT = {
-    "__init__", "_optional", "_warmup", "_workers", "cli", "engine", "errors", "files", "paper",
-    "plots", "report", "sklearn", "web",
+    "__init__", "adapters", "cli", "engine", "errors", "explorer", "graphs/tables", "lazy",
+    "numerics/workers", "paper", "plots", "report", "words",
 }  # fmt: skip
-"""Rooms that read, show, check or keep: no figure of an experiment depends on them."""
+"""Rooms that read, show, check or keep, and parts of rooms: no figure depends on them."""
 SETTINGS = {"paper/grid.py"}
 """Files in such rooms that hold settings of experiments nevertheless."""
+SHARED = {"__init__", "mazes", "shared", "trial"}
+"""Modules that many experiments compute with."""
 
 
 @cache
@@ -54,12 +56,12 @@ def versions() -> dict[str, str]:
 def source() -> dict[str, str]:
     """Return digests of the numerical source of wayfield and of its study, by room.
 
-    Of the experiments only what they share counts, the modules that begin with an underscore: an
-    experiment's own file also holds its charts and texts, and has a version for its figures.
+    Of the experiments only what they share counts: an experiment's own file also holds its charts
+    and texts, and has a version for its figures.
 
     Examples
     --------
-    >>> {"kernels", "extension", "plans", "experiments"} <= source().keys()
+    >>> {"kernels", "fields", "plans", "experiments"} <= source().keys()
     True
     >>> source().keys() & {"cli", "report"}
     set()
@@ -69,8 +71,9 @@ def source() -> dict[str, str]:
     for folder, path in files:
         place = path.relative_to(folder)
         room = place.parts[0].removesuffix(".py")
-        own = room == "experiments" and not place.parts[1].startswith("_")
-        silent = room in SILENT and place.as_posix() not in SETTINGS
+        part = "/".join(place.parts[:2]).removesuffix(".py")
+        own = room == "experiments" and place.parts[1].removesuffix(".py") not in SHARED
+        silent = bool({room, part} & SILENT) and place.as_posix() not in SETTINGS
         if silent or own or place.name == "__main__.py":
             continue
         digest = rooms.setdefault(room, hashlib.sha256())

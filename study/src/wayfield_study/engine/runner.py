@@ -4,10 +4,10 @@ Tasks already in the store are not run again. Each worker has one task at a time
 kept at once, so a run killed at any moment loses the tasks in flight and nothing else. A task that
 fails is recorded with its traceback and the rest goes on.
 
-`wayfield.numerics.workers` does the work, in processes or on a Dask cluster. A process that dies costs the
-task it had, which is tried again. Nothing is installed on the workers of a cluster: they must have
-the same versions of wayfield and of what it computes with, or figures would not be ours bit for
-bit.
+`wayfield.numerics.workers` does the work, in processes or on a Dask cluster. A process that dies
+costs the task it had, which is tried again. Nothing is installed on the workers of a cluster: they
+must have the same versions of wayfield and of what it computes with, or figures would not be ours
+bit for bit.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Run:
         Rows of every task that is done, now or before, in the order asked for.
     failed : dict
         Traceback of every task that failed.
-    reused, damaged, stale : int
-        Tasks found in the store; files found damaged or out of date, their tasks run again.
+    reused, stale : int
+        Tasks found in the store; files found out of date, their tasks run again.
     accepted : dict
         Stale results that were used all the same, on request: what has changed since.
     seconds : float
@@ -78,7 +78,6 @@ class Run:
     tables: dict[Task, list[Row]]
     failed: dict[Task, str] = field(default_factory=dict)
     reused: int = 0
-    damaged: int = 0
     stale: int = 0
     accepted: dict[Task, str] = field(default_factory=dict)
     seconds: float = 0.0
@@ -179,7 +178,6 @@ def what_is_there(entries: Mapping[Task, Entry], accept_stale: bool = False) -> 
             if entry.condition is Condition.DONE or task in accepted
         },
         reused=conditions[Condition.DONE] + len(accepted),
-        damaged=conditions[Condition.DAMAGED],
         stale=conditions[Condition.STALE] - len(accepted),
         accepted=accepted,
     )

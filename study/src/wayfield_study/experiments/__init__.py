@@ -34,9 +34,9 @@ from . import (
     solver_readings,
     witnesses,
 )
-from ._mazes import SAMPLE, MazeCell, grid, read_grid
-from ._trial import Trial
 from .directed import WorldCell
+from .mazes import SAMPLE, MazeCell, grid, read_grid
+from .trial import Trial
 
 __all__ = [
     "EXPERIMENTS", "SAMPLE", "STUDIES", "MazeCell", "Trial", "WorldCell", "find_study", "grid",

@@ -7,11 +7,11 @@ same starts in the same postures. The plan on the true distances is the control:
 the controller's fault.
 
 Every episode has two forecasts. The graph's verdict is whether the plan leads from the start's
-vertex to the goal. `wayfield_study.sim.foresee` moves a point with the ant's momentum and girth along the
-same plan without any physics, and asks whether a loop leaks.
+vertex to the goal. `sim.foresee` moves a point with the ant's momentum and girth along the same
+plan without any physics, and asks whether a loop leaks.
 
-**The ant's own buffer**, OGBench's protocol: the ant wanders about a maze (`wayfield_study.sim.wander`),
-a `wayfield.Planner` is made of where it was, and the ant then walks OGBench's five tasks by the
+**The ant's own buffer**, OGBench's protocol: the ant wanders about a maze (`sim.wander`), a
+`replay.Planner` is made of where it was, and the ant then walks OGBench's five tasks by the
 planner's sub-goals: start and goal up to a metre off the middles of their cells, at most 1,000
 steps. The graph distance is the control; it knows the maze, which the planner does not. x and y
 are observed, and the controller was trained without this data: published figures of agents that
@@ -39,12 +39,12 @@ from wayfield_study.sweeps import MidrangeSweeps
 
 from ..engine import Profile, Records, Row
 from ..paper.grid import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
-from ..report import Chart, Finding, Look, Table, against
+from ..report import Chart, Look, StudyFinding, Table, against
 from ..sim import Coordinates, Ending, Maze, foresee, make, ogbench_coordinates, walk, wander
 from ..sim.walking import Style
-from ._mazes import seeds_of
-from ._shared import Settings, make_experiment, share_of
-from ._trial import EXACT, HARMONIC, Arm, power_arm
+from .mazes import seeds_of
+from .shared import Settings, make_experiment, share_of
+from .trial import EXACT, HARMONIC, Arm, power_arm
 
 SWEEPS = Arm(
     "sweeps", "AMLE, 300 sweeps", "sweeps", "square", method=MidrangeSweeps(300, "harmonic")
@@ -94,7 +94,7 @@ class AntCell(Settings):
     goals: int = GOALS
     starts: int = STARTS
 
-    def draw(self) -> Draw:
+    def draw(self) -> AntDraw:
         """Build the graph and draw labels, goals, starts and the seeds of the episodes.
 
         Examples
@@ -116,11 +116,11 @@ class AntCell(Settings):
         labels = [
             wf.sample_labels(graph, int(goal), self.label_fraction, label_seed) for goal in goals
         ]
-        return Draw(graph, places, goals, roomy[others], seeds, labels)
+        return AntDraw(graph, places, goals, roomy[others], seeds, labels)
 
 
 @dataclass(frozen=True, eq=False)
-class Draw:
+class AntDraw:
     """What a cell's seed settles; labels are the same vertices for every goal, and the goal."""
 
     graph: wf.Graph
@@ -269,7 +269,7 @@ def tables(rows: Records) -> Iterator[Table]:
     yield Table("predicted", "Predicted against walked", heads, lines, note)
 
 
-def findings(rows: Records) -> Iterator[Finding]:
+def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report how many ants arrive, by arm."""
     cells = len(rows.distinct("maze", "refinement", "label_fraction", "seed"))
     scope = f"{number_of(rows.total('episodes'), 'episodes')} of {number_of(cells, 'cells')}."
@@ -277,7 +277,7 @@ def findings(rows: Records) -> Iterator[Finding]:
     if control.total("episodes") < FEWEST_EPISODES:
         return
     shares = {name: some.ratio("arrived", "episodes") for name, some in rows.by("arm").items()}
-    yield Finding(
+    yield StudyFinding(
         "new",
         "Does it hold for the ant?",
         f"On the true distances {shares[CONTROL.name]:.1%} of the ants arrive, by the exact AMLE "
@@ -315,7 +315,7 @@ REFINEMENT = 4
 
 
 @dataclass(frozen=True)
-class BufferCell(Settings):
+class AntBufferCell(Settings):
     """Settings of one cell.
 
     Attributes
@@ -344,7 +344,7 @@ class BufferCell(Settings):
         return maze, wander(maze, self.buffer, self.style, seed=self.seed)
 
 
-def run_buffer(cell: BufferCell) -> list[Row]:
+def run_buffer(cell: AntBufferCell) -> list[Row]:
     """Return one row for the planner and one for the control.
 
     ``episodes`` = ``arrived`` + ``looped`` + ``fell`` + ``out_of_time``; ``predicted`` is the
@@ -379,12 +379,12 @@ def run_buffer(cell: BufferCell) -> list[Row]:
         return rows
 
 
-def buffer_cells(profile: Profile) -> list[BufferCell]:
+def buffer_cells(profile: Profile) -> list[AntBufferCell]:
     """Return four mazes, two of them also with short episodes; a small buffer if quick."""
     if profile.name == "quick":
-        return [BufferCell("medium", "navigate", 20_000, 0, each=1)]
-    stitched = [BufferCell(maze, "stitch", STEPS[maze], 0) for maze in ("medium", "large")]
-    return [BufferCell(maze, "navigate", steps, 0) for maze, steps in STEPS.items()] + stitched
+        return [AntBufferCell("medium", "navigate", 20_000, 0, each=1)]
+    stitched = [AntBufferCell(maze, "stitch", STEPS[maze], 0) for maze in ("medium", "large")]
+    return [AntBufferCell(maze, "navigate", steps, 0) for maze, steps in STEPS.items()] + stitched
 
 
 def buffer_tables(rows: Records) -> list[Table]:

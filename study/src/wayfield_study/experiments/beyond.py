@@ -29,11 +29,11 @@ from wayfield.plans.planning import RuleName, TieName
 from ..engine import Records, Row
 from ..paper.grid import AUDIT_SEEDS, SEEDS
 from ..paper.measures import on_cells
-from ..report import Chart, Finding, Mark, Section, Table, against
-from ._mazes import Draw, MazeCell, cells_by_profile, grid, maze_experiment
-from ._shared import COUNTED, failing, success, table_by
-from ._trial import ARMS, EXACT, EXACT_EXIT, HARMONIC, ORACLE, Arm, Trial, power_arm
+from ..report import Chart, Mark, Section, StudyFinding, Table, against
+from .mazes import Draw, MazeCell, cells_by_profile, grid, maze_experiment
 from .rollout import run
+from .shared import COUNTED, failing, success, table_by
+from .trial import ARMS, EXACT, EXACT_EXIT, HARMONIC, ORACLE, Arm, Trial, power_arm
 
 SIGMAS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 TRIMMED = replace(EXACT_EXIT, name="amle_trimmed", title="AMLE, false sinks dropped", rule="slope")
@@ -100,11 +100,11 @@ def by_noise(rows: Records) -> list[Chart]:
 
 
 @on_cells
-def at_most_noise(rows: Records) -> Iterator[Finding]:
+def at_most_noise(rows: Records) -> Iterator[StudyFinding]:
     """Report success at the highest noise level."""
     worst = max(rows.values("sigma"))
     noisy, (mark, lost) = rows.where(sigma=worst), mark_and_count(rows, "amle_trimmed")
-    yield Finding(
+    yield StudyFinding(
         mark,
         "What is left when the labels are noisy?",
         f"At σ = {worst:g} steps, plain argmin-Q planning reaches from "
@@ -132,12 +132,12 @@ NOISE = maze_experiment("noise", "Noisy labels", 1, run_noise, cells, 34.0, SECT
 
 
 @on_cells
-def on_other_mazes(rows: Records) -> Iterator[Finding]:
+def on_other_mazes(rows: Records) -> Iterator[StudyFinding]:
     """Report success on mazes that the paper has not seen."""
     mark, lost = mark_and_count(rows, "amle_exit")
     shares = {str(maze): success(some, "harmonic") for maze, some in rows.by("maze").items()}
     worst = min(shares, key=lambda maze: shares[maze])
-    yield Finding(
+    yield StudyFinding(
         mark,
         "Does it hold on other mazes?",
         f"On {len(shares)} public maps the paper has not used, harmonic reaches from "
@@ -203,13 +203,13 @@ def by_planner(rows: Records) -> list[Table]:
 
 
 @on_cells
-def on_lengths(rows: Records) -> Iterator[Finding]:
+def on_lengths(rows: Records) -> Iterator[StudyFinding]:
     """Compare the greedy rules on edges of unequal length."""
     rough = rows.where(lengths="random", tolerance=0.0, ties="exit")
     if not len(rough):
         return
     q, slope = (rough.where(rule=rule).ratio("reached_all", "starts_all") for rule in RULES)
-    yield Finding(
+    yield StudyFinding(
         "new" if slope == 1.0 else "differs",
         "Is argmin Q the right rule when edges have lengths?",
         "On the same mazes with random lengths, exact labels, the exact AMLE and exit ties, argmin "

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,10 +42,10 @@ from wayfield.typing import BoolArray, FloatArray
 
 from .. import audit
 from ..engine import Profile, Records, Row
-from ..report import Finding, Table
+from ..report import StudyFinding, Table
 from . import directed
-from ._shared import Settings, make_experiment
-from ._wrong_worlds import make_wrong_world
+from .shared import Settings, make_experiment
+from .wrong_worlds import make_wrong_world
 
 RIGHT = ("medium", "large", "medium-eval", "large-eval", "giant", *directed.WORLDS)
 PASSAGES = ("medium + passages", "large-eval + passages")
@@ -63,11 +63,9 @@ STATES, HEAVY = 30, 0.01
 COUNTS = (5, 10, 20)
 """Numbers of labels, the goal's included."""
 AMLE = wf.AMLE(bracket=False)
-Pair: TypeAlias = tuple[float, float]
-"""Risk of a draw, and the share or factor that it states."""
 
 
-class Case(NamedTuple):
+class DecisionCase(NamedTuple):
     """A graph and what its arcs come to in the world."""
 
     graph: wf.Graph
@@ -102,16 +100,16 @@ class DecisionCell(Settings):
         name = f"{self.world.replace(' ', '-')}-lf{self.label_fraction:g}-s{self.seed}"
         return np.random.default_rng([*name.encode(), 32])
 
-    def draw(self) -> Case:
+    def draw(self) -> DecisionCase:
         """Make the world."""
         if self.world in directed.WORLDS:
             world = directed.make_world(self.world, SIZE, 3_200 + self.seed)
             graph, goal = world.graph, world.goal
-            return Case(graph, goal, wf.cost_to_go(graph, goal), graph.lengths)
+            return DecisionCase(graph, goal, wf.cost_to_go(graph, goal), graph.lengths)
         if self.world in WRONG:
             wrong = make_wrong_world(self.world, 3_200 + self.seed)
             costs = np.where(wrong.lands == wrong.graph.indices, wrong.costs, np.inf)
-            return Case(wrong.graph, wrong.goal, wrong.truth, costs)
+            return DecisionCase(wrong.graph, wrong.goal, wrong.truth, costs)
         rng = np.random.default_rng([*self.world.encode(), self.seed])
         maze, _, more = self.world.partition(" + ")
         graph = wf.grid_graph(wf.load_layout(maze), REFINEMENT)
@@ -124,9 +122,9 @@ class DecisionCell(Settings):
             tails, heads = np.append(graph.tails[once], a), np.append(graph.indices[once], b)
             lengths = np.append(graph.lengths[once], np.full(8, 3.0))
             truth = wf.cost_to_go(wf.Graph.from_edges(tails, heads, lengths, n), goal)
-        return Case(graph, goal, truth, graph.lengths)
+        return DecisionCase(graph, goal, truth, graph.lengths)
 
-    def labels(self, case: Case) -> wf.Labels:
+    def labels(self, case: DecisionCase) -> wf.Labels:
         """Draw states that can reach the goal, and label them with the truth; the goal is one."""
         able = np.setdiff1d(np.flatnonzero(np.isfinite(case.truth)), [case.goal])
         count = min(round(self.label_fraction * case.truth.size), able.size)
@@ -211,11 +209,11 @@ def tables_proved(rows: Records) -> list[Table]:
     return [Table("proved", title, ["world", *heads.values()], lines, note)]
 
 
-def findings_proved(rows: Records) -> Iterator[Finding]:
+def findings_proved(rows: Records) -> Iterator[StudyFinding]:
     """Report whether a proved move was wrong."""
     sound = Records.of(row for row in rows if row["world"] not in WRONG)
     false = Records.of(row for row in rows if row["world"] in WRONG)
-    yield Finding(
+    yield StudyFinding(
         "new" if sound.total("wrong") == 0 else "differs",
         "Are proved moves right?",
         f"{sound.total('wrong'):,} of {sound.total('proved'):,} proved moves are wrong where the "
@@ -255,7 +253,9 @@ def run_audits(cell: DecisionCell) -> list[Row]:
         rows.append(summary(arm, *np.transpose(found)))
 
     # half of the labels are held out: the plan is another one, and executed once from each of them
-    others, splits = np.flatnonzero(labels.vertices != goal), {"held_out": list[Pair]()}
+    # for every arm the risk of each draw, and the share or factor that it states
+    splits = {"held_out": list[tuple[float, float]]()}
+    others = np.flatnonzero(labels.vertices != goal)
     if cell.world not in WRONG:
         splits["proved_held_out"] = []
     for _ in range(SPLITS):
@@ -344,7 +344,7 @@ def tables_audits(rows: Records) -> list[Table]:
     return found
 
 
-def findings_audits(rows: Records) -> Iterator[Finding]:
+def findings_audits(rows: Records) -> Iterator[StudyFinding]:
     """Report the largest share of violations, and the largest mean risk."""
     groups = rows.by("arm", "world", "label_fraction")
     rates = {
@@ -355,7 +355,7 @@ def findings_audits(rows: Records) -> Iterator[Finding]:
     risks = {key: some.mean("risk") for key, some in groups.items() if "mean" in key[0]}
     worst, riskiest = max(rates, key=lambda key: rates[key]), max(risks, key=lambda key: risks[key])
     sure = Records.of(row for row in rows if "mean" not in row["arm"])
-    yield Finding(
+    yield StudyFinding(
         "new" if rates[worst] <= 1.0 - CONFIDENCE and risks[riskiest] <= RISK else "differs",
         "Do audits hold what they state?",
         f"Of {sure.total('draws'):,} draws that state a risk of {RISK:g} with confidence "
@@ -424,11 +424,11 @@ def tables_labels(rows: Records) -> list[Table]:
     return [Table("labels", "Where to measure next", heads, lines, note)]
 
 
-def findings_labels(rows: Records) -> Iterator[Finding]:
+def findings_labels(rows: Records) -> Iterator[StudyFinding]:
     """Compare the arms at ten labels."""
     some = rows.where(labels=COUNTS[1]).by("arm")
     ratios = {arm: some[arm].mean("cost_ratio") for arm in ("random", "farthest", "next")}
-    yield Finding(
+    yield StudyFinding(
         "new" if ratios["next"] == min(ratios.values()) else "differs",
         "Where should one measure next?",
         f"With {COUNTS[1]} labels plans cost {ratios['next']:.3f} times the least if labels are "
@@ -491,11 +491,11 @@ def tables_influence(rows: Records) -> list[Table]:
     return [Table("influence", "On how many labels a value rests", heads, lines, note)]
 
 
-def findings_influence(rows: Records) -> Iterator[Finding]:
+def findings_influence(rows: Records) -> Iterator[StudyFinding]:
     """Compare the AMLE with the harmonic extension."""
     arms = rows.by("arm")
     few, many = (arms[arm].mean("labels") for arm in ("amle", "harmonic"))
-    yield Finding(
+    yield StudyFinding(
         "new",
         "On how many labels does a value rest?",
         f"On {few:.1f} on average for the AMLE, on {many:.0f} for the harmonic extension.",

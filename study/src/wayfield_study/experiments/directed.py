@@ -27,9 +27,9 @@ from wayfield.words import number_of, percent
 
 from ..engine import Profile, Records, Row
 from ..engine.config import one_of, read_lists, real, whole
-from ..report import Chart, Finding, Look, Table, against
-from ._shared import Settings, make_experiment
-from ._trial import Arm
+from ..report import Chart, Look, StudyFinding, Table, against
+from .shared import Settings, make_experiment
+from .trial import Arm
 
 FRACTIONS = (0.001, 0.003, 0.01, 0.03, 0.1)
 SEEDS = (54, 55, 56, 57, 58)
@@ -49,7 +49,7 @@ SPREAD = 0.5
 # -------------------------------------------------------------------- worlds
 
 
-class World(NamedTuple):
+class DirectedWorld(NamedTuple):
     """A directed graph and where to go on it."""
 
     graph: wf.Graph
@@ -57,7 +57,7 @@ class World(NamedTuple):
     """In the largest strong component, so that most states can reach it."""
 
 
-def make_world(kind: str, size: int, seed: int) -> World:
+def make_world(kind: str, size: int, seed: int) -> DirectedWorld:
     """Build a world of about `size` vertices; the same for the same arguments.
 
     Examples
@@ -70,7 +70,7 @@ def make_world(kind: str, size: int, seed: int) -> World:
     graph = WORLDS[kind](size, rng)
     component = graph.strong_components
     largest = int(np.argmax(np.bincount(component)))
-    return World(graph, int(rng.choice(np.flatnonzero(component == largest))))
+    return DirectedWorld(graph, int(rng.choice(np.flatnonzero(component == largest))))
 
 
 def one_way_maze(size: int, rng: np.random.Generator) -> wf.Graph:
@@ -147,7 +147,7 @@ class WorldCell(Settings):
     label_fraction: float
     seed: int
 
-    def draw(self) -> tuple[World, wf.Labels]:
+    def draw(self) -> tuple[DirectedWorld, wf.Labels]:
         """Make the world and draw its labels."""
         world = make_world(self.world, self.size, self.seed)
         return world, wf.sample_labels(world.graph, world.goal, self.label_fraction, self.seed)
@@ -231,11 +231,7 @@ def run(cell: WorldCell) -> list[Row]:
         outcome = wf.plan(graph, fields[key], goal, arm.rule, arm.ties)
         ratios[arm.name] = outcome.cost[starts] / truth[starts]
     ratios[REFERENCE.name] = wf.plan(graph, truth, goal).cost[starts] / truth[starts]
-    about: Row = {
-        "vertices": graph.num_vertices,
-        "arcs": graph.num_arcs,
-        "labels": len(labels),
-    }
+    about: Row = {"vertices": graph.num_vertices, "arcs": graph.num_arcs, "labels": len(labels)}
     return [about | row(name, ratio) for name, ratio in ratios.items()]
 
 
@@ -280,21 +276,19 @@ def tables(rows: Records) -> list[Table]:
     return [Table("arms", "Success and cost ratio", ["arm", *heads], lines, note)]
 
 
-def findings(rows: Records) -> Iterator[Finding]:
+def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report whether the directed AMLE reaches from everywhere, and what symmetrising costs."""
     ours, other = rows.where(arm="cost_slope"), rows.where(arm="sym_amle")
     lost = ours.total("pairs") - ours.total("reached")
-    scope = (
-        f"On {number_of(len(rows.distinct('world', 'size', 'label_fraction', 'seed')), 'cells')}."
-    )
-    yield Finding(
+    cells = len(rows.distinct("world", "size", "label_fraction", "seed"))
+    yield StudyFinding(
         "new" if lost == 0 else "differs",
         "Does the directed AMLE lead every start to the goal?",
         f"With cost fill and steepest descent {lost:,} of {ours.total('pairs'):,} starts that can "
         "reach the goal fail. On the AMLE of the symmetrised graph "
         f"{1 - other.ratio('reached', 'pairs'):.1%} do. Reverse Dijkstra reaches from everywhere "
         "at the least cost: where the graph is right, it is the better choice.",
-        scope,
+        f"On {number_of(cells, 'cells')}.",
     )
 
 

@@ -21,12 +21,12 @@ from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables, mean_of, s
 from ..paper.figures import Figure, value
 from ..paper.grid import CELL, GRID, SEEDS
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
-from ..report import SHAPES, TONES, Chart, Finding, Section, Series, Table, chart, power
-from ._mazes import MazeCell, grid, maze_experiment
-from ._shared import COUNTED, printed_points, success
-from ._trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, power_arm
+from ..report import SHAPES, TONES, Chart, Section, Series, StudyFinding, Table, chart, power
+from .mazes import MazeCell, grid, maze_experiment
 from .ordering import rate
+from .shared import COUNTED, printed_points, success
 from .solver_audit import BUDGET_ARM, budget_cells
+from .trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, power_arm
 
 ARMS = (
     (2.0, HARMONIC),
@@ -224,12 +224,12 @@ def tables(rows: Records) -> Iterator[Table]:
 # -------------------------------------------------------------------- what is said
 
 
-def family_end(rows: Records) -> Iterator[Finding]:
+def family_end(rows: Records) -> Iterator[StudyFinding]:
     """Compare p = 16 with the AMLE, both solved."""
     last, end = success(rows, "p16"), success(rows, "amle")
     ahead = value("finite-p/p16/success") - value("finite-p/pinf/success")
     gone = last - end < 0.25 * ahead
-    yield Finding(
+    yield StudyFinding(
         "artefact" if gone else "differs",
         f"The paper: p = 16 reaches {value('finite-p/p16/success'):.3f}, AMLE "
         f"{value('finite-p/pinf/success'):.3f}.",
@@ -239,7 +239,7 @@ def family_end(rows: Records) -> Iterator[Finding]:
     )
 
 
-def monotone(rows: Records) -> Iterator[Finding]:
+def monotone(rows: Records) -> Iterator[StudyFinding]:
     """Count the cells in which success never falls along the family, every member solved."""
     exact = Records.of(row for row in rows if row["arm"] != "sweeps")
     family = sorted(exact.values("p"))
@@ -257,7 +257,7 @@ def monotone(rows: Records) -> Iterator[Finding]:
     theirs = value("monotone/success_monotone/count")
     last = f" Of the others {at_the_end} fall at the last step alone, to the AMLE, where "
     last += "lowest-index ties trap starts."
-    yield Finding(
+    yield StudyFinding(
         "new" if rising / cells > theirs / 120 else "differs",
         f"The paper: success never falls with p in {theirs:.0f} of 120 cells only.",
         f"With every member solved it never falls from p = 2 over {len(family) - 2} values of p "

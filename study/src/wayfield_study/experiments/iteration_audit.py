@@ -27,10 +27,10 @@ from ..paper.grid import (
     papers_budget,
 )
 from ..paper.measures import measured, on_papers_cells
-from ..report import Chart, Finding, Section, Series, chart
-from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
-from ._shared import printed_points, shares, success
-from ._trial import EXACT, HARMONIC, SWEEPS, Swept, Trial
+from ..report import Chart, Section, Series, StudyFinding, chart
+from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
+from .shared import printed_points, shares, success
+from .trial import EXACT, HARMONIC, SWEEPS, Swept, Trial
 
 BUDGETS = (50, 100, 200, 500, 1000, 2000, 5000)
 STABLE = 0.95
@@ -112,12 +112,12 @@ def charts(rows: Records) -> list[Chart]:
     return [chart("Success against sweeps", series, ticks, names=("midrange sweeps", "success"))]
 
 
-def budget(rows: Records) -> Iterator[Finding]:
+def budget(rows: Records) -> Iterator[StudyFinding]:
     """Compare our budgets with the paper's main table, and with the one it names."""
     ours = {b: success(some, "sweeps") for b, some in rows.where(arm="sweeps").by("sweeps").items()}
     main, named = audited_success(), value(f"iterations/sweeps{PAPER_SWEEPS}/success")
     nearest = min(ours, key=lambda sweeps: abs(ours[sweeps] - main))
-    yield Finding(
+    yield StudyFinding(
         "new",
         "How many sweeps did the paper's main table get?",
         f"It names {PAPER_SWEEPS} as the approximate budget. On the audited configurations its "

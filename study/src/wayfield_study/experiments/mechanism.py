@@ -12,9 +12,9 @@ from ..engine import Measure, Records, Row, Tables
 from ..paper.figures import Figure
 from ..paper.measures import figures_of, measure_slices
 from ..report import Section
-from ._mazes import MazeCell, maze_experiment
-from ._trial import EXACT, HARMONIC, SWEEPS, Trial
+from .mazes import MazeCell, maze_experiment
 from .ordering import cells
+from .trial import EXACT, HARMONIC, SWEEPS, Trial
 
 DIAGNOSTICS = {
     "both_compatible": ("scope_both", "decisions"),

@@ -16,10 +16,10 @@ from ..paper.figures import FIGURES
 from ..paper.grid import DESIGN_SEEDS
 from ..paper.measures import as_papers_seeds, measured_values
 from ..report import Section
-from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
-from ._shared import table_by
-from ._trial import HARMONIC, SWEEPS
+from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from .readings import as_tables, run_adopted
+from .shared import table_by
+from .trial import HARMONIC, SWEEPS
 
 MAPS = {"medium": 1, "medium-eval": 1, "large": 2}
 """Maps, and by what r is divided there."""

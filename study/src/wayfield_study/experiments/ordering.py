@@ -15,9 +15,9 @@ from ..engine import Measure, Records, Row
 from ..paper.figures import FIGURES, shown_name, value
 from ..paper.grid import SEEDS
 from ..paper.measures import measured, on_papers_cells
-from ..report import Finding, Section, Table
-from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
-from ._trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial
+from ..report import Section, StudyFinding, Table
+from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
+from .trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial
 
 ARMS = (HARMONIC, SWEEPS, EXACT)
 RATES = {
@@ -112,7 +112,7 @@ def formulas(rows: Records) -> Iterator[Table]:
     yield Table("tau-formulas", "Kendall's τ by two formulas", heads, lines, note)
 
 
-def printed_formula(rows: Records) -> Iterator[Finding]:
+def printed_formula(rows: Records) -> Iterator[StudyFinding]:
     """Report which formula for τ gives the paper's figures."""
     near, far = (
         max(
@@ -121,7 +121,7 @@ def printed_formula(rows: Records) -> Iterator[Finding]:
         )
         for title in FORMULAS
     )
-    yield Finding(
+    yield StudyFinding(
         "differs" if far > near else "new",
         "The paper: τ = 1 − 4I / d(d − 1), with I the inversions among d neighbours.",
         f"Mean τ by this formula is off the paper's own figures by up to {far:.3f}; by τ-b, which "

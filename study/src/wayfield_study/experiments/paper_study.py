@@ -27,9 +27,9 @@ from ..paper.verdicts import Verdicts
 from ..report import Block, Cover, Look, Tile
 from ..report.page import render
 from . import medium_maps, readings, solver_readings
-from ._shared import printed_success
-from ._trial import EXACT, EXACT_EXIT, HARMONIC, SWEEPS
 from .readings import evidence
+from .shared import printed_success
+from .trial import EXACT, EXACT_EXIT, HARMONIC, SWEEPS
 
 PANELS: tuple[tuple[Look, str | None], ...] = (
     (HARMONIC, "harmonic"),

@@ -1,6 +1,6 @@
 """Readings of the paper as a design, and other draws of the one that is adopted.
 
-The paper leaves choices open. A `Reading` settles them, one level for each of five factors:
+The paper leaves choices open. A `ProtocolReading` settles them, one level for each of five factors:
 
 =========== ============================== ====================================================
 lattice     open, closed                   r × r points of a maze cell, or (r + 1) × (r + 1), of
@@ -62,12 +62,12 @@ from ..paper.grid import (
     papers_rows,
 )
 from ..paper.measures import as_papers_seeds, measured_values
-from ..paper.rules import Evidence, Expected, expect
+from ..paper.rules import Expected, ExpectedFigures, expect
 from ..report import Section, Table
-from ._mazes import Draw, MazeCell, cells_by_profile, draw_starts, grid, maze_experiment
-from ._shared import success, table_by
-from ._trial import ENDS, HARMONIC, NEAREST, SCOPES, SWEEPS, Swept, Trial
+from .mazes import Draw, MazeCell, cells_by_profile, draw_starts, grid, maze_experiment
 from .ordering import columns_after
+from .shared import success, table_by
+from .trial import ENDS, HARMONIC, NEAREST, SCOPES, SWEEPS, Swept, Trial
 
 MECHANISM = "mechanism_"
 AVERAGES = PAPER_SWEEPS
@@ -85,7 +85,7 @@ _WITNESSES = "search/witnesses/value"
 
 
 @dataclass(frozen=True)
-class Reading:
+class ProtocolReading:
     """One way to read the paper's protocol; for the factors see the module."""
 
     lattice: str = "open"
@@ -117,8 +117,8 @@ TITLES = {
     "apart": "starts at least {}r away",
 }
 """Name of each level."""
-READINGS = tuple(Reading(*levels) for levels in product(*LEVELS.values()))
-ADOPTED = Reading()
+READINGS = tuple(ProtocolReading(*levels) for levels in product(*LEVELS.values()))
+ADOPTED = ProtocolReading()
 FORMER = replace(ADOPTED, tolerance=0.0)
 """What was adopted before the tolerance was a factor."""
 MARKED = {ADOPTED: "adopted", FORMER: "adopted before"}
@@ -163,12 +163,8 @@ def closed_lattice(layout: wf.Layout, r: int) -> wf.Graph:
     free = np.pad(layout.free, 1)
     rows, columns = (np.arange(r * cells + 1) for cells in layout.shape)
     # the cells on either side of a line, by their place in the padded map
-    above, below, left, right = (
-        (rows - 1) // r + 1,
-        rows // r + 1,
-        (columns - 1) // r + 1,
-        columns // r + 1,
-    )
+    above, below = (rows - 1) // r + 1, rows // r + 1
+    left, right = (columns - 1) // r + 1, columns // r + 1
     touched = [free[np.ix_(y, x)] for y, x in product((above, below), (left, right))]
     falling = touched[0] & touched[3] & ~touched[1] & ~touched[2]
     rising = touched[1] & touched[2] & ~touched[0] & ~touched[3]
@@ -177,16 +173,10 @@ def closed_lattice(layout: wf.Layout, r: int) -> wf.Graph:
     number[inside] = np.arange(inside.sum())
 
     # an edge is there if its ends are, and one of the two cells beside it is free
-    across = (
-        inside[:, :-1]
-        & inside[:, 1:]
-        & (free[np.ix_(above, right[:-1])] | free[np.ix_(below, right[:-1])])
-    )
-    down = (
-        inside[:-1]
-        & inside[1:]
-        & (free[np.ix_(below[:-1], left)] | free[np.ix_(below[:-1], right)])
-    )
+    across = inside[:, :-1] & inside[:, 1:]
+    across &= free[np.ix_(above, right[:-1])] | free[np.ix_(below, right[:-1])]
+    down = inside[:-1] & inside[1:]
+    down &= free[np.ix_(below[:-1], left)] | free[np.ix_(below[:-1], right)]
     tails = np.concatenate([number[:, :-1][across], number[:-1][down]])
     heads = np.concatenate([number[:, 1:][across], number[1:][down]])
     return wf.Graph.from_edges(tails, heads, num_vertices=int(inside.sum()))
@@ -348,7 +338,7 @@ def averages(
     return values
 
 
-def rows_of(rows: Records, reading: Reading) -> Records:
+def rows_of(rows: Records, reading: ProtocolReading) -> Records:
     """Keep the rows of the design that belong to a reading, whatever their sweeps stop at."""
     return Records.of(
         row
@@ -388,7 +378,7 @@ def as_tables(rows: Records, tolerance: float = PAPER_TOLERANCE) -> dict[str, Re
 # -------------------------------------------------------------------- evidence
 
 
-def evidence(experiments: Sequence[Experiment[Any]], tables: Tables) -> Evidence:
+def evidence(experiments: Sequence[Experiment[Any]], tables: Tables) -> ExpectedFigures:
     """Return the distribution of every figure under the adopted reading.
 
     Parameters
@@ -403,7 +393,7 @@ def evidence(experiments: Sequence[Experiment[Any]], tables: Tables) -> Evidence
     searched = tables.get("other_searches", NO_ROWS)
     if len(counts := searched.column("swept")) > 1:
         expected[_WITNESSES] = expect([counts.tolist()], counts.size)
-    return Evidence(expected, exact)
+    return ExpectedFigures(expected, exact)
 
 
 def _of_other_seeds(experiments: Sequence[Experiment[Any]], rows: Records) -> dict[str, Expected]:
@@ -481,7 +471,7 @@ def _resampled(tables: Tables, number: int) -> Tables:
 
 def under_readings(
     experiments: Sequence[Experiment[Any]], tables: Tables
-) -> dict[Reading, dict[str, float]]:
+) -> dict[ProtocolReading, dict[str, float]]:
     """Return what every reading gives for every figure, if the design was run completely."""
     found, rows = {}, tables.get("design", NO_ROWS)
     if set(rows.values("seed")) != set(DESIGN_SEEDS):

@@ -28,11 +28,11 @@ from ..paper.grid import (
     REFINEMENTS,
 )
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
-from ..report import Chart, Finding, Section, Table, against, power
-from ._mazes import MazeCell, maze_experiment
-from ._shared import COUNTED, failing, printed_series, shares, success
-from ._trial import ARMS, EXACT, HARMONIC, ORACLE, SWEEPS, Trial
+from ..report import Chart, Section, StudyFinding, Table, against, power
+from .mazes import MazeCell, maze_experiment
 from .ordering import cells
+from .shared import COUNTED, failing, printed_series, shares, success
+from .trial import ARMS, EXACT, HARMONIC, ORACLE, SWEEPS, Trial
 
 MAIN = (HARMONIC, SWEEPS, EXACT)
 TITLES = {look.name: look.title for look in (*ARMS, ORACLE)}
@@ -232,13 +232,13 @@ def tables(rows: Records) -> Iterator[Table]:
 # -------------------------------------------------------------------- what is said
 
 
-def artefact(rows: Records) -> Iterator[Finding]:
+def artefact(rows: Records) -> Iterator[StudyFinding]:
     """Report how many failures an exact solve removes."""
     pairs = rows.where(arm="amle").total("pairs")
     budget, exact = failing(rows, "sweeps"), failing(rows, "amle")
     gone = budget > 0 and exact <= _ARTEFACT * budget
     verdict = " The failures are unfinished sweeps, not the AMLE's." if gone else ""
-    yield Finding(
+    yield StudyFinding(
         "artefact" if gone else "differs",
         f"The paper: AMLE leaves {value('main/amle/loop'):.1f} % of the starts in loops.",
         f"Stopped as in the paper, {budget:,} of {pairs:,} pairs fail here "
@@ -247,11 +247,11 @@ def artefact(rows: Records) -> Iterator[Finding]:
     )
 
 
-def reach(rows: Records) -> Iterator[Finding]:
+def reach(rows: Records) -> Iterator[StudyFinding]:
     """Check the theorem that every start reaches."""
     starts = rows.where(arm="amle_exit").total("starts_all")
     exits, index = failing(rows, "amle_exit", "_all"), failing(rows, "amle", "_all")
-    yield Finding(
+    yield StudyFinding(
         "new" if exits == 0 else "differs",
         "With exact labels, the exact AMLE and ties broken towards an exit, every start reaches.",
         f"A theorem, and checked: {exits:,} of {starts:,} starts fail, over all starts of all "
@@ -259,12 +259,12 @@ def reach(rows: Records) -> Iterator[Finding]:
     )
 
 
-def brackets(rows: Records) -> Iterator[Finding]:
+def brackets(rows: Records) -> Iterator[StudyFinding]:
     """Report the widest proved bracket."""
     amle, harmonic = (
         float(rows.where(arm=arm).column("width").max()) for arm in ("amle", "harmonic")
     )
-    yield Finding(
+    yield StudyFinding(
         "new",
         "How far can the fields themselves be trusted?",
         "Every exact field comes with a proved bracket. The widest, over all cells and goals, is "

@@ -31,8 +31,8 @@ from ..audit.lattice_search import UPDATE, Search, contests, induced
 from ..audit.witnesses import Witness, seven_node
 from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables
 from ..paper.measures import NOT_RUN, figures_of
-from ..report import Chart, Finding, drawn_graph, graph_drawing
-from ._shared import make_experiment
+from ..report import Chart, StudyFinding, drawn_graph, graph_drawing
+from .shared import make_experiment
 from .witnesses import LATTICES, SEVEN_NODES, SIDE, GraphCell
 
 SHOWN = 3
@@ -45,7 +45,7 @@ _FITTED = "on a graph that fits, the paper's own is not printed"
 
 
 @dataclass(frozen=True)
-class Fit:
+class FittingGraph:
     """A subgraph of the 4 × 4 lattice, whose vertices are numbered row by row.
 
     Attributes
@@ -100,11 +100,11 @@ class Fit:
 
 
 FITS = {
-    1: Fit(10, (0, 1, 8), (2, 3, 4, 14)),
-    2: Fit(6, (4, 14), (0, 1, 15)),
-    3: Fit(15, (0, 2, 4), (3, 13, 14)),
-    4: Fit(3, (), (0, 2, 7, 10)),
-    5: Fit(2, (0, 10, 13), (1, 3, 4, 12)),
+    1: FittingGraph(10, (0, 1, 8), (2, 3, 4, 14)),
+    2: FittingGraph(6, (4, 14), (0, 1, 15)),
+    3: FittingGraph(15, (0, 2, 4), (3, 13, 14)),
+    4: FittingGraph(3, (), (0, 2, 7, 10)),
+    5: FittingGraph(2, (0, 10, 13), (1, 3, 4, 12)),
 }
 """By the number of the paper's witness."""
 
@@ -213,7 +213,7 @@ def drawings(rows: Records) -> list[Chart]:
     return drawn
 
 
-def findings(rows: Records) -> Iterator[Finding]:
+def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report what becomes of the paper's witnesses, on graphs that fit them, once solved."""
     swept, exact, exits = (
         {number: row for number in FITS for row in rows.where(graph=f"witness-{number}", way=way)}
@@ -224,7 +224,7 @@ def findings(rows: Records) -> Iterator[Finding]:
     kept = [number for number, row in exact.items() if row["amle"] < row["harmonic"]]
     unfinished = [n for n, row in exact.items() if swept[n]["harmonic"] < row["harmonic"]]
     failing = sum(row["amle"] < 1.0 for row in exits.values())
-    yield Finding(
+    yield StudyFinding(
         "artefact" if 2 * len(kept) < len(exact) else "differs",
         f"The paper: {len(exact)} graphs on which AMLE does worse than harmonic.",
         "It does not print them. On the graphs we found, the first of the 4 × 4 lattice that fit "

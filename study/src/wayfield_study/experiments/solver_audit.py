@@ -56,9 +56,9 @@ from ..engine import Measure, Profile, Records, Row, mean_of, sd_of
 from ..kernels import energy as kernels
 from ..paper.grid import AUDIT_SEEDS, AUDITED, SEEDS
 from ..paper.measures import measured, on_papers_cells
-from ..report import Finding, Section, Table, power
-from ._mazes import MazeCell, grid, maze_experiment
-from ._trial import Trial
+from ..report import Section, StudyFinding, Table, power
+from .mazes import MazeCell, grid, maze_experiment
+from .trial import Trial
 
 POWERS = (4.0, 8.0, 16.0)
 TITLES = {
@@ -80,7 +80,7 @@ _FLOOR = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class SolverAudit:
     """Where a solver stopped.
 
     Attributes
@@ -126,7 +126,7 @@ class Energy:
     ) -> None:
         self.graph, self.labels, self.p = graph, labels, p
         once = graph.tails < graph.indices
-        self.edges = kernels.Edges(graph.tails[once], graph.indices[once], graph.lengths[once])
+        self.edges = kernels.EdgeList(graph.tails[once], graph.indices[once], graph.lengths[once])
         self.free = np.flatnonzero(~labels.mask(graph)).astype(graph.indices.dtype)
         if start is None:
             start = wf.extend(graph, labels, wf.Harmonic(bracket=False)).values
@@ -151,12 +151,12 @@ class Energy:
         kernels.energy_curvature(self.edges, self.field(x), change, self.p, product)
         return np.asarray(product[self.free])
 
-    def audit(self, values: FloatArray, converged: bool, iterations: int) -> Audit:
+    def audit(self, values: FloatArray, converged: bool, iterations: int) -> SolverAudit:
         """Measure where a solver stopped."""
         arcs, field = self.graph.arcs, Pair(values, np.zeros_like(values))
         _, gradient = self.value_and_gradient(values[self.free])
         close = 1e-12 * self.labels.span
-        return Audit(
+        return SolverAudit(
             values,
             converged,
             iterations,
@@ -166,7 +166,7 @@ class Energy:
             energy=self,
         )
 
-    def minimised(self, method: Any, options: Any, **arguments: Any) -> Audit:
+    def minimised(self, method: Any, options: Any, **arguments: Any) -> SolverAudit:
         """Audit one of SciPy's minimisers."""
         start = self.start[self.free]
         arguments |= {"method": method, "options": options}
@@ -226,7 +226,7 @@ def _factored(laplacian: Any) -> Any:
     return splu(laplacian, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
 
 
-def lbfgs(energy: Energy, cap: int = 50_000, stall: float = 0.0, memory: int = 20) -> Audit:
+def lbfgs(energy: Energy, cap: int = 50_000, stall: float = 0.0, memory: int = 20) -> SolverAudit:
     """Run L-BFGS-B on the energy until its gradient is below the tolerance, or the cap.
 
     It also stops, and calls itself converged, when a step lowers the energy by less than a share
@@ -237,7 +237,7 @@ def lbfgs(energy: Energy, cap: int = 50_000, stall: float = 0.0, memory: int = 2
     return energy.minimised("L-BFGS-B", options | {"maxcor": memory})
 
 
-def relaxed_picard(energy: Energy, cap: int = 5_000) -> Audit:
+def relaxed_picard(energy: Energy, cap: int = 5_000) -> SolverAudit:
     """Run under-relaxed sweeps until the update is below the tolerance, or the cap."""
     arcs, free, start, p = energy.graph.arcs, energy.free, energy.start, energy.p
     values, sweeps, converged = kernels.relaxed_sweeps(
@@ -246,13 +246,13 @@ def relaxed_picard(energy: Energy, cap: int = 5_000) -> Audit:
     return energy.audit(values, converged, sweeps)
 
 
-def newton_cg(energy: Energy, cap: int = 20) -> Audit:
+def newton_cg(energy: Energy, cap: int = 20) -> SolverAudit:
     """Run Newton-CG on the energy until its step is below the tolerance, or the cap."""
     options = {"maxiter": cap, "xtol": TOLERANCE}
     return energy.minimised("Newton-CG", options, hessp=energy.curvature)
 
 
-def reweighted(energy: Energy, cap: int = 50) -> Audit:
+def reweighted(energy: Energy, cap: int = 50) -> SolverAudit:
     """Run reweighted least squares until the step is below the tolerance, or the cap."""
     lengths = energy.edges.lengths
     rise = energy.differences(np.ones_like(lengths))
@@ -273,7 +273,7 @@ def reweighted(energy: Energy, cap: int = 50) -> Audit:
 
 # -------------------------------------------------------------------- the experiment
 
-Solver: TypeAlias = Callable[[Energy], Audit]
+Solver: TypeAlias = Callable[[Energy], SolverAudit]
 SOLVERS: dict[str, Solver] = {
     "lbfgs": partial(lbfgs, stall=1e-12, memory=10),
     "picard": relaxed_picard,
@@ -292,7 +292,7 @@ def run(cell: MazeCell) -> list[Row]:
     ]
 
 
-def audited(trial: Trial, solvers: Mapping[str, Solver]) -> Iterator[tuple[Row, list[Audit]]]:
+def audited(trial: Trial, solvers: Mapping[str, Solver]) -> Iterator[tuple[Row, list[SolverAudit]]]:
     """Audit some solvers and the certified one: a row for every p and solver, and its audits."""
     graph, labels = trial.drawn.graph, trial.drawn.labels
     for p in POWERS:
@@ -455,14 +455,14 @@ def budget_measures(rows: Records) -> dict[str, Measure]:
     return found
 
 
-def stopped(rows: Records) -> Iterator[Finding]:
+def stopped(rows: Records) -> Iterator[StudyFinding]:
     """Report how far L-BFGS-B, stopped as in the paper, is from the solution."""
     phrase = [
         f"{group.total('converged')} of {group.total('solves')} at p = {p:g} "
         f"(worst error {float(group.column('error').max()):.1%} of the label range)"
         for p, group in rows.where(arm=BUDGET_ARM).by("p").items()
     ]
-    yield Finding(
+    yield StudyFinding(
         "new",
         "How far from the solution is L-BFGS-B with the paper's 700 iterations?",
         f"Ours calls itself converged on {', '.join(phrase)}.",

@@ -21,10 +21,10 @@ from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Tables
 from ..paper.grid import DESIGN_SEEDS, SEEDS
 from ..paper.measures import measured_values
 from ..report import Section, Table
-from ._mazes import MazeCell, grid, maze_experiment
-from ._trial import HARMONIC, SWEEPS, Trial
+from .mazes import MazeCell, grid, maze_experiment
 from .readings import averages
 from .solver_audit import BUDGET_ARM, POWERS, Energy, lbfgs
+from .trial import HARMONIC, SWEEPS, Trial
 
 Start: TypeAlias = Callable[[wf.Graph, wf.Labels], FloatArray | None]
 ADOPTED = "the harmonic field"

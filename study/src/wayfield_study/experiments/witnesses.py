@@ -22,7 +22,7 @@ from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables
 from ..paper.figures import TABLES
 from ..paper.measures import NOT_RUN, figures_of
 from ..report import Table
-from ._shared import Settings, make_experiment
+from .shared import Settings, make_experiment
 
 SUBDIVISIONS = (1, 2, 4, 8, 16)
 SEED = 20260510

@@ -19,7 +19,7 @@ from wayfield.numerics.jit import njit
 from wayfield.typing import FloatArray, IntArray
 
 
-class Edges(NamedTuple):
+class EdgeList(NamedTuple):
     """Edges of an undirected graph, each once."""
 
     tails: IntArray
@@ -37,7 +37,7 @@ def power(base: float, exponent: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def energy_gradient(edges: Edges, values: FloatArray, p: float, gradient: FloatArray) -> float:
+def energy_gradient(edges: EdgeList, values: FloatArray, p: float, gradient: FloatArray) -> float:
     """Return the energy of a field; write its gradient into `gradient`."""
     tails, heads, lengths = edges
     total = 0.0
@@ -55,7 +55,7 @@ def energy_gradient(edges: Edges, values: FloatArray, p: float, gradient: FloatA
 
 @njit(cache=True, nogil=True)
 def energy_curvature(
-    edges: Edges, values: FloatArray, direction: FloatArray, p: float, product: FloatArray
+    edges: EdgeList, values: FloatArray, direction: FloatArray, p: float, product: FloatArray
 ) -> None:
     """Write the Hessian of the energy times a direction into `product`."""
     tails, heads, lengths = edges

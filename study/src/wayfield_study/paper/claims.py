@@ -27,7 +27,7 @@ from .figures import (
     shown_name,
     signed,
 )
-from .rules import WORDS, Evidence, Expected, Verdict, VerdictMark, judge
+from .rules import WORDS, Expected, ExpectedFigures, Verdict, VerdictMark, judge
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,9 @@ class Claim:
         }
 
 
-def make_claims(measures: Mapping[str, Measure], evidence: Evidence | None = None) -> list[Claim]:
+def make_claims(
+    measures: Mapping[str, Measure], evidence: ExpectedFigures | None = None
+) -> list[Claim]:
     """Compare every figure of the paper with ours; what was not measured says so.
 
     Examples
@@ -140,14 +142,9 @@ def make_claims(measures: Mapping[str, Measure], evidence: Evidence | None = Non
     ['reproduced: to the last digit']
     """
     missing = Measure(None, note="not among the experiments that were run")
-    known = Evidence() if evidence is None else evidence
+    known = ExpectedFigures() if evidence is None else evidence
     return [
-        Claim(
-            figure,
-            measures.get(name, missing),
-            known.expected.get(name),
-            known.exact.get(name),
-        )
+        Claim(figure, measures.get(name, missing), known.expected.get(name), known.exact.get(name))
         for name, figure in FIGURES.items()
     ]
 

@@ -32,7 +32,7 @@ import numpy as np
 from wayfield.typing import BoolArray, FloatArray
 
 from .figures import FIGURES, same_as
-from .rules import LEVEL, Expected
+from .rules import DEVIATIONS, Expected
 
 FREEDOM = 4.0
 """Degrees of freedom of the likelihood."""
@@ -123,7 +123,7 @@ class Ranking(Generic[R]):
     @property
     def met(self) -> FloatArray:
         """Share of the figures within two standard deviations, for every reading, (readings,)."""
-        return np.asarray((np.abs(self.z) <= LEVEL).mean(axis=1))
+        return np.asarray((np.abs(self.z) <= DEVIATIONS).mean(axis=1))
 
     def of(self, reading: R, group: str | None = None) -> float:
         """Return the log-likelihood of one reading, over all figures or those of a group."""

@@ -20,25 +20,16 @@ from wayfield.words import number_of
 from ..engine.records import Records, Tables
 from ..engine.statistics import Measure
 from ..engine.tasks import Experiment
-from ..report import Finding
+from ..report import StudyFinding
 from .figures import FIGURES, TABLES, Figure
-from .grid import (
-    CELL,
-    GRID,
-    LABEL_FRACTIONS,
-    MAZES,
-    REFINEMENTS,
-    SEEDS,
-    Configuration,
-    papers_rows,
-)
+from .grid import CELL, GRID, LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS, Configuration, papers_rows
 
 NOT_RUN = Measure(None, note="the experiment was not run")
 Measures: TypeAlias = dict[str, Measure]
 """By the ids of the paper's figures."""
 OfRows: TypeAlias = Callable[[Records], Measures]
 Seeds: TypeAlias = Iterable[int]
-Finder: TypeAlias = Callable[[Records], Iterator[Finding]]
+Finder: TypeAlias = Callable[[Records], Iterator[StudyFinding]]
 
 
 def measures(experiments: Iterable[Experiment[Any]], tables: Tables) -> dict[str, Measure]:
@@ -186,7 +177,7 @@ def on_papers_cells(
     whole_only: Sequence[Finder] = (),
     configurations: Sequence[Configuration] = GRID,
     seeds: Sequence[int] = SEEDS,
-) -> Callable[[Records], list[Finding]]:
+) -> Callable[[Records], list[StudyFinding]]:
     """Return a function that says what the rows say of the paper.
 
     Where the paper's cells are all there, other cells are left out. Where they are not, nothing is
@@ -203,7 +194,7 @@ def on_papers_cells(
     """
     wanted = len(configurations) * len(seeds)
 
-    def found(rows: Records) -> list[Finding]:
+    def found(rows: Records) -> list[StudyFinding]:
         kept = papers_rows(rows, configurations, seeds)
         if len(kept.distinct(*CELL)) == wanted:
             scope = f"On the paper's {wanted} cells."
@@ -219,10 +210,10 @@ def on_papers_cells(
     return found
 
 
-def on_cells(find: Finder) -> Callable[[Records], list[Finding]]:
+def on_cells(find: Finder) -> Callable[[Records], list[StudyFinding]]:
     """Return a function that says what the rows say, and on which cells."""
 
-    def found(rows: Records) -> list[Finding]:
+    def found(rows: Records) -> list[StudyFinding]:
         return [replace(each, scope=f"On {_cells_text(rows)}.") for each in find(rows)]
 
     return found

@@ -19,8 +19,9 @@ In this order:
 What no draw changes, such as mathematics and the sizes of maps, has s = 0: it is reproduced to the
 last digit or not at all. A share and its complement have the same z, and so the same verdict.
 
-The distributions are `Evidence`. Where the protocol was run on other seeds, m and s are theirs;
-elsewhere m is our own figure and s comes from resampling our own seeds within each configuration.
+The distributions are `ExpectedFigures`. Where the protocol was run on other seeds, m and s are
+theirs; elsewhere m is our own figure and s comes from resampling our own seeds within each
+configuration.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ WORDS: dict[VerdictMark, str] = {
     "differs": "differs",
     "missing": "not measured",
 }
-LEVEL = 2.0
+DEVIATIONS = 2.0
 """Standard deviations within which a figure is reproduced."""
 EXACT = 1e-9
 """Rounding that a figure which should be exact may show."""
@@ -148,7 +149,7 @@ class Expected:
 
     def allows(self, figure: Figure) -> bool:
         """Whether another study could have given the printed figure."""
-        return abs(figure.value - self.mean) <= LEVEL * self.apart + _rounding(figure)
+        return abs(figure.value - self.mean) <= DEVIATIONS * self.apart + _rounding(figure)
 
 
 def expect(values: Sequence[Sequence[float]], draws: int) -> Expected:
@@ -172,7 +173,7 @@ def expect(values: Sequence[Sequence[float]], draws: int) -> Expected:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ExpectedFigures:
     """All of it, by the id of a figure.
 
     Attributes

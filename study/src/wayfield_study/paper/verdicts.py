@@ -18,7 +18,7 @@ from .figures import FIGURES, TABLES, value
 from .grid import GRID, audited_success, papers_budget
 from .likelihood import Ranking, standardised
 from .measures import measures
-from .rules import KINDS, WORDS, Evidence, Verdict
+from .rules import KINDS, WORDS, ExpectedFigures, Verdict
 
 HEADLINE = tuple(
     name
@@ -42,7 +42,7 @@ class Verdicts:
         self,
         experiments: Iterable[Experiment[Any]],
         tables: Tables,
-        evidence: Evidence,
+        evidence: ExpectedFigures,
         rankings: Mapping[str, Ranking[Any]] | None = None,
     ) -> None:
         # a design that was not run whole ranks nothing

@@ -72,37 +72,26 @@ class Series:
 
 @dataclass(frozen=True)
 class Scale:
-    """The vertical axis: a range, linear or logarithmic, and where its ticks are."""
+    """The vertical axis: a range, and where its ticks are."""
 
     low: float
     high: float
-    log: bool = False
 
     def place(self, value: float) -> float:
         """Return the height of a value in the drawing; values outside are put on the edge."""
         value = min(max(value, self.low), self.high)
-        low, high = self.low, self.high
-        if self.log:
-            value, low, high = math.log(value), math.log(low), math.log(high)
-        share = (value - low) / (high - low)
+        share = (value - self.low) / (self.high - self.low)
         return HEIGHT - _BOTTOM - share * (HEIGHT - _TOP - _BOTTOM)
 
     @property
     def ticks(self) -> list[float]:
         """Round numbers in the range."""
-        if self.log:
-            first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
-            return [10.0**power for power in range(first, last + 1)]
         size = (self.high - self.low) / 5
         power = 10.0 ** math.floor(math.log10(size))
         # the least of 1, 2 or 5 times a power of ten that is not below a fifth of the range
         step = next(k * power for k in (1, 2, 5, 10) if k * power >= size * (1 - 1e-9))
         first = math.ceil(self.low / step - 1e-9)
         return [step * k for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
-
-    def label(self, tick: float) -> str:
-        """Write a tick."""
-        return f"10^{round(math.log10(tick))}" if self.log else f"{tick:.4g}"
 
 
 SHARE = Scale(0.0, 1.0)
@@ -373,7 +362,7 @@ def scatter(title: str, series: Sequence[Series], names: Names) -> Chart:
     def across(share: float) -> float:
         return _LEFT + share * side
 
-    ticks = [(across(tick), SHARE.label(tick)) for tick in SHARE.ticks]
+    ticks = [(across(tick), f"{tick:.4g}") for tick in SHARE.ticks]
     ends = [(across(share), SHARE.place(share)) for share in (0.0, 1.0)]
     parts = [_axes(SHARE, ticks, names, 0.0, width), tag("g", _path(ends), class_="diagonal")]
     for each in marks:
@@ -439,9 +428,9 @@ def _axes(scale: Scale, ticks: Ticks, names: Names, deep: float, width: float = 
     for tick in scale.ticks:
         y = scale.place(tick)
         parts.append(tag("path", class_="rule", d=f"M{_LEFT} {y:.1f}H{width - _RIGHT:.1f}"))
-        parts.append(_text(_LEFT - 7, y + 4, scale.label(tick), "end"))
+        parts.append(_text(_LEFT - 7, y + 4, f"{tick:.4g}", "end"))
     bottom = HEIGHT - _BOTTOM
-    if scale.low > 0 and not scale.log:  # the axis does not begin at 0: mark that
+    if scale.low > 0:  # the axis does not begin at 0: mark that
         parts.append(tag("path", class_="cut", d=f"M{_LEFT} {bottom - 14}v3l-5 2l10 3l-5 2v4"))
     for x, text in ticks:
         if not deep:
@@ -464,9 +453,6 @@ def _axes(scale: Scale, ticks: Ticks, names: Names, deep: float, width: float = 
 
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:
-    if text.startswith("10^"):
-        raised = tag("tspan", text[3:].replace("-", "−"), dy=-5, font_size=9)
-        return tag("text", f"10{raised}", x=x, y=y, text_anchor=anchor)
     return tag("text", escape(text), x=x, y=y, text_anchor=anchor)
 
 

@@ -43,7 +43,7 @@ _LABELS: dict[Mark, str] = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class StudyFinding:
     """A statement about the numbers.
 
     Attributes
@@ -90,7 +90,7 @@ class Section:
     charts: Callable[[Records], Iterable[Chart]] | None = None
     drawings: Callable[[Records], Iterable[Chart]] | None = None
     tables: Callable[[Records], Iterable[Table]] | None = None
-    findings: Callable[[Records], Iterable[Finding]] | None = None
+    findings: Callable[[Records], Iterable[StudyFinding]] | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -115,11 +115,6 @@ class Coordinates(KeepsReadOnly):
         rows, columns = self._free.shape
         return 0 <= y < rows and 0 <= x < columns and bool(self._free[int(y), int(x)])
 
-    def on_lattice(self, points: FloatArray) -> FloatArray:
-        """Return (k, 2) points in the coordinates of the graph's own positions, for drawing."""
-        off = self._off(points) - 0.5
-        return np.stack([off[:, 0], self._free.shape[0] - 1 - off[:, 1]], axis=-1)
-
     def at(self, refinement: int) -> Coordinates:
         """Return the same maze at another refinement."""
         refinement = as_whole(refinement, "refinement", least=1)

@@ -131,30 +131,6 @@ class Maze(ABC):
     def step(self, action: FloatArray) -> None:
         """Advance by one step."""
 
-    def limbs(self, position: FloatArray) -> FloatArray:
-        """Return (k, 2, 2) line segments of the body in a position from above, for drawing.
-
-        Four legs of two parts each for the ant, none for a point.
-        """
-        if self.body == "point":
-            return np.empty((0, 2, 2))
-        mujoco = need("mujoco", EXTRA)
-        model = self._simulation.model
-        data = mujoco.MjData(model)
-        data.qpos[:] = position
-        mujoco.mj_kinematics(model, data)
-        torso = model.geom("torso_geom").bodyid[0]
-        kinds = model.geom_type == mujoco.mjtGeom.mjGEOM_CAPSULE
-        capsules = np.flatnonzero(kinds & (model.body_rootid[model.geom_bodyid] == torso))
-        along = data.geom_xmat[capsules].reshape(-1, 3, 3)[:, :, 2]
-        reach = along * model.geom_size[capsules, 1:2]
-        middle = data.geom_xpos[capsules]
-        return np.stack([middle - reach, middle + reach], axis=1)[:, :, :2]
-
-    def close(self) -> None:
-        """Free the environment."""
-        self.env.close()
-
     @property
     def _simulation(self) -> Any:
         return self.env.unwrapped

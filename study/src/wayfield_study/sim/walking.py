@@ -170,7 +170,7 @@ def walk(
         A result of `make`, an environment of OGBench or Gymnasium-Robotics, or a name.
     planner : Plan, Answer, or anything with ``subgoal(observation, goal)``
         A plan must be on ``grid_graph(maze.layout, r)`` for some r. Any other planner, such as a
-        `wayfield.Planner`, is called at every step with the body's position and velocity (x, y
+        `replay.Planner`, is called at every step with the body's position and velocity (x, y
         first, as many numbers as the goal has) and the goal as given. It returns a point with x and
         y first.
     goal : vertex, (x, y) or observation, optional
@@ -364,7 +364,7 @@ def wander(
     -------
     dict
         ``observations`` (steps, 2), the positions of the body, and ``terminals`` (steps,), True at
-        the last step of an episode. `wayfield.Planner` and `wayfield.Replay.from_dataset` read it.
+        the last step of an episode. `replay.Planner` and `replay.Replay.from_dataset` read it.
 
     Examples
     --------

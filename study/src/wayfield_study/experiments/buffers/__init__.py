@@ -1,7 +1,7 @@
 """From a buffer to the goal, on many worlds: who arrives, and who keeps what was predicted.
 
 A cell is a world and a seed. Its buffer is collected by persistent random actions, every planner
-reads it, and each task is walked many times (`_worlds` has the worlds' common part, `_planners` the
+reads it, and each task is walked many times (`worlds` has the worlds' common part, `planners` the
 planners). Constants of the planner are chosen on the worlds of `tuned`. The figures that count are
 those of `held_back`: worlds that were written separately and whose data chose no constant.
 
@@ -25,15 +25,15 @@ from wayfield.typing import FloatArray
 
 from ...engine import NO_ROWS, Profile, Records, Row, Study, Tables
 from ...engine.statistics import wilson_interval
-from ...report import Chart, Cover, Finding, Look, Series, Table, Tile, scatter
-from .._shared import Settings, make_experiment
+from ...report import Chart, Cover, Look, Series, StudyFinding, Table, Tile, scatter
+from ..shared import Settings, make_experiment
 from . import held_back, tuned
-from ._planners import Guide, Oracle, Plan, counts, neighbours, ours, shortest
-from ._worlds import Task, World, make_buffer
+from .planners import Guide, GuidePlan, Oracle, counts, neighbours, ours, shortest
+from .worlds import StartGoal, World, make_buffer
 
 SETS = {"tuned": tuned.WORLDS, "held back": held_back.WORLDS}
-WALKS, SEEDS = 40, (1,)
-LEVEL = 0.9
+WALKS, SEED = 40, 1
+INTERVAL_LEVEL = 0.9
 OVER, NARROW = 0.1, 0.3
 """A prediction that much too high is overconfident; an interval below that width is narrow."""
 LOOKS = (
@@ -67,12 +67,7 @@ def cells(profile: Profile) -> list[BufferCell]:
     if profile.name == "quick":
         few = (("tuned", "two rooms, few rows"), ("held back", "few rows"))
         return [BufferCell(which, world, 1, 8) for which, world in few]
-    return [
-        BufferCell(which, world, seed)
-        for seed in SEEDS
-        for which, worlds in SETS.items()
-        for world in worlds
-    ]
+    return [BufferCell(which, world, SEED) for which, worlds in SETS.items() for world in worlds]
 
 
 # -------------------------------------------------------------------- walks
@@ -108,18 +103,18 @@ def run(cell: BufferCell) -> list[Row]:
 
 
 def walk(
-    world: World, guide: Guide, task: Task, walks: int, rng: np.random.Generator
+    world: World, guide: Guide, task: StartGoal, walks: int, rng: np.random.Generator
 ) -> dict[str, Any]:
     """Walk a task many times at once; return what was predicted and how the walks ended.
 
     A planner that refuses to plan, by an `InputError`, predicts 0; one that refuses on the way
     leaves the walks where they are.
     """
-    goal, states = np.array(task.goal), np.tile(np.array(task.start), (walks, 1))
+    goal, states = np.array(task[1]), np.tile(np.array(task[0]), (walks, 1))
     alive, steps = np.ones(walks, dtype=bool), np.full(walks, np.nan)
     predicted, refused = 0.0, False
     try:
-        plan: Plan = guide(goal)
+        plan: GuidePlan = guide(goal)
         predicted = float(np.mean(plan.reach(world.observe(states, rng))))
         for step in range(1, world.budget + 1):
             live = np.flatnonzero(alive & np.isnan(steps))
@@ -143,13 +138,13 @@ def walk(
 
 
 def interval(
-    world: World, planner: Any, task: Task, walks: int, rng: np.random.Generator
+    world: World, planner: Any, task: StartGoal, walks: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return the planner's interval at the start, the mean over what is seen there."""
-    seen = world.observe(np.tile(np.array(task.start), (walks, 1)), rng)
-    goal = world.seen(np.array(task.goal)[None])[0]
+    seen = world.observe(np.tile(np.array(task[0]), (walks, 1)), rng)
+    goal = world.seen(np.array(task[1])[None])[0]
     try:
-        low, high = planner.reach_interval(seen, goal, level=LEVEL)
+        low, high = planner.reach_interval(seen, goal, level=INTERVAL_LEVEL)
     except wf.InputError:
         return 0.0, 1.0
     return float(np.mean(low)), float(np.mean(high))
@@ -273,7 +268,7 @@ def calibration(rows: Records, bins: int = 5) -> list[tuple[float, float, int]]:
     ]
 
 
-def findings(rows: Records) -> Iterator[Finding]:
+def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report arrival and honesty on the worlds held back."""
     kept = rows.where(set="held back")
     if len(kept.values("world")) < len(held_back.WORLDS):
@@ -281,7 +276,7 @@ def findings(rows: Records) -> Iterator[Finding]:
     arms = {arm: figures(some) for arm, some in kept.by("arm").items()}
     ours = arms["subgoals"]
     rivals = {look.title: arms[look.name] for look in LOOKS[2:-1]}
-    yield Finding(
+    yield StudyFinding(
         "new"
         if ours["arrival"] > max(rival["arrival"] for rival in rivals.values())
         else "differs",
@@ -295,7 +290,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         f"{walked:.2f} where {said:.2f} was predicted ({count})"
         for said, walked, count in calibration(kept.where(arm="subgoals"))
     )
-    yield Finding(
+    yield StudyFinding(
         "new" if ours["over"] <= 0.05 else "differs",
         "Does the planner keep what it predicts?",
         f"Predictions differ from the walked share by {ours['gap']:.2f} on average, and are more "

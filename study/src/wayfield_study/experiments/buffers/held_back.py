@@ -12,9 +12,8 @@ import numpy as np
 import wayfield as wf
 from wayfield.typing import BoolArray, FloatArray
 
-from ._worlds import (  # fmt: skip
+from .worlds import (  # fmt: skip
     Actions,
-    Arm,
     Hill,
     Ice,
     KeyDoor,
@@ -22,7 +21,8 @@ from ._worlds import (  # fmt: skip
     Mass,
     Plane,
     Rng,
-    Task,
+    RobotArm,
+    StartGoal,
     World,
     wrap,
 )
@@ -124,7 +124,7 @@ class Pendulum(World):
         return np.asarray(observations / np.array([0.15, 0.15, 0.3]))
 
 
-def _maze(name: str, *tasks: Task) -> Plane:
+def _maze(name: str, *tasks: StartGoal) -> Plane:
     """Return one of OGBench's mazes, its cells of side 1."""
     free = wf.load_layout(name).free
     rows, columns = free.shape
@@ -144,9 +144,9 @@ def _key(scale: float) -> KeyDoor:
     """Return a world with an oblique door in a passage, the key in a dead end."""
     return KeyDoor(
         tasks=(
-            Task((1.0, 5.0, 0.0), (5.5, 0.8, 1.0)),
-            Task((3.0, 4.5, 0.0), (1.0, 0.8, 1.0)),
-            Task((6.5, 3.2, 0.0), (3.5, 1.5, 1.0)),
+            ((1.0, 5.0, 0.0), (5.5, 0.8, 1.0)),
+            ((3.0, 4.5, 0.0), (1.0, 0.8, 1.0)),
+            ((6.5, 3.2, 0.0), (3.5, 1.5, 1.0)),
         ),
         size=(7.0, 6.0),
         walls=np.array(
@@ -167,12 +167,8 @@ _OBLIQUE = np.array(
 _FLAT = np.array([[1.0, 0.4], [0.1, 0.8]])
 _U = np.array([[2.0, 1.0, 2.8, 6.0], [2.8, 1.0, 6.0, 1.8], [4.4, 3.2, 7.0, 4.0]])
 
-_TWO_LINKS = Arm(
-    tasks=(
-        Task((-0.4, 0.5), (-2.4, 0.5)),
-        Task((2.7, -1.5), (-2.7, 1.5)),
-        Task((1.5, 2.8), (1.5, -1.4)),
-    ),
+_TWO_LINKS = RobotArm(
+    tasks=(((-0.4, 0.5), (-2.4, 0.5)), ((2.7, -1.5), (-2.7, 1.5)), ((1.5, 2.8), (1.5, -1.4))),
     blocked=(((-1.4, 0.3), (0.4, 1.9)), ((1.5, -2.6), (1.0, 0.35))),
     circles=False,
     stride=0.18,
@@ -180,11 +176,7 @@ _TWO_LINKS = Arm(
 
 WORLDS: dict[str, World] = {
     "frozen lake": Ice(
-        tasks=(
-            Task((0.0, 0.0), (6.0, 9.0)),
-            Task((6.0, 0.0), (0.0, 8.0)),
-            Task((3.0, 9.0), (6.0, 2.0)),
-        ),
+        tasks=(((0.0, 0.0), (6.0, 9.0)), ((6.0, 0.0), (0.0, 8.0)), ((3.0, 9.0), (6.0, 2.0))),
         plan=(
             "..........",
             ".#..O..#..",
@@ -199,11 +191,7 @@ WORLDS: dict[str, World] = {
         deadly=True,
     ),
     "slippery house": Ice(
-        tasks=(
-            Task((0.0, 0.0), (8.0, 0.0)),
-            Task((0.0, 6.0), (8.0, 6.0)),
-            Task((4.0, 0.0), (2.0, 5.0)),
-        ),
+        tasks=(((0.0, 0.0), (8.0, 0.0)), ((0.0, 6.0), (8.0, 6.0)), ((4.0, 0.0), (2.0, 5.0))),
         plan=(
             ".......",
             "..#....",
@@ -219,11 +207,7 @@ WORLDS: dict[str, World] = {
         sensor=0.2,
     ),
     "windy ledge": Ledge(
-        tasks=(
-            Task((0.8, 1.0), (9.0, 1.2)),
-            Task((2.0, 3.0), (7.5, 2.8)),
-            Task((9.0, 3.0), (1.0, 3.0)),
-        ),
+        tasks=(((0.8, 1.0), (9.0, 1.2)), ((2.0, 3.0), (7.5, 2.8)), ((9.0, 3.0), (1.0, 3.0))),
         size=(10.0, 4.0),
         ledge=(3.0, 6.5),
         edge=2.2,
@@ -234,11 +218,7 @@ WORLDS: dict[str, World] = {
         jitter=0.03,
     ),
     "belts": Belts(
-        tasks=(
-            Task((7.0, 0.6), (1.0, 1.5)),
-            Task((1.0, 3.5), (7.0, 3.5)),
-            Task((4.0, 1.5), (1.0, 4.5)),
-        ),
+        tasks=(((7.0, 0.6), (1.0, 1.5)), ((1.0, 3.5), (7.0, 3.5)), ((4.0, 1.5), (1.0, 4.5))),
         size=(8.0, 5.0),
         belts=((1.0, 2.0, 0.3), (3.0, 4.0, -0.3)),
         walls=np.array([[4.0, 2.5, 8.0, 2.5]]),
@@ -247,11 +227,7 @@ WORLDS: dict[str, World] = {
     "key and door, 30": _key(30 / 7),
     "key and door, 900": _key(900 / 7),
     "thick spiral": Plane(
-        tasks=(
-            Task((0.5, 0.5), (4.6, 3.6)),
-            Task((4.6, 3.6), (0.5, 3.0)),
-            Task((3.5, 2.4), (3.5, 0.5)),
-        ),
+        tasks=(((0.5, 0.5), (4.6, 3.6)), ((4.6, 3.6), (0.5, 3.0)), ((3.5, 2.4), (3.5, 0.5))),
         size=(8.0, 7.0),
         blocks=np.array(
             [
@@ -265,11 +241,7 @@ WORLDS: dict[str, World] = {
         stride=0.28,
     ),
     "oblique walls": Plane(
-        tasks=(
-            Task((0.5, 0.6), (1.0, 2.6)),
-            Task((5.5, 0.6), (1.0, 5.6)),
-            Task((0.6, 4.2), (0.6, 5.4)),
-        ),
+        tasks=(((0.5, 0.6), (1.0, 2.6)), ((5.5, 0.6), (1.0, 5.6)), ((0.6, 4.2), (0.6, 5.4))),
         size=(6.0, 6.0),
         walls=_OBLIQUE,
         frame=_FLAT,
@@ -277,9 +249,9 @@ WORLDS: dict[str, World] = {
     ),
     "glider": Mass(
         tasks=(
-            Task((1.0, 1.0, 0.0, 0.0), (1.0, 5.0, 0.0, 0.0)),
-            Task((6.0, 5.0, 0.0, 0.0), (1.0, 1.0, 0.0, 0.0)),
-            Task((5.0, 2.4, 0.0, 0.0), (5.0, 3.6, 0.0, 0.0)),
+            ((1.0, 1.0, 0.0, 0.0), (1.0, 5.0, 0.0, 0.0)),
+            ((6.0, 5.0, 0.0, 0.0), (1.0, 1.0, 0.0, 0.0)),
+            ((5.0, 2.4, 0.0, 0.0), (5.0, 3.6, 0.0, 0.0)),
         ),
         size=(7.0, 6.0),
         walls=np.array([[0.0, 3.0, 2.5, 3.0], [4.0, 3.0, 7.0, 3.0]]),
@@ -288,11 +260,7 @@ WORLDS: dict[str, World] = {
         unit=200.0,
     ),
     "four distractors": Plane(
-        tasks=(
-            Task((0.8, 0.8), (6.0, 2.4)),
-            Task((3.4, 5.0), (0.8, 5.0)),
-            Task((6.4, 6.4), (6.4, 2.6)),
-        ),
+        tasks=(((0.8, 0.8), (6.0, 2.4)), ((3.4, 5.0), (0.8, 5.0)), ((6.4, 6.4), (6.4, 2.6))),
         size=(7.0, 7.0),
         blocks=_U,
         distractors=(2.0, 6.0, 10.0, 3.0),
@@ -300,11 +268,11 @@ WORLDS: dict[str, World] = {
     ),
     "two links, wrapped": _TWO_LINKS,
     "two links, circles": replace(_TWO_LINKS, circles=True, sensor=0.04),
-    "three links": Arm(
+    "three links": RobotArm(
         tasks=(
-            Task((0.9, 0.0, 0.0), (2.6, 0.0, 0.0)),
-            Task((0.0, 1.2, 0.5), (-1.8, -1.0, -0.5)),
-            Task((2.6, 1.5, -0.5), (0.8, 0.5, 1.0)),
+            ((0.9, 0.0, 0.0), (2.6, 0.0, 0.0)),
+            ((0.0, 1.2, 0.5), (-1.8, -1.0, -0.5)),
+            ((2.6, 1.5, -0.5), (0.8, 0.5, 1.0)),
         ),
         blocked=(
             ((1.75, 0.0, 0.0), (0.35, 1.4, 9.0)),
@@ -318,55 +286,40 @@ WORLDS: dict[str, World] = {
     ),
     "valley": Hill(
         tasks=(
-            Task((-0.45, 0.0), (0.52, 0.02)),
-            Task((-0.8, 0.0), (0.45, 0.02)),
-            Task((-0.3, 0.0), (-1.25, 0.0)),
+            ((-0.45, 0.0), (0.52, 0.02)),
+            ((-0.8, 0.0), (0.45, 0.02)),
+            ((-0.3, 0.0), (-1.25, 0.0)),
         ),
         power=0.0012,
         slope=0.0028,
         bounds=(-1.35, 0.65),
     ),
     "pendulum": Pendulum(
-        tasks=(
-            Task((0.0, 0.0), (np.pi, 0.0)),
-            Task((0.5, 0.0), (-2.4, 0.0)),
-            Task((-2.0, 0.0), (2.6, 0.05)),
-        ),
+        tasks=(((0.0, 0.0), (np.pi, 0.0)), ((0.5, 0.0), (-2.4, 0.0)), ((-2.0, 0.0), (2.6, 0.05)))
     ),
     "car": Car(
         tasks=(
-            Task((1.0, 1.0, 1.57), (6.0, 1.0, -1.57)),
-            Task((6.0, 5.0, 0.0), (1.0, 5.0, 3.1)),
-            Task((2.0, 4.8, 0.0), (5.0, 1.5, 0.0)),
+            ((1.0, 1.0, 1.57), (6.0, 1.0, -1.57)),
+            ((6.0, 5.0, 0.0), (1.0, 5.0, 3.1)),
+            ((2.0, 4.8, 0.0), (5.0, 1.5, 0.0)),
         ),
         size=(7.0, 6.0),
         walls=np.array([[3.5, 0.0, 3.5, 3.5]]),
     ),
     "few rows": Plane(
-        tasks=(
-            Task((0.6, 0.6), (5.0, 4.4)),
-            Task((5.2, 0.6), (0.6, 4.0)),
-            Task((2.4, 2.2), (3.6, 2.2)),
-        ),
+        tasks=(((0.6, 0.6), (5.0, 4.4)), ((5.2, 0.6), (0.6, 4.0)), ((2.4, 2.2), (3.6, 2.2))),
         size=(6.0, 5.0),
         blocks=np.array([[2.7, -1.0, 3.3, 3.2]]),
         rows=2_500,
         length=50,
     ),
     "no actions": Plane(
-        tasks=(
-            Task((0.6, 0.6), (6.4, 0.6)),
-            Task((6.4, 4.4), (0.6, 4.4)),
-            Task((3.5, 0.8), (3.5, 3.0)),
-        ),
+        tasks=(((0.6, 0.6), (6.4, 0.6)), ((6.4, 4.4), (0.6, 4.4)), ((3.5, 0.8), (3.5, 3.0))),
         size=(7.0, 5.0),
         blocks=np.array([[2.0, -1.0, 2.6, 3.0], [4.4, 2.0, 5.0, 6.0], [2.6, 1.6, 4.4, 2.2]]),
         has_actions=False,
     ),
     "point maze": _maze(
-        "medium",
-        Task((1.5, 1.5), (6.5, 6.5)),
-        Task((6.5, 1.5), (1.5, 6.5)),
-        Task((5.5, 3.5), (4.5, 2.5)),
+        "medium", ((1.5, 1.5), (6.5, 6.5)), ((6.5, 1.5), (1.5, 6.5)), ((5.5, 3.5), (4.5, 2.5))
     ),
 }

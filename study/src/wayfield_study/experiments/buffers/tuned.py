@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ._worlds import Arm, Hill, Ice, KeyDoor, Ledge, Mass, Plane, Task, World
+from .worlds import Hill, Ice, KeyDoor, Ledge, Mass, Plane, RobotArm, World
 
 _TILT = 0.6
 _TURNED = np.array([[np.cos(_TILT), -np.sin(_TILT)], [np.sin(_TILT), np.cos(_TILT)]])
@@ -16,9 +16,9 @@ _KEY_WALLS = np.array([[5.0, 0.0, 5.0, 1.5], [5.0, 2.5, 5.0, 4.0]])
 def _key(scale: float) -> KeyDoor:
     return KeyDoor(
         tasks=(
-            Task((3.5, 0.8, 0.0), (7.5, 0.8, 1.0)),
-            Task((4.5, 2.0, 0.0), (6.0, 3.5, 1.0)),
-            Task((2.0, 3.0, 0.0), (7.2, 2.5, 1.0)),
+            ((3.5, 0.8, 0.0), (7.5, 0.8, 1.0)),
+            ((4.5, 2.0, 0.0), (6.0, 3.5, 1.0)),
+            ((2.0, 3.0, 0.0), (7.2, 2.5, 1.0)),
         ),
         size=(8.0, 4.0),
         walls=_KEY_WALLS,
@@ -29,20 +29,12 @@ def _key(scale: float) -> KeyDoor:
     )
 
 
-_UP, _ACROSS, _DOWN = (
-    Task((0.5, 1.0), (0.5, 4.2)),
-    Task((2.5, 1.8), (1.5, 3.6)),
-    Task((1.0, 4.6), (2.5, 0.5)),
-)
+_UP, _ACROSS, _DOWN = (((0.5, 1.0), (0.5, 4.2)), ((2.5, 1.8), (1.5, 3.6)), ((1.0, 4.6), (2.5, 0.5)))
 _TWO_ROOMS = Plane(
     tasks=(_UP, _ACROSS, _DOWN), size=(5.5, 5.0), blocks=np.array([[-1.0, 2.2, 4.2, 2.9]])
 )
-_TWO_LINKS = Arm(
-    tasks=(
-        Task((0.0, 0.0), (2.2, 0.0)),
-        Task((2.8, 1.0), (-2.8, 1.0)),
-        Task((0.4, 2.2), (1.8, -2.2)),
-    ),
+_TWO_LINKS = RobotArm(
+    tasks=(((0.0, 0.0), (2.2, 0.0)), ((2.8, 1.0), (-2.8, 1.0)), ((0.4, 2.2), (1.8, -2.2))),
     blocked=(((1.1, 0.0), (0.4, 2.2)),),
     circles=False,
 )
@@ -53,11 +45,7 @@ WORLDS: dict[str, World] = {
     "two rooms, no actions": replace(_TWO_ROOMS, tasks=(_UP, _DOWN), has_actions=False),
     "distractors": replace(_TWO_ROOMS, tasks=(_UP, _ACROSS), distractors=(4.0, 4.0, 4.0, 4.0)),
     "spiral": Plane(
-        tasks=(
-            Task((0.5, 0.5), (2.7, 2.7)),
-            Task((2.7, 2.7), (0.5, 0.5)),
-            Task((2.5, 1.5), (2.5, 0.5)),
-        ),
+        tasks=(((0.5, 0.5), (2.7, 2.7)), ((2.7, 2.7), (0.5, 0.5)), ((2.5, 1.5), (2.5, 0.5))),
         size=(5.0, 5.0),
         walls=np.array(
             [
@@ -74,11 +62,7 @@ WORLDS: dict[str, World] = {
     "key, 1": _key(0.12),
     "key, 400": _key(50.0),
     "ledge": Ledge(
-        tasks=(
-            Task((0.8, 1.0), (7.2, 1.0)),
-            Task((2.0, 2.6), (6.2, 2.4)),
-            Task((7.0, 3.5), (1.0, 1.5)),
-        ),
+        tasks=(((0.8, 1.0), (7.2, 1.0)), ((2.0, 2.6), (6.2, 2.4)), ((7.0, 3.5), (1.0, 1.5))),
         size=(8.0, 4.0),
         ledge=(3.0, 5.0),
         edge=1.8,
@@ -86,11 +70,7 @@ WORLDS: dict[str, World] = {
         push=0.9,
     ),
     "ice": Ice(
-        tasks=(
-            Task((0.0, 0.0), (7.0, 7.0)),
-            Task((7.0, 0.0), (0.0, 7.0)),
-            Task((3.0, 0.0), (4.0, 4.0)),
-        ),
+        tasks=(((0.0, 0.0), (7.0, 7.0)), ((7.0, 0.0), (0.0, 7.0)), ((3.0, 0.0), (4.0, 4.0))),
         plan=(
             "........",
             ".##..#..",
@@ -106,19 +86,15 @@ WORLDS: dict[str, World] = {
     ),
     "mass": Mass(
         tasks=(
-            Task((1.0, 1.0, 0.0, 0.0), (6.0, 1.0, 0.0, 0.0)),
-            Task((6.0, 4.0, 0.0, 0.0), (1.0, 3.0, 0.0, 0.0)),
+            ((1.0, 1.0, 0.0, 0.0), (6.0, 1.0, 0.0, 0.0)),
+            ((6.0, 4.0, 0.0, 0.0), (1.0, 3.0, 0.0, 0.0)),
         ),
         size=(7.0, 5.0),
         walls=np.array([[3.5, 0.0, 3.5, 3.5]]),
         unit=60.0,
     ),
     "hill": Hill(
-        tasks=(
-            Task((-0.5, 0.0), (0.5, 0.02)),
-            Task((-0.9, 0.0), (0.48, 0.02)),
-            Task((-0.5, 0.0), (-1.1, 0.0)),
-        ),
+        tasks=(((-0.5, 0.0), (0.5, 0.02)), ((-0.9, 0.0), (0.48, 0.02)), ((-0.5, 0.0), (-1.1, 0.0)))
     ),
     "arm, wrapped": _TWO_LINKS,
     "arm, circles": replace(_TWO_LINKS, tasks=_TWO_LINKS.tasks[:2], circles=True, sensor=0.03),

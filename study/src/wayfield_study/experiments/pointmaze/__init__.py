@@ -7,9 +7,5 @@ from typing import Any
 from ...engine import Experiment
 from . import official, success
 
-POINT: tuple[Experiment[Any], ...] = (
-    success.EXPERIMENT,
-    success.LESS_DATA,
-    official.EXPERIMENT,
-)
+POINT: tuple[Experiment[Any], ...] = (success.EXPERIMENT, success.LESS_DATA, official.EXPERIMENT)
 """In the order of the report."""

@@ -1,6 +1,6 @@
 """OGBench's own evaluation in MuJoCo: five tasks, twenty episodes each, `info["success"]`.
 
-What a user would write, and nothing of this study's physics but the data: a `wayfield.Planner` on a
+What a user would write, and nothing of this study's physics but the data: a `replay.Planner` on a
 buffer is asked for a sub-goal at every step, and a low level heads straight for it, with noise.
 """
 
@@ -20,11 +20,11 @@ from ...engine import Profile, Records, Row
 from ...kernels.point_maze import STEP
 from ...report import Table
 from ...sim.mazes import global_seed
-from .._shared import make_experiment
-from . import _common as common
-from ._common import OURS, PointCell
-from ._maze import NEAR, NOISE, places
-from ._planners import Problem, make_graph
+from ..shared import make_experiment
+from . import common
+from .common import OURS, PointCell
+from .maze import NEAR, NOISE, places
+from .planners import PointProblem, make_graph
 
 RIVALS = (common.REFERENCE, "counts_shrunk")
 SubGoal = Callable[[FloatArray, FloatArray], FloatArray]
@@ -43,7 +43,7 @@ def run(cell: PointCell) -> list[Row]:
             for task, (_, goal) in enumerate(scene.maze.tasks, 1):
                 sub_goal: SubGoal = scene.planner.subgoal
                 if name != OURS:
-                    sub_goal = _by_landmark(Problem(scene, graph, places([goal])[0]), name)
+                    sub_goal = _by_landmark(PointProblem(scene, graph, places([goal])[0]), name)
                 ended = [_episode(env, task, sub_goal, rng) for _ in range(count)]
                 reached.append(sum(won for won, _ in ended))
                 steps += sum(taken for won, taken in ended if won)
@@ -52,7 +52,7 @@ def run(cell: PointCell) -> list[Row]:
     return rows
 
 
-def _by_landmark(problem: Problem, name: str) -> SubGoal:
+def _by_landmark(problem: PointProblem, name: str) -> SubGoal:
     """Return the sub-goals of one of the study's planners."""
     (arm,) = (arm for arm in common.ARMS if arm.name == name)
     targets = arm.make(problem).targets

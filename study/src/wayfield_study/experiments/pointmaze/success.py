@@ -1,6 +1,6 @@
 """Every planner on every graph: how often it arrives, and what `Planner` predicted.
 
-`run` has a row for every planner; `_common.row` describes its columns. Then the same with less
+`run` has a row for every planner; `common.row` describes its columns. Then the same with less
 data: 10, 3 and 1 % of the steps, where transitions no longer cover the maze.
 """
 
@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from wayfield.words import number_of, percent
 
 from ...engine import Profile, Records
-from ...report import Chart, Finding, Series, Table, scatter
-from .._shared import make_experiment
-from . import _common as common
-from ._common import OURS, PointCell, arms_of, point_grid, say_success, share, success_table
-from ._planners import GRAPHS
+from ...report import Chart, Series, StudyFinding, Table, scatter
+from ..shared import make_experiment
+from . import common
+from .common import OURS, PointCell, arms_of, point_grid, say_success, share, success_table
+from .planners import GRAPHS
 
 NEIGHBOURS = tuple(graph for graph in GRAPHS if graph.startswith("xy-"))
 K_CURVE = (common.REFERENCE, "ttgs", "cut_off", "amle", OURS)
@@ -49,13 +49,12 @@ def tables(rows: Records) -> Iterator[Table]:
         yield common.success_table(some, f"success-{dataset}", f"{dataset}: success in %")
 
 
-def findings(rows: Records) -> Iterator[Finding]:
+def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report what planners are worth on right graphs, on wrong ones, and where there is chance."""
     if len(rows.values("seed")) < common.FEWEST_SEEDS:
         return
-    scope = (
-        f"{number_of(len(rows.values('seed')), 'seeds')}, {rows.rows[0]['pairs']} episodes each."
-    )
+    seeds = number_of(len(rows.values("seed")), "seeds")
+    scope = f"{seeds}, {rows.rows[0]['pairs']} episodes each."
     worst, spread = [], []
     for arm, mine in arms_of(rows):
         groups = mine.by("dataset", "graph")
@@ -69,7 +68,7 @@ def findings(rows: Records) -> Iterator[Finding]:
     text = f"Worst success over datasets and graphs, in %: {'; '.join(worst)}."
     if spread:
         text += f" Points between the best and the worst number of neighbours: {'; '.join(spread)}."
-    yield Finding("new", "Which planner arrives, whatever the graph?", text, scope)
+    yield StudyFinding("new", "Which planner arrives, whatever the graph?", text, scope)
     ours = rows.where(arm=OURS, graph=GRAPHS[0]).by("dataset", "seed").values()
     off = [some.mean("predicted") - share(some) for some in ours]
     mean = sum(map(abs, off)) / len(off)
@@ -77,7 +76,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         f"Planner's prediction differs from the measured share by {mean:.3f} on average over "
         f"datasets and seeds. It is too high by at most {max(0.0, *off):.2f}."
     )
-    yield Finding("new", "Is arrival known in advance?", text, scope)
+    yield StudyFinding("new", "Is arrival known in advance?", text, scope)
 
 
 EXPERIMENT = make_experiment(

@@ -1,10 +1,10 @@
 """Planners on a buffer, each an arm: ours, three rivals, and an oracle that knows the world.
 
 A planner takes the buffer and returns, for every goal, what it predicts and how it acts. Those that
-plan in observations hand sub-goals to the low level (`_worlds.steer`).
+plan in observations hand sub-goals to the low level (`worlds.steer`).
 
 ``subgoals``, ``actions``
-    `wayfield.Planner`, followed by the low level or by its own actions.
+    `replay.Planner`, followed by the low level or by its own actions.
 ``dijkstra``
     Shortest paths on observed arcs between 10 ∛N landmarks, in raw coordinates.
 ``neighbours``
@@ -37,7 +37,7 @@ import wayfield as wf
 from wayfield import replay
 from wayfield.typing import BoolArray, FloatArray
 
-from ._worlds import Actions, World, behave, steer
+from .worlds import Actions, World, behave, steer
 
 NODES, NEAREST = 1_000, 10
 """Cells and neighbours of the rivals."""
@@ -50,7 +50,7 @@ _CLOSE = 8
 """Nearest states of the oracle among which none behind a wall is taken."""
 
 
-class Plan(NamedTuple):
+class GuidePlan(NamedTuple):
     """What a planner has for one goal."""
 
     reach: Callable[[FloatArray], FloatArray]
@@ -59,7 +59,7 @@ class Plan(NamedTuple):
     """Actions, by state and observation; only the low level and the oracle look at states."""
 
 
-Guide: TypeAlias = Callable[[FloatArray], Plan]
+Guide: TypeAlias = Callable[[FloatArray], GuidePlan]
 """Makes a plan for a goal, given as a state."""
 Columns: TypeAlias = dict[str, NDArray[Any]]
 
@@ -70,7 +70,7 @@ Columns: TypeAlias = dict[str, NDArray[Any]]
 def ours(world: World, planner: replay.Planner, by_actions: bool) -> Guide:
     """Return a guide by the actions of a planner, or by its sub-goals."""
 
-    def plan(goal: FloatArray) -> Plan:
+    def plan(goal: FloatArray) -> GuidePlan:
         target = world.seen(goal[None])[0]
 
         def act(states: FloatArray, seen: FloatArray) -> Actions:
@@ -78,7 +78,7 @@ def ours(world: World, planner: replay.Planner, by_actions: bool) -> Guide:
                 return np.asarray(planner.action(seen, target)).astype(np.int64)
             return steer(world, states, world.given(planner.subgoal(seen, target)))
 
-        return Plan(lambda seen: planner.reach(seen, target), act)
+        return GuidePlan(lambda seen: planner.reach(seen, target), act)
 
     return plan
 
@@ -89,8 +89,8 @@ def ours(world: World, planner: replay.Planner, by_actions: bool) -> Guide:
 def shortest(world: World, data: Columns, seed: int) -> Guide:
     """Plan by shortest paths on observed arcs."""
     count = round(10 * np.cbrt(len(data["observations"])))
-    replay = replay.Replay.from_dataset(data, landmarks=count, seed=seed)
-    return _on_graph(world, replay.graph, replay.states.astype(np.float64), replay.locate)
+    buffer = replay.Replay.from_dataset(data, landmarks=count, seed=seed)
+    return _on_graph(world, buffer.graph, buffer.states.astype(np.float64), buffer.locate)
 
 
 def neighbours(world: World, data: Columns, seed: int) -> Guide:
@@ -112,7 +112,7 @@ def _on_graph(
 ) -> Guide:
     """Head for the second node along the shortest path; its end is the goal itself."""
 
-    def plan(goal: FloatArray) -> Plan:
+    def plan(goal: FloatArray) -> GuidePlan:
         target = world.seen(goal[None])
         last = int(locate(target)[0])
         values = wf.cost_to_go(graph, last)
@@ -123,7 +123,7 @@ def _on_graph(
         def act(states: FloatArray, seen: FloatArray) -> Actions:
             return steer(world, states, world.given(aims[locate(seen)]))
 
-        return Plan(lambda seen: np.isfinite(values[locate(seen)]).astype(float), act)
+        return GuidePlan(lambda seen: np.isfinite(values[locate(seen)]).astype(float), act)
 
     return plan
 
@@ -149,7 +149,7 @@ def counts(world: World, data: Columns, seed: int) -> Guide:
     chance = sparse.diags_array(1.0 / np.maximum(total, 1.0)) @ count
     known = (total > 0).reshape(size, kinds)
 
-    def plan(goal: FloatArray) -> Plan:
+    def plan(goal: FloatArray) -> GuidePlan:
         at_goal = np.zeros(size + 1)
         at_goal[tree.query(world.features(goal[None]))[1]] = 1.0
         values, scores = at_goal.copy(), np.zeros((size, kinds))
@@ -165,7 +165,7 @@ def counts(world: World, data: Columns, seed: int) -> Guide:
         def locate(seen: FloatArray) -> NDArray[np.int64]:
             return np.asarray(tree.query(world.given(seen))[1])
 
-        return Plan(lambda seen: reach[locate(seen)], lambda _, seen: best[locate(seen)])
+        return GuidePlan(lambda seen: reach[locate(seen)], lambda _, seen: best[locate(seen)])
 
     return plan
 
@@ -203,7 +203,7 @@ class Oracle:
             found[clear] = one[clear]
         return found
 
-    def __call__(self, goal: FloatArray) -> Plan:
+    def __call__(self, goal: FloatArray) -> GuidePlan:
         """Make the plan for a goal."""
         world, kinds, draws = self.world, len(self.world.controls), self.world.draws
         at_goal = np.append(world.arrived(self.states, goal), False).astype(float)
@@ -225,4 +225,4 @@ class Oracle:
                 best = np.maximum(best, score.reshape(-1, kinds, draws).mean(axis=2))
             return np.asarray(best.argmax(axis=1))
 
-        return Plan(lambda seen: np.full(len(seen), np.nan), act)
+        return GuidePlan(lambda seen: np.full(len(seen), np.nan), act)

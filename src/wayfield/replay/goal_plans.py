@@ -8,7 +8,7 @@ R, the probability of arrival, go with it:
 - *low*: one half of the episodes chooses, the other one judges, both ways, and the mean is taken.
   Too low where data are few: each half knows less than both.
 
-The truth lies between. `_check` says where.
+The truth lies between. `check` says where.
 
 **Fixed points.** U and R are fixed points of sweeps that contract slowly: where walks wander about,
 all values rise together, by a few percent of what is missing. Anderson acceleration (J. ACM 12(4),
@@ -36,18 +36,27 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..typing import BoolArray, FloatArray, IntArray
-from ._metric import APART
-from ._model import Model
-from .kernels.outcomes import NONE, Table, arrive, follow, improve, pack, parted, score_all
+from .kernels.outcomes import (
+    NO_SAMPLE,
+    OutcomeTable,
+    arrive,
+    follow,
+    improve,
+    pack,
+    parted,
+    score_all,
+)
+from .metric import DISCRETE_STEP
+from .model import BufferModel
 
-_HORIZON, _LONGER, _PATIENCE = 300.0, 6.0, 8.0
+_HORIZON, _LONGER, LONGEST_WALK = 300.0, 6.0, 8.0
 """An arrival counts for 1/e after a horizon of at least this many steps; how many times the longest
 paths the horizon is; and how many times that in evaluations. Walks that take much longer
 do not count."""
 _SORTED, _EVERY, _DEPTH = 12, 4, 10
 """First sweeps, each followed by sorting the states by value; afterwards, sweeps between two
 combinations, and earlier results that are combined with the last."""
-_ERROR = 1e-3, 5e-2
+ERROR = 1e-3, 5e-2
 """Largest error of a probability of arrival, which may be too low, and of U."""
 _RADIUS, _FARTHEST, _HARDLY = 0.7, 3.0, 0.005
 """States within the first distance of a goal count as the goal. If none is within half of it, the
@@ -56,13 +65,13 @@ the nearest. The second distance, or three times that, is also used where plans 
 itself from hardly any state: from this share of them, or less."""
 _RISKY = 0.9
 """An action spoils the plan if it leaves less than this share of the probability of arrival."""
-_AHEAD, _BENT, _AROUND = 6, 0.5, 128
+_MOVES_AHEAD, _BENT, _SUBSTITUTES = 6, 0.5, 128
 """Moves that a sub-goal may be ahead; how far, in steps, a straight path may bend; and number of
 states among which a substitute is sought for a sub-goal that is too near."""
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class GoalPlan:
     """A plan for one goal; arrays have one entry per state.
 
     Attributes
@@ -105,13 +114,13 @@ class Plan:
     stay: IntArray
 
 
-def discounted(model: Model, horizon: float, begin: int, end: int) -> Table:
+def discounted(model: BufferModel, horizon: float, begin: int, end: int) -> OutcomeTable:
     """Return some of the samples, and what an arrival after each of them is worth."""
     worth = (1.0 - 1.0 / horizon) ** (model.took + model.stitch)
-    return Table(*pack(model.to, worth.astype(np.float32), begin, end))
+    return OutcomeTable(*pack(model.to, worth.astype(np.float32), begin, end))
 
 
-def find_horizon(model: Model, seed: int) -> float:
+def find_horizon(model: BufferModel, seed: int) -> float:
     """Return the horizon: several times the longest paths to some goals.
 
     A short one would value a gamble above a long safe path.
@@ -121,13 +130,13 @@ def find_horizon(model: Model, seed: int) -> float:
     for i in np.random.default_rng([seed, 2]).permutation(model.num_living)[:2]:
         away = np.linalg.norm(model.features - model.features[i], axis=1)
         order = np.argsort(away, kind="stable")
-        values = solve(model, table, away <= _RADIUS, order, 0.5 * _ERROR[1] / _HORIZON)
+        values = solve(model, table, away <= _RADIUS, order, 0.5 * ERROR[1] / _HORIZON)
         steps = -_HORIZON * np.log(values[values > 1e-3])
         longest = max(longest, float(np.quantile(steps, 0.95)))
     return max(_HORIZON, _LONGER * longest)
 
 
-def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
+def make_plan(model: BufferModel, horizon: float, point: FloatArray) -> GoalPlan:
     """Plan for the goal at `point`, in features."""
     away = np.linalg.norm(model.features - point, axis=1)
     third = float(np.partition(away, min(2, away.size - 1))[min(2, away.size - 1)])
@@ -135,7 +144,7 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     if nearest > 2 * _FARTHEST * max(1.0, model.hold):
         raise InputError(f"no state is near the goal: the nearest is {nearest:.3g} steps away")
     walls = model.features, model.directions, model.planes
-    samples, enough = model.to.shape[2], 0.5 * _ERROR[1] / horizon
+    samples, enough = model.to.shape[2], 0.5 * ERROR[1] / horizon
     table = discounted(model, horizon, 0, samples)
 
     def leading_to(radius: float) -> tuple[BoolArray, FloatArray]:
@@ -182,11 +191,11 @@ def make_plan(model: Model, horizon: float, point: FloatArray) -> Plan:
     following, ahead, beyond = look_ahead(model, inside, plan, values, risky)
     stay = np.zeros(len(away), np.int64)
     for i in np.flatnonzero(inside):
-        found = model.to[i] != NONE
+        found = model.to[i] != NO_SAMPLE
         ends = np.where(found, away[model.to[i]], 0.0).sum(axis=1)
         count = found.sum(axis=1)
         stay[i] = np.where(count > 0, ends / np.maximum(count, 1), np.inf).argmin()
-    return Plan(
+    return GoalPlan(
         goal=inside,
         away=nearest,
         visited=inside is just,
@@ -228,7 +237,7 @@ def settle(sweep: Callable[[FloatArray], float], values: FloatArray, enough: flo
 
 
 def solve(
-    model: Model, table: Table, goal: BoolArray, order: IntArray, enough: float
+    model: BufferModel, table: OutcomeTable, goal: BoolArray, order: IntArray, enough: float
 ) -> FloatArray:
     """Return U, up to a change of `enough` in a sweep; `order` is that of the first sweep."""
     values = goal.astype(np.float64)
@@ -239,14 +248,14 @@ def solve(
     return values
 
 
-def chosen(model: Model, scores: FloatArray) -> IntArray:
+def chosen(model: BufferModel, scores: FloatArray) -> IntArray:
     """Return the action of every state, by the scores of the states around it; -1 for none."""
     around = (model.share[:, :, None] * scores[model.near]).sum(axis=1)
     return np.where(around.max(axis=1) > 0.0, around.argmax(axis=1), -1)
 
 
 def judged(
-    model: Model,
+    model: BufferModel,
     horizon: float,
     begin: int,
     end: int,
@@ -258,18 +267,18 @@ def judged(
 
     These are the samples of each state and of those around it. Where there are none, all count.
     """
-    patience = _PATIENCE * horizon
+    patience = LONGEST_WALK * horizon
     samples = model.to, model.took, 1.0 - 1.0 / patience, begin, end
-    table = Table(*follow(*samples, model.near, model.share, plan))
+    table = OutcomeTable(*follow(*samples, model.near, model.share, plan))
     values = goal.astype(np.float64)
-    enough = 0.5 * _ERROR[0] / patience
+    enough = 0.5 * ERROR[0] / patience
     change = settle(lambda values: arrive(table, goal, order, values), values, enough)
     values[~goal] -= 2.0 * change * patience
     return np.maximum(values, 0.0)
 
 
 def look_ahead(
-    model: Model, goal: BoolArray, plan: IntArray, values: FloatArray, risky: BoolArray
+    model: BufferModel, goal: BoolArray, plan: IntArray, values: FloatArray, risky: BoolArray
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return where the plan's action leads from every state, and the state to head for.
 
@@ -290,12 +299,12 @@ def look_ahead(
     at, best = following.copy(), here.copy()
     arrives = goal[following] & (plan >= 0)
     going = np.flatnonzero((following != here) & (plan >= 0) & ~goal[following] & ~goal & ~risky)
-    path = np.empty((_AHEAD, m), np.int64)
-    for move in range(_AHEAD - 1):
+    path = np.empty((_MOVES_AHEAD, m), np.int64)
+    for move in range(_MOVES_AHEAD - 1):
         path[move] = at
         onto = following[at[going]]
         good = (onto != at[going]) & (values[onto] > values[at[going]]) & ~risky[at[going]]
-        good &= np.linalg.norm(features[onto] - features[at[going]], axis=1) < APART
+        good &= np.linalg.norm(features[onto] - features[at[going]], axis=1) < DISCRETE_STEP
         going, onto = going[good], onto[good]
         if not going.size:
             break
@@ -321,10 +330,10 @@ def look_ahead(
     beyond, at = here.copy(), here.copy()
     left = np.flatnonzero((plan >= 0) & ~goal & ~risky & (model.least > 0.0))
     going = left
-    for _ in range(_AHEAD):
+    for _ in range(_MOVES_AHEAD):
         onto = following[at[going]]
         far = np.linalg.norm(features[onto] - features[going], axis=1)
-        good = (far < APART) & ~risky[at[going]]
+        good = (far < DISCRETE_STEP) & ~risky[at[going]]
         good &= ~parted(features[going], onto[:, None], *walls)[:, 0]
         good &= ~parted(features[onto], going[:, None], *walls)[:, 0]
         going, onto, far = going[good], onto[good], far[good]
@@ -334,8 +343,8 @@ def look_ahead(
         going = going[~enough]
     left = left[(beyond[left] == left) & (left < model.num_living)]
     if left.size:
-        away, near = model.nearest(features[left], _AROUND)
-        worth = np.where((away >= model.least) & (away < APART), values[near], -1.0)
+        away, near = model.nearest(features[left], _SUBSTITUTES)
+        worth = np.where((away >= model.least) & (away < DISCRETE_STEP), values[near], -1.0)
         best_near = near[np.arange(left.size), worth.argmax(axis=1)]
         better = worth.max(axis=1) > values[left]
         beyond[left[better]] = best_near[better]

@@ -199,7 +199,7 @@ class PlannerReport(KeepsReadOnly):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis(KeepsReadOnly):
+class PlanDiagnosis(KeepsReadOnly):
     """Why a plan does what it does at one observation.
 
     Attributes
@@ -236,7 +236,7 @@ class Diagnosis(KeepsReadOnly):
     high: float
 
     def __repr__(self) -> str:
-        return f"Diagnosis(reach {self.reach:.2f}, {len(self.path)} states ahead)"
+        return f"PlanDiagnosis(reach {self.reach:.2f}, {len(self.path)} states ahead)"
 
     def __str__(self) -> str:
         where = "at the goal" if self.at_goal else f"{self.away:.2g} steps from the nearest state"

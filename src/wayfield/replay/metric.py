@@ -15,7 +15,7 @@ whatever its unit.
 - **Wrapped**: coordinates that leap from one end of their range to the other, and hardly anywhere
   else, although the middle is not empty. They become a circle: cosine and sine.
 - **Discrete**: coordinates of few values that rarely change. A change of one is made at least
-  `APART` steps long, so that states that differ in it are never merged.
+  `DISCRETE_STEP` steps long, so that states that differ in it are never merged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .kernels.merging import Rows
 Embedding: TypeAlias = Callable[[Any], Any]
 Distance: TypeAlias = Callable[[Any, Any], Any]
 
-APART = 10.0
+DISCRETE_STEP = 10.0
 """Least length, in steps, of a change of a discrete coordinate."""
 _MEMORY = 0.3
 _CLIP = 3.0
@@ -46,7 +46,7 @@ _VALUES, _RARE = 20, 0.1
 _LEAP, _MIDDLE = 0.7, 0.2
 """A wrapped coordinate leaps over more than this share of its range, and more than this share of
 its values are away from the ends."""
-_SAMPLE, _NEAR = 3000, 8
+_TESTED, _PREDICTORS = 3000, 8
 """Rows and neighbours that decide whether a coordinate wanders by itself."""
 _LANDMARKS, _CHUNK = 32, 100_000
 """Landmarks for a user's distance, and rows passed to it at a time."""
@@ -151,7 +151,7 @@ def time_metric(rows: Rows, onward: IntArray, kind: IntArray) -> Metric:
     scale[alone] = 0.0
     scale /= median_step(flat * scale, onward)
     for c in np.flatnonzero(discrete & (scale[: low.size] > 0.0)):
-        scale[c] = max(scale[c], APART / np.diff(np.unique(rows[:, c])).min())
+        scale[c] = max(scale[c], DISCRETE_STEP / np.diff(np.unique(rows[:, c])).min())
     return Metric(low, span, wrapped, discrete, scale[: low.size] == 0.0, scale)
 
 
@@ -168,7 +168,7 @@ def _wanderers(
     if asked.size < 2 or onward.size < 200:
         return alone
     rng = np.random.default_rng(0)
-    drawn = rng.permutation(onward)[: 10 * _SAMPLE]
+    drawn = rng.permutation(onward)[: 10 * _TESTED]
     test, train = drawn[: drawn.size // 10], drawn[drawn.size // 10 :]
     change = features[drawn + 1] - features[drawn]
     limit = 5.0 * np.sqrt((change**2).mean(axis=0))  # jumps say nothing about single coordinates
@@ -181,10 +181,10 @@ def _wanderers(
         for action in np.unique(kind[test]) if by_action else (None,):
             some = np.flatnonzero(kind[train] == action) if by_action else np.arange(train.size)
             whom = np.flatnonzero(kind[test] == action) if by_action else np.arange(test.size)
-            if some.size < _NEAR:
+            if some.size < _PREDICTORS:
                 continue
             tree = cKDTree(features[train[some]][:, columns])
-            near = tree.query(features[test[whom]][:, columns], _NEAR)[1]
+            near = tree.query(features[test[whom]][:, columns], _PREDICTORS)[1]
             guess[whom] = here[some[near]].mean(axis=1)
         return np.asarray(((guess - there) ** 2).mean(axis=0))
 
@@ -204,7 +204,7 @@ def _wanderers(
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class EmbeddingMetric:
     """Features that a user's function returns, divided by the median length of a step."""
 
     function: Embedding
@@ -212,7 +212,7 @@ class Given:
     width: int
 
     @classmethod
-    def fitted(cls, function: Embedding, rows: Rows, onward: IntArray) -> Given:
+    def fitted(cls, function: Embedding, rows: Rows, onward: IntArray) -> EmbeddingMetric:
         """Measure a step of the buffer."""
         features = embedded(function, rows)
         return cls(function, median_step(features, onward), rows.shape[1])

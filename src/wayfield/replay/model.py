@@ -38,26 +38,26 @@ from ..checks import refuse
 from ..errors import InputError
 from ..numerics.threads import num_processors
 from ..typing import BoolArray, FloatArray, IntArray
-from ._counts import nearest
-from ._dataset import Buffer
-from .kernels.outcomes import BEHIND, NONE, Sorted, find_nearest, find_planes, parted
+from .counts import ACTION_KINDS, JUMP, USUAL, nearest
+from .dataset import Buffer
+from .kernels.outcomes import BEHIND, NO_SAMPLE, Sorted, find_nearest, find_planes, parted
 
-STATES, _ENDS = 10_000, 2000
+MOST_STATES, _MOST_ENDS = 10_000, 2000
 """Largest number of states, and of absorbing ends among them."""
 _CUBE, _LEAST_CUBE, _FEW = 0.35, 0.1, 3000
 """First and least side of the cubes that hold one state, in steps. Cubes are made smaller while
 there are fewer states than the last number."""
 _SAMPLES = 6
 """Rows of each half that an outcome is read from."""
-_CANDIDATES = 24
+_NEAREST_ROWS = 24
 """Nearest rows that these are chosen from."""
-_FAR, _CLOSE, _ENOUGH = 3.0, 0.5, 3
+_FAR_AWAY, _CLOSE, _ENOUGH = 3.0, 0.5, 3
 """Rows beyond the first distance are far. Of those beyond the second, three are used."""
-_BORROWED, _LEAST_ROWS = 9.0, 10_000
+_BORROWED, LARGE_BUFFER = 9.0, 10_000
 """Where fewer than three rows are near, moves are borrowed from rows up to here. It is less than
-the length of a change of a discrete coordinate, `APART`. Nothing is borrowed if kinds are where
-steps led: then a direction that nobody took may be a wall. Nor from fewer rows than the second
-number, where walls go unnoticed."""
+`DISCRETE_STEP`, the length of a change of a discrete coordinate. Nothing is borrowed if kinds are
+where steps led: then a direction that nobody took may be a wall. Nor from fewer rows than the
+second number, where walls go unnoticed."""
 _EXITS = 6, 12, 25, 50, 100
 """Candidates for the number of nearest jumps, of either half, that predict where a jump leads."""
 _POOLS, _NEARLY, _TESTED = (3, 6, 12, 24), 1.1, 10_000
@@ -75,16 +75,12 @@ _SHORT = 0.75
 """Moves shorter than this share of `hold` steps would bring an agent to rest."""
 _AVERAGED = 3
 """States around an observation whose scores are averaged."""
-_KINDS = 16
-"""Largest number of kinds of actions that are vectors; whole numbers may have 64 kinds."""
-_JUMP = 5.0
-"""Steps longer than this many times the 90th percentile of nonzero steps are jumps."""
 _HELD = 6
 """Moves are at most this many steps long."""
-_AROUND, _LEAST = 400, 8
+_WALL_ROWS, _LEAST_CROSSING = 400, 8
 """Rows around a state that decide on walls, and the least number on either side that might have
 crossed."""
-_DIRECTIONS, _LOCAL, _TRAIL, _SEEN = 24, 2.0, 3, 100
+_DIRECTIONS, WALL_RADIUS, _TRAIL, ENOUGH_ROWS = 24, 2.0, 3, 100
 """Number of normals of planes; how far away rows may be, in steps; number of steps of a state's own
 episode, before and after, that no wall parts from it; and number of rows around a state from which
 walls show well."""
@@ -190,7 +186,7 @@ def read_steps(buffer: Buffer) -> tuple[FloatArray, BoolArray, BoolArray, IntArr
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class BufferModel:
     """States, and what every action does there.
 
     Attributes
@@ -262,7 +258,7 @@ class Model:
         if not fits:
             raise ValueError("the arrays of the model do not fit each other")
         if (
-            self.to.min() < NONE
+            self.to.min() < NO_SAMPLE
             or self.to.max() >= m
             or self.near.min() < 0
             or self.near.max() >= m
@@ -313,12 +309,12 @@ def kinds_of(actions: Any, seed: int) -> tuple[IntArray, NDArray[Any]]:
     )
     if whole:
         values, kind = np.unique(actions, return_inverse=True)
-        if values.size <= 4 * _KINDS:
+        if values.size <= 4 * ACTION_KINDS:  # whole numbers may have more kinds
             return kind.astype(np.int64), values
     vectors = actions.reshape(len(actions), -1).astype(np.float64)
     spread = vectors.std(axis=0)
     scale = np.where(spread > 0.0, spread, 1.0)
-    count = min(3 ** vectors.shape[1], _KINDS, len(np.unique(vectors[:1000], axis=0)))
+    count = min(3 ** vectors.shape[1], ACTION_KINDS, len(np.unique(vectors[:1000], axis=0)))
     drawn = np.random.default_rng(seed).permutation(len(vectors))[:20_000]
     with warnings.catch_warnings():  # of empty clusters, which are dropped below
         warnings.simplefilter("ignore", UserWarning)
@@ -340,7 +336,7 @@ def where_steps_led(features: FloatArray, onward: IntArray) -> FloatArray:
     moves[onward] = features[onward + 1] - features[onward]
     sizes = np.linalg.norm(moves, axis=1)
     usual = sizes[sizes > 0.0]
-    limit = _JUMP * float(np.quantile(usual, 0.9)) if usual.size else np.inf
+    limit = JUMP * float(np.quantile(usual, USUAL)) if usual.size else np.inf
     continued = np.zeros(len(features), bool)
     continued[onward + 1] = True
     before = np.arange(len(features))
@@ -374,7 +370,7 @@ def explained_locally(steps: Steps, seed: int) -> float:
     return 1.0 - (within / max(freedom, 1)) / max(total / len(near), 1e-300)
 
 
-def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, float]:
+def make_model(steps: Steps, states: int, seed: int) -> tuple[BufferModel, Moves, float]:
     """Choose states and read off what every action does there.
 
     Also return the moves, and the share of the states with few rows around them.
@@ -388,7 +384,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
     tree = cKDTree(own)
     apart = float(np.median(query(tree, own, min(3, len(own)))[0][:, -1]))
     living = len(drawn)
-    ends = np.sort(rng.permutation(np.flatnonzero(steps.absorbing))[:_ENDS])
+    ends = np.sort(rng.permutation(np.flatnonzero(steps.absorbing))[:_MOST_ENDS])
     drawn = np.append(drawn, ends)
 
     # walls: planes around each state that far fewer steps cross than might
@@ -408,12 +404,12 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
 
     count = int(moves.kind.max()) + 1
     shape = (len(drawn), count, 2 * _SAMPLES)
-    model = Model(
+    model = BufferModel(
         rows=np.ascontiguousarray(steps.rows[drawn]),
         features=np.ascontiguousarray(features[drawn]),
         num_living=living,
         num_places=len(drawn),
-        to=np.full(shape, NONE, np.int32),
+        to=np.full(shape, NO_SAMPLE, np.int32),
         took=np.zeros(shape, np.float32),
         stitch=np.zeros(shape, np.float32),
         directions=directions,
@@ -440,7 +436,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
         absorbing = np.flatnonzero(steps.absorbing)
         beside[absorbing] = living + query(cKDTree(features[ends]), features[absorbing], 1)[1][:, 0]
     everyone = np.arange(living)[:, None]
-    leap = np.linalg.norm(features[end] - features, axis=1) > 2.0 * _FAR * hold
+    leap = np.linalg.norm(features[end] - features, axis=1) > 2.0 * _FAR_AWAY * hold
     leaps: list[tuple[IntArray, IntArray, IntArray]] = []
     known = [
         [usable[(moves.kind[usable] == kind) & (steps.half[usable] == half)] for half in (0, 1)]
@@ -448,7 +444,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
     ]
     fatal = leap | steps.absorbing[end]
     pooled = _pool(steps, known, fatal, rng)
-    farthest = _BORROWED if steps.acted and len(steps.rows) >= _LEAST_ROWS else _FAR
+    farthest = _BORROWED if steps.acted and len(steps.rows) >= LARGE_BUFFER else _FAR_AWAY
     for kind in range(count):
         moved = np.zeros((living, 2 * _SAMPLES, width))
         source = np.full((living, 2 * _SAMPLES), -1)
@@ -456,7 +452,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
             some = known[kind][half]
             if some.size < _ENOUGH:
                 continue
-            k = min(_CANDIDATES, some.size)
+            k = min(_NEAREST_ROWS, some.size)
             away, near = query(cKDTree(features[some]), own, k)
             near = some[near]
             # a wall parts row and state if it is seen from either side
@@ -464,7 +460,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
             behind = parted(flat, np.repeat(everyone, k, 0).reshape(-1, 1), *walls)
             behind |= parted(np.repeat(own, k, 0), beside[near].reshape(-1, 1), *walls)
             # neither jumps nor deaths are borrowed: they belong to their places
-            behind = behind.reshape(away.shape) | (fatal[near] & (away > _FAR))
+            behind = behind.reshape(away.shape) | (fatal[near] & (away > _FAR_AWAY))
             away = np.where(behind, np.inf, away)
             # of the rows close by any will do, so that neighbouring states use different ones
             first = np.where(away <= 0.5 * _CLOSE, 0.5 * _CLOSE * rng.random(away.shape), away)
@@ -473,7 +469,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
             rank = np.arange(k)
             good = (away <= farthest) & ((away <= _CLOSE) | (rank < _ENOUGH)) & (rank < _SAMPLES)
             if fatal[near].any():
-                good = _at_the_odds(good, fatal[near], (away <= _FAR) & (rank < pooled), rng)
+                good = _at_the_odds(good, fatal[near], (away <= _FAR_AWAY) & (rank < pooled), rng)
                 order = np.argsort(~good, axis=1, kind="stable")
                 away, near, good = (np.take_along_axis(a, order, 1) for a in (away, near, good))
             i, j = np.nonzero(good)
@@ -483,7 +479,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
             leaps.append((i[jumps], np.full(jumps.size, kind), slot[jumps]))
             model.to[i, kind, slot] = reached
             model.took[i, kind, slot] = took[row]
-            detour = np.maximum(away[i, j] - _FAR, 0.0)
+            detour = np.maximum(away[i, j] - _FAR_AWAY, 0.0)
             model.stitch[i, kind, slot] = away[i, j] * (1.0 - carry.mean()) + detour + gap
             moved[i, slot] = features[end[row]] - features[row]
             source[i, slot] = row
@@ -499,7 +495,7 @@ def make_model(steps: Steps, states: int, seed: int) -> tuple[Model, Moves, floa
     model = _with_chance(model, steps, leaps, usable[leap[usable]], end, beside)
     fatal_near = (model.to >= living).any(axis=(1, 2))
     model = replace(model, prior=np.where(steps.acted | fatal_near, _PRIOR, _WEAK))
-    return model, moves, float((rows_around < _SEEN).mean())
+    return model, moves, float((rows_around < ENOUGH_ROWS).mean())
 
 
 def _spread(
@@ -556,15 +552,15 @@ def _walls(
 ) -> tuple[NDArray[np.float32], IntArray]:
     """Return the distances of walls from states, ahead and behind in every direction.
 
-    Also return the number of rows around each state that these rest on, at most `_AROUND`.
+    Also return the number of rows around each state that these rest on, at most `_WALL_ROWS`.
     """
     features, own = steps.features, steps.features[drawn]
     onward = np.flatnonzero(steps.onward)
     begin = features[onward]
     change = features[onward + 1] - begin
-    change[np.linalg.norm(change, axis=1) > 2.0 * _FAR] = 0.0  # jumps cross no walls
+    change[np.linalg.norm(change, axis=1) > 2.0 * _FAR_AWAY] = 0.0  # jumps cross no walls
     following = np.append(np.diff(onward) == 1, False)  # steps that continue in the next one
-    meant = _meant(begin, change, steps.kind[onward], following)
+    meant = intended(begin, change, steps.kind[onward], following)
     # where the episode of each state was just before and after
     trail = np.zeros((len(drawn), 2 * _TRAIL, own.shape[1]))
     for offset in range(1, _TRAIL + 1):
@@ -572,11 +568,11 @@ def _walls(
             other = np.clip(other, 0, len(features) - 1)
             gap = features[other] - own
             same = steps.episode[other] == steps.episode[drawn]
-            same &= np.linalg.norm(gap, axis=1) <= _FAR * offset
+            same &= np.linalg.norm(gap, axis=1) <= _FAR_AWAY * offset
             trail[:, slot] = np.where(same[:, None], gap, 0.0)
-    away, near = query(cKDTree(begin), own, min(_AROUND, onward.size), _LOCAL)
-    reach = np.minimum(away[:, -1], _LOCAL)
-    about = begin, change, meant, steps.acted, directions, _LEAST
+    away, near = query(cKDTree(begin), own, min(_WALL_ROWS, onward.size), WALL_RADIUS)
+    reach = np.minimum(away[:, -1], WALL_RADIUS)
+    about = begin, change, meant, steps.acted, directions, _LEAST_CROSSING
     parts = [slice(i, i + _LARGE) for i in range(0, len(own), _LARGE)]
     with ThreadPoolExecutor(num_processors()) as pool:
         planes = pool.map(
@@ -586,7 +582,7 @@ def _walls(
     return found, np.isfinite(away).sum(axis=1)
 
 
-def _meant(
+def intended(
     features: FloatArray, change: FloatArray, kind: IntArray, following: BoolArray
 ) -> FloatArray:
     """Return where the action of each step leads if nothing is in the way; empty if unknown.
@@ -609,7 +605,9 @@ def _meant(
             mine = kind == each
             usual[mine] = design[mine] @ fit
     off = change - usual
-    off *= np.minimum(1.0, _FAR / np.maximum(np.linalg.norm(off, axis=1, keepdims=True), 1e-300))
+    off *= np.minimum(
+        1.0, _FAR_AWAY / np.maximum(np.linalg.norm(off, axis=1, keepdims=True), 1e-300)
+    )
     pairs = drawn[following[drawn]]
     opposite = -float((off[pairs] * off[pairs + 1]).sum()) / max(pairs.size, 1)
     noise = 2.0 * drawn.size * max(opposite, 0.0)
@@ -629,10 +627,10 @@ def _carried(steps: Steps, usable: IntArray, moves: Moves, rng: np.random.Genera
         if train.size < 2 * _ENOUGH or not test.size:
             continue
         away, near = query(cKDTree(features[train]), features[test], 2)
-        good = away[:, 1] <= _FAR
+        good = away[:, 1] <= _FAR_AWAY
         offset = (features[test] - features[train[near[:, 1]]])[good]
         gap = (features[end[test]] - features[end[train[near[:, 1]]]])[good]
-        keep = np.linalg.norm(gap, axis=1) < 3.0 * _FAR
+        keep = np.linalg.norm(gap, axis=1) < 3.0 * _FAR_AWAY
         over += (offset * gap)[keep].sum(axis=0)
         under += (offset**2)[keep].sum(axis=0)
     return np.asarray(np.clip(over / under, 0.0, 1.0))
@@ -653,11 +651,11 @@ def _pool(
     if not fatal.any():
         return _POOLS[0]
     for train, test in known:
-        if train.size < _CANDIDATES or not test.size:
+        if train.size < _NEAREST_ROWS or not test.size:
             continue
         test = test[rng.permutation(test.size)[:tested]]
         tree = cKDTree(steps.features[train])
-        bad = fatal[train[query(tree, steps.features[test], _CANDIDATES)[1]]]
+        bad = fatal[train[query(tree, steps.features[test], _NEAREST_ROWS)[1]]]
         for i, most in enumerate(_POOLS):
             error[i] += float(((bad[:, :most].mean(axis=1) - fatal[test]) ** 2).sum())
     return max(
@@ -684,7 +682,7 @@ def _at_the_odds(
 
 
 def _snapped(
-    model: Model,
+    model: BufferModel,
     steps: Steps,
     state: IntArray,
     row: IntArray,
@@ -700,7 +698,7 @@ def _snapped(
     own, last = model.features[state], steps.features[end]
     point = last + model.carry * (own - steps.features[row])
     # jumps lead to places; and so does a move that would be carried through a wall
-    exact = np.linalg.norm(last - steps.features[row], axis=1) > 2.0 * _FAR * model.hold
+    exact = np.linalg.norm(last - steps.features[row], axis=1) > 2.0 * _FAR_AWAY * model.hold
     exact |= (
         parted(point, state[:, None], *walls)[:, 0] & ~parted(last, state[:, None], *walls)[:, 0]
     )
@@ -724,13 +722,13 @@ def _snapped(
 
 
 def _with_chance(
-    model: Model,
+    model: BufferModel,
     steps: Steps,
     leaps: list[tuple[IntArray, IntArray, IntArray]],
     pool: IntArray,
     end: IntArray,
     beside: IntArray,
-) -> Model:
+) -> BufferModel:
     """Route jumps to chance nodes, and these to where jumps around there ended.
 
     Nobody chooses where a jump leads, and a few dozen jumps say more about the odds than the three
@@ -745,9 +743,9 @@ def _with_chance(
     if not alone.size:
         return model
     first, count = len(model.rows), alone.size
-    to = np.full((count, *model.to.shape[1:]), NONE, np.int32)
+    to = np.full((count, *model.to.shape[1:]), NO_SAMPLE, np.int32)
     # exits: cubes that jumps end in
-    landed = np.floor(steps.features[end[pool]] / (2.0 * _FAR))
+    landed = np.floor(steps.features[end[pool]] / (2.0 * _FAR_AWAY))
     exit_ = np.unique(landed, axis=0, return_inverse=True)[1].ravel()
     order = np.argsort(exit_, kind="stable")
     pool, exit_ = pool[order], exit_[order]

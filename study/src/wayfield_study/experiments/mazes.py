@@ -41,7 +41,7 @@ goals = 32                         # per cell, each with 512 // goals starts
 experiments = ["rollout"]          # also your own: "module:NAME", see the documentation
 """
 
-MOST_VERTICES = 10**8
+MOST_MAZE_VERTICES = 10**8
 """Vertices of the largest maze of a study of one's own."""
 
 
@@ -255,7 +255,7 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
     refuse_others(table, ("mazes", "refinements", "label_fractions", "seeds", "goals"), "grid.")
     mazes = read_list(table, "mazes", MAZES, lambda maze, name: _maze(maze, name, folder))
     layouts = [wf.Layout.from_text(text) if text else wf.load_layout(maze) for maze, text in mazes]
-    finest = isqrt(MOST_VERTICES // max(layout.num_free for layout in layouts))
+    finest = isqrt(MOST_MAZE_VERTICES // max(layout.num_free for layout in layouts))
     refinements = read_list(table, "refinements", REFINEMENTS, whole(1, finest))
     fractions = read_list(table, "label_fractions", LABEL_FRACTIONS, real(0.0, 1.0))
     if 0.0 in fractions:

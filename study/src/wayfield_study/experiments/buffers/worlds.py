@@ -26,7 +26,6 @@ from wayfield.typing import BoolArray, FloatArray
 
 Rng: TypeAlias = np.random.Generator | None
 Actions: TypeAlias = NDArray[np.int64]
-Points: TypeAlias = tuple[tuple[float, ...], ...]
 
 FLAG = 50.0
 """Length of a change of mode, such as taking a key, in steps."""
@@ -34,20 +33,15 @@ _TURN = np.arange(8) * np.pi / 4
 EIGHT: FloatArray = np.round(np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1), 12)
 """Eight directions in the plane; every other one is along an axis."""
 NO_WALLS: FloatArray = np.empty((0, 4))
-
-
-class Task(NamedTuple):
-    """Where to start, and where to go: two states."""
-
-    start: tuple[float, ...]
-    goal: tuple[float, ...]
+StartGoal: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
+"""Where to start, and where to go: two states."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class World(ABC):
     """Dynamics, tasks, and how a buffer is collected."""
 
-    tasks: tuple[Task, ...]
+    tasks: tuple[StartGoal, ...]
     rows: int = 60_000
     length: int = 100
     """Steps of an episode."""
@@ -113,7 +107,7 @@ class World(ABC):
         return np.zeros(len(a), dtype=bool)
 
 
-class Run(NamedTuple):
+class RecordedEpisodes(NamedTuple):
     """Behaviour in a world: (episodes, length, ...) arrays."""
 
     states: FloatArray
@@ -125,7 +119,7 @@ class Run(NamedTuple):
     """Rows that were recorded."""
 
 
-def behave(world: World, seed: int, rows: int) -> Run:
+def behave(world: World, seed: int, rows: int) -> RecordedEpisodes:
     """Run the behaviour for about this many rows."""
     rng = np.random.default_rng([seed, 30])
     count, kinds = max(1, rows // world.length), len(world.controls)
@@ -138,7 +132,7 @@ def behave(world: World, seed: int, rows: int) -> Run:
         died = alive & world.fatal(onward) & world.deadly
         kept.append((states, world.observe(states, rng), actions, died, alive))
         states, alive = onward, alive & ~died
-    return Run(*(np.stack(column, axis=1) for column in zip(*kept, strict=True)))
+    return RecordedEpisodes(*(np.stack(column, axis=1) for column in zip(*kept, strict=True)))
 
 
 def make_buffer(world: World, seed: int) -> dict[str, NDArray[Any]]:
@@ -512,7 +506,7 @@ def wrap(angles: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Arm(World):
+class RobotArm(World):
     """An arm whose joints are turned one at a time; some postures are blocked.
 
     It is seen by its angles, wrapped, or by their cosines and sines.
@@ -530,7 +524,7 @@ class Arm(World):
     @property
     def links(self) -> int:
         """Number of joints."""
-        return len(self.tasks[0].start)
+        return len(self.tasks[0][0])
 
     @property
     def controls(self) -> FloatArray:

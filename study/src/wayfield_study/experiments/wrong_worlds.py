@@ -20,7 +20,7 @@ from wayfield.numerics.shortest import breadth_first
 from wayfield.typing import BoolArray, FloatArray, IntArray
 
 Rng: TypeAlias = np.random.Generator
-PATIENCE = 20
+TRIES_PER_HOP = 20
 """Step limit of a walk, as a multiple of the hops of the longest shortest path."""
 MAZES = (
     (wf.load_layout("antmaze-medium"), 8),
@@ -146,7 +146,7 @@ class WrongWorld:
     def max_steps(self) -> int:
         """Step limit of a walk; a walk still under way then has failed."""
         hops, _ = breadth_first(self.graph.reverse_arcs, np.array([self.goal]))
-        return int(PATIENCE * max(np.sqrt(hops.size), hops.max()))
+        return int(TRIES_PER_HOP * max(np.sqrt(hops.size), hops.max()))
 
     def world(self, seed: int = 0) -> wf.Graph | Callable[[int, int], tuple[int, float]]:
         """Return the world as `drive` takes it: a graph, or a function where a graph cannot tell.

@@ -26,7 +26,7 @@ from ..graphs.graph import Graph, check_graph
 from ..mdp import Transitions
 from ..plans.kernels import reaching
 from ..typing import BoolArray, FloatArray, IntArray
-from ._counts import (
+from .counts import (
     ActionCounts,
     Jumps,
     arcs_of,
@@ -39,14 +39,14 @@ from ._counts import (
     nearest,
     speed_of,
 )
-from ._dataset import as_rows, chosen_lengths, read_dataset, read_rows
-from ._process import BY, By, transitions_of
-from ._reports import ReachReport, ToleranceScan
+from .dataset import as_rows, chosen_lengths, read_dataset, read_rows
 from .kernels.merging import Rows
 from .kernels.stays import step_lengths
+from .process import BY, By, transitions_of
+from .reports import ReachReport, ToleranceScan
 
 Role = Literal["start", "goal", "both"]
-ROLES = get_args(Role)
+ATTACHED_AS = get_args(Role)
 _SCALES = (0.0, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
 """Tolerances that `scan_tolerances` tries, in median steps."""
 
@@ -93,10 +93,9 @@ class Replay(KeepsReadOnly):
 
     Examples
     --------
-    >>> import wayfield as wf
     >>> from wayfield import replay
-    >>> replay = replay.replay_graph([[0.0], [1.0], [2.0]], [[1.0], [2.0], [1.0]])
-    >>> replay.graph.neighbours(replay.nearest([1.2]))
+    >>> buffer = replay.replay_graph([[0.0], [1.0], [2.0]], [[1.0], [2.0], [1.0]])
+    >>> buffer.graph.neighbours(buffer.nearest([1.2]))
     array([2], dtype=int32)
     >>> replay.replay_graph([[0.0], [0.0], [0.0], [1.0], [0.0], [1.0]]).dwell
     array([2., 1.])
@@ -221,7 +220,7 @@ class Replay(KeepsReadOnly):
         >>> start, larger.graph.neighbours(start)
         (4, array([0, 1], dtype=int32))
         """
-        as_choice(role, "role", ROLES)
+        as_choice(role, "role", ATTACHED_AS)
         distance = self._distances(observation)
         distance[len(distance) - self.attached :] = np.inf
         nearest = int(np.argmin(distance))
@@ -483,14 +482,14 @@ def attach(
     >>> import wayfield as wf
     >>> from wayfield import replay
     >>> one_way = wf.Graph.from_edges([0, 1], [1, 2], directed=True)
-    >>> larger, start = wf.replay.attach(one_way, [0.5, 0.7, 9.0], "start", k=2)
+    >>> larger, start = replay.attach(one_way, [0.5, 0.7, 9.0], "start", k=2)
     >>> larger
     Graph(4 vertices, 4 arcs, directed, lengths 0.5 to 1)
     >>> wf.cost_to_go(larger, goal=2)[start]
     np.float64(1.7)
     """
     new = check_graph(graph).num_vertices
-    if as_choice(role, "role", ROLES) != "both" and not graph.directed:
+    if as_choice(role, "role", ATTACHED_AS) != "both" and not graph.directed:
         raise InputError(f"role must be 'both' on an undirected graph, got {role!r}")
     length = as_floats(lengths, "lengths", new)
     refuse(~(length > 0), length, "lengths", "is not positive")
@@ -560,7 +559,7 @@ def scan_tolerances(
     >>> from wayfield import replay
     >>> there = np.linspace(0, 1, 11)
     >>> walk = np.concatenate([there, 1 - there + 0.01])[:, None]
-    >>> scan = wf.replay.scan_tolerances(walk, tolerances=[0, 0.02, 0.5])
+    >>> scan = replay.scan_tolerances(walk, tolerances=[0, 0.02, 0.5])
     >>> print(scan)
     tolerance  states  arcs  stayed  joined
             0      22    21       0   4.5 %

@@ -11,7 +11,7 @@ predicted share and y what happened,
 
 Skill is 1 for an oracle, 0 for the base rate, negative for a model that is worse than none.
 
-**Calibration.** A plan comes with two probabilities of arrival, low and high (`_plans`). With
+**Calibration.** A plan comes with two probabilities of arrival, low and high (`goal_plans`). With
 g = high - low, arrival is predicted as low + g (1 - g / 2) / 2: half of the way from low to high
 where they nearly agree, a quarter where they say nothing. The interval reaches from somewhat below
 low to somewhat above high. The rule and the margin were chosen on some worlds; results are reported
@@ -31,27 +31,27 @@ from scipy.spatial import cKDTree
 from ..checks import KeepsReadOnly, frozen
 from ..typing import BoolArray, FloatArray, IntArray
 from ..words import number_of, percent
-from ._metric import Metric
-from ._model import Model, Moves, Steps, query
-from .kernels.outcomes import NONE, relive
+from .kernels.outcomes import NO_SAMPLE, relive
+from .metric import Metric
+from .model import ENOUGH_ROWS, LARGE_BUFFER, WALL_RADIUS, BufferModel, Moves, Steps, query
 
 if TYPE_CHECKING:
-    from ._plans import Plan
+    from .goal_plans import GoalPlan
 
 Verdict = Literal["trust", "careful", "do not use"]
 
 _WALKS, _MOVES, _PARTICLES, _GOALS = 600, 8, 12, 4
 """Number of walks to replay; moves, particles and goals of each walk."""
-_FAILS, _GOOD, _OFF = 0.1, 0.35, 0.1
+_POOR, _GOOD, _OFF = 0.1, 0.35, 0.1
 """Skill below which the planner should not be used, unless predictions and observed shares differ
 by no more than the last number; and skill above which it can be trusted. Where chance decides, even
 the right model has little skill."""
-_SLACK = 0.07
+_MARGIN = 0.07
 """Widening of the interval at level 0.9."""
-_LOCAL, _SEEN, _ENOUGH, _UNSEEN = 2.0, 100, 10_000, 0.35
-"""In a buffer of few rows, walls go unnoticed at states with fewer than the second number of rows
-within the first number of steps. If this holds at all states, arrival is predicted lower by the
-last share, and the interval begins at 0. Buffers with the third number of rows are large enough."""
+_UNSEEN = 0.35
+"""In a buffer smaller than `LARGE_BUFFER`, walls go unnoticed at states with fewer than
+`ENOUGH_ROWS` rows within `WALL_RADIUS` steps. If this holds at all states, arrival is predicted
+lower by this share, and the interval begins at 0."""
 _BINS = 5
 _WHY = {
     "metric": "the test was failed, or a goal is too large a part of the states",
@@ -107,7 +107,7 @@ class Test:
         off = sum(number * abs(said - was) for said, was, number in self.reliability)
         off /= max(self.predicted.size, 1)
         # the skill is NaN if all outcomes are the same
-        if not self.predicted.size or (not self.skill > _FAILS and off > _OFF):
+        if not self.predicted.size or (not self.skill > _POOR and off > _OFF):
             return "do not use"
         return "trust" if self.skill > _GOOD and off <= _OFF else "careful"
 
@@ -125,16 +125,16 @@ class Test:
 
 
 def run_test(
-    model: Model, steps: Steps, moves: Moves, sparse: float, dropped: BoolArray, seed: int
+    model: BufferModel, steps: Steps, moves: Moves, sparse: float, dropped: BoolArray, seed: int
 ) -> Test:
     """Replay walks of each half of the episodes with samples of the other half."""
     rng = np.random.default_rng([seed, 1])
     asked = model.features[rng.permutation(model.num_living)[:1000]]
-    blind = max(1.0 - len(steps.rows) / _ENOUGH, 0.0)
+    blind = max(1.0 - len(steps.rows) / LARGE_BUFFER, 0.0)
     if blind:
         rows = cKDTree(steps.features[steps.onward])
-        around = rows.query_ball_point(asked, _LOCAL, return_length=True)
-        blind *= float((np.asarray(around) < _SEEN).mean())
+        around = rows.query_ball_point(asked, WALL_RADIUS, return_length=True)
+        blind *= float((np.asarray(around) < ENOUGH_ROWS).mean())
     end, took = moves.end, moves.took
     going = np.flatnonzero(took > 0)
     start = rng.permutation(going)[:_WALKS]
@@ -159,7 +159,7 @@ def run_test(
     goals = query(cKDTree(begins), begins, _GOALS)[1]
     off = np.linalg.norm(last[:, None] - last[goals], axis=2)
     radius = float(np.median(off[:, 1:])) or 1e-9
-    found = ends != NONE
+    found = ends != NO_SAMPLE
     places = model.rows[np.maximum(ends, 0)] * scale
     apart = np.linalg.norm(
         places[:, None] - last[goals][:, :, None], axis=3
@@ -186,7 +186,7 @@ def interval(
 
     The more states might have unseen walls nearby, the lower it begins.
     """
-    middle, slack = calibrated(low, high, test.blind), _SLACK * level / 0.9
+    middle, slack = calibrated(low, high, test.blind), _MARGIN * level / 0.9
     wide, least = level / 0.9, low * (1.0 - max(test.blind, test.sparse))
     below = middle - wide * (middle - least) - slack
     above = middle + wide * (high - middle) + slack
@@ -271,7 +271,7 @@ class Check(KeepsReadOnly):
 
 
 def make_check(
-    model: Model, metric: Any, test: Test, plans: Sequence[Plan], has_actions: bool
+    model: BufferModel, metric: Any, test: Test, plans: Sequence[GoalPlan], has_actions: bool
 ) -> Check:
     """Return the test together with statistics of plans for some goals."""
     living, width = model.num_living, model.rows.shape[1]

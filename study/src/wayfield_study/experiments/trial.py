@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -28,7 +28,7 @@ from ..engine.tasks import Row
 from ..kernels.midrange import jacobi
 from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS, PAPER_TOLERANCE
 from ..report.charts import Look
-from ._mazes import Draw, MazeCell
+from .mazes import Draw, MazeCell
 
 ENDS = {
     "reached": End.REACHED,
@@ -78,21 +78,11 @@ def power_arm(p: int) -> Arm:
 
 
 HARMONIC = Arm("harmonic", "harmonic", "harmonic", method=wf.Harmonic())
-SWEEPS = Arm(
-    "sweeps",
-    "AMLE, stopped",
-    "sweeps",
-    "square",
-    method=MidrangeSweeps(PAPER_SWEEPS, "harmonic", PAPER_RELAXATION, PAPER_TOLERANCE),
-)
+STOPPED = MidrangeSweeps(PAPER_SWEEPS, "harmonic", PAPER_RELAXATION, PAPER_TOLERANCE)
+SWEEPS = Arm("sweeps", "AMLE, stopped", "sweeps", "square", method=STOPPED)
 EXACT = Arm("amle", "AMLE, exact", "exact-line", "triangle", method=wf.AMLE())
-EXACT_EXIT = replace(
-    EXACT,
-    name="amle_exit",
-    title="AMLE, exact, exit ties",
-    colour="exit",
-    shape="diamond",
-    ties="exit",
+EXACT_EXIT = Arm(
+    "amle_exit", "AMLE, exact, exit ties", "exit", "diamond", method=EXACT.method, ties="exit"
 )
 NEAREST = Arm("nearest", "nearest label", "nearest", "plus", method=wf.NearestLabel())
 ORACLE = Look("oracle", "oracle", "oracle", "star")

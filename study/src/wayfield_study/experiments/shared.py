@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,13 +13,11 @@ from wayfield.words import number_of
 
 from ..engine import Experiment, Profile, Records, Row
 from ..engine.statistics import wilson_interval
-from ..engine.tasks import Cell
+from ..engine.tasks import C
 from ..paper.figures import FIGURES, value
 from ..paper.grid import CELL, CONFIGURATION, on_papers_mazes
 from ..report import Figures, Look, Section, Series, Table
-from ._trial import HARMONIC, SWEEPS
-
-C = TypeVar("C", bound=Cell)
+from .trial import HARMONIC, SWEEPS
 
 
 @dataclass(frozen=True)

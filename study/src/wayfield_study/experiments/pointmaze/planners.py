@@ -36,7 +36,7 @@ from wayfield.fields import Method
 from wayfield.mdp import ExpectedCost
 from wayfield.typing import BoolArray, FloatArray
 
-from ._maze import Route, Scene
+from .maze import LandmarkScene, Route
 
 GRAPHS = ("time", "xy-5", "xy-10", "xy-20", "xy-50", "noisy-10", "lap-20")
 BLUR = 2.0
@@ -64,7 +64,7 @@ TELEPORT = 0.2
 Matrix = sparse.csr_array[np.float64]
 
 
-def make_graph(scene: Scene, name: str) -> wf.Graph:
+def make_graph(scene: LandmarkScene, name: str) -> wf.Graph:
     """Return a graph on the landmarks by its name."""
     if name == "time":
         return scene.replay.graph
@@ -97,7 +97,7 @@ def nearest_neighbours(features: FloatArray, k: int, pace: float) -> wf.Graph:
     return wf.Graph.from_edges(pairs[0], pairs[1], lengths[first], n)
 
 
-def commute_embedding(scene: Scene) -> tuple[FloatArray, float]:
+def commute_embedding(scene: LandmarkScene) -> tuple[FloatArray, float]:
     """Embed the landmarks by commute times of the observed graph; return also steps per unit.
 
     Landmarks outside its largest component are taken for their nearest neighbours within.
@@ -145,7 +145,7 @@ class Chance:
 
 
 @cache
-def chance_of(scene: Scene) -> Chance:
+def chance_of(scene: LandmarkScene) -> Chance:
     """Read the jumps out of the transitions of a buffer."""
     moves, n = scene.replay.transitions("arc"), len(scene.states)
     states = np.flatnonzero(np.diff(moves.indptr))
@@ -190,12 +190,12 @@ def with_chance(graph: wf.Graph, chance: Chance) -> wf.Transitions:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class PointProblem:
     """One goal on one graph.
 
     Attributes
     ----------
-    scene : Scene
+    scene : LandmarkScene
         The buffer.
     graph : Graph
         On its landmarks.
@@ -203,7 +203,7 @@ class Problem:
         The goal.
     """
 
-    scene: Scene
+    scene: LandmarkScene
     graph: wf.Graph
     place: FloatArray
 
@@ -222,7 +222,7 @@ class Problem:
         return Route(steps, able, self.goals)
 
 
-def shortest(problem: Problem, matrix: Matrix) -> Route:
+def shortest(problem: PointProblem, matrix: Matrix) -> Route:
     """Follow shortest paths."""
     distance, following, _ = dijkstra(
         matrix.T.tocsr(), indices=problem.goals, return_predecessors=True, min_only=True
@@ -230,17 +230,17 @@ def shortest(problem: Problem, matrix: Matrix) -> Route:
     return problem.route(following.astype(np.int64), np.isfinite(distance))
 
 
-def expected(problem: Problem, field: ExpectedCost) -> Route:
+def expected(problem: PointProblem, field: ExpectedCost) -> Route:
     """Follow the plan of an expected cost, whose actions are landmarks."""
     return problem.route(field.plan, ~field.gives_up & np.isfinite(field.values))
 
 
-def graph_distance(problem: Problem) -> Route:
+def graph_distance(problem: PointProblem) -> Route:
     """Follow shortest paths of the graph as it is."""
     return shortest(problem, problem.graph.to_scipy())
 
 
-def ttgs(problem: Problem) -> Route:
+def ttgs(problem: PointProblem) -> Route:
     """Follow shortest paths, long edges being very long."""
     matrix = problem.graph.to_scipy().copy()
     far = matrix.data > TTGS_LONG
@@ -248,7 +248,7 @@ def ttgs(problem: Problem) -> Route:
     return shortest(problem, matrix)
 
 
-def cut_off(problem: Problem) -> Route:
+def cut_off(problem: PointProblem) -> Route:
     """Follow the fewest hops over short edges; components are joined by their shortest edges."""
     graph = problem.graph
     tails, heads, lengths = graph.tails, graph.indices, graph.lengths
@@ -264,7 +264,7 @@ def cut_off(problem: Problem) -> Route:
         keep[between[lengths[between] <= lengths[between[0]]]] = True
 
 
-def hindsight_labels(problem: Problem) -> wf.Labels:
+def hindsight_labels(problem: PointProblem) -> wf.Labels:
     """Return the least steps after which a visitor of a landmark was at the goal."""
     scene = problem.scene
     ends = scene.buffer.terminals
@@ -283,7 +283,7 @@ def hindsight_labels(problem: Problem) -> wf.Labels:
     return wf.Labels(known, steps[known])
 
 
-def extended(problem: Problem, method: Method) -> Route:
+def extended(problem: PointProblem, method: Method) -> Route:
     """Follow the field that hindsight labels extend to, lifted so that greedy walks arrive."""
     graph, goal = problem.graph, int(problem.goals[0])
     fit = graph.symmetrised("min") if graph.directed and not method.directed else graph
@@ -293,7 +293,7 @@ def extended(problem: Problem, method: Method) -> Route:
     return problem.route(wf.plan(graph, values, goal).successor, np.isfinite(values))
 
 
-def counted(problem: Problem, least: int, shrink: float) -> Route:
+def counted(problem: PointProblem, least: int, shrink: float) -> Route:
     """Run value iteration on counts, and follow its field along observed steps.
 
     Counted is where landmarks lead within `WINDOW` steps, by the direction of the mean action.
@@ -329,7 +329,7 @@ def counted(problem: Problem, least: int, shrink: float) -> Route:
     return problem.route(following, np.isfinite(values))
 
 
-def chance_only(problem: Problem) -> Route:
+def chance_only(problem: PointProblem) -> Route:
     """Minimise the expected cost on the graph as it is, with the jumps of the buffer."""
     scene, graph = problem.scene, problem.graph
     plain = ~scene.leaps(graph.tails, graph.indices)
@@ -338,7 +338,7 @@ def chance_only(problem: Problem) -> Route:
     return expected(problem, wf.expected_cost(moves, problem.goals, GIVE_UP))
 
 
-def oracle(problem: Problem) -> Route:
+def oracle(problem: PointProblem) -> Route:
     """Follow shortest observed paths that keep away from teleports."""
     scene, graph = problem.scene, problem.scene.replay.graph
     tails, heads = graph.tails, graph.indices

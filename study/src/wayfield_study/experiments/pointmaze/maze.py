@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial import cKDTree
 
 import wayfield as wf
-from wayfield import replay
+from wayfield.replay import Planner, Replay, replay_graph
 from wayfield.typing import BoolArray, FloatArray
 
 from ...kernels.point_maze import OFFSET, RASTER, UNIT, Blocks, Cells, Dice, collect, walk
@@ -106,7 +106,7 @@ class PointMaze:
         return numbers, np.stack([numbers[tuple((free + step).T)] for step in _STEPS], axis=1)
 
 
-class Buffer(NamedTuple):
+class PointBuffer(NamedTuple):
     """Transitions that were collected, in the form of OGBench's files."""
 
     observations: NDArray[np.float32]
@@ -140,7 +140,7 @@ def places(cells: Any) -> FloatArray:
     return np.ascontiguousarray(UNIT * index[:, ::-1] - OFFSET)
 
 
-def collect_buffer(dataset: str, seed: int, share: float = 1.0) -> Buffer:
+def collect_buffer(dataset: str, seed: int, share: float = 1.0) -> PointBuffer:
     """Collect a dataset such as giant-stitch, or the first part of it.
 
     Examples
@@ -174,21 +174,21 @@ def collect_buffer(dataset: str, seed: int, share: float = 1.0) -> Buffer:
     collect(maze.blocks, cells, dice, roam, observations, actions)
     terminals = np.zeros(rows, dtype=bool)
     terminals[length - 1 :: length] = True
-    return Buffer(observations.astype(np.float32), actions.astype(np.float32), terminals)
+    return PointBuffer(observations.astype(np.float32), actions.astype(np.float32), terminals)
 
 
 # -------------------------------------------------------------------- landmarks
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class LandmarkScene:
     """A maze, and a buffer of it on landmarks.
 
     Attributes
     ----------
     maze : PointMaze
         Where to walk.
-    buffer : Buffer
+    buffer : PointBuffer
         What was collected there.
     replay : Replay
         The same on landmarks.
@@ -197,8 +197,8 @@ class Scene:
     """
 
     maze: PointMaze
-    buffer: Buffer
-    replay: replay.Replay
+    buffer: PointBuffer
+    replay: Replay
     seed: int
 
     @cached_property
@@ -226,9 +226,9 @@ class Scene:
         return found.reshape(self.squares.shape[:2]).astype(np.int32)
 
     @cached_property
-    def planner(self) -> replay.Planner:
+    def planner(self) -> Planner:
         """A planner made from the buffer alone, with landmarks of its own."""
-        return replay.Planner(self.buffer._asdict(), seed=self.seed)
+        return Planner(self.buffer._asdict(), seed=self.seed)
 
     @cached_property
     def launch(self) -> FloatArray:
@@ -252,17 +252,17 @@ class Scene:
 
 
 @lru_cache(maxsize=1)
-def make_scene(dataset: str, share: float, landmarks: int, seed: int) -> Scene:
+def make_scene(dataset: str, share: float, landmarks: int, seed: int) -> LandmarkScene:
     """Collect a buffer and choose its landmarks; the latest scene is cached."""
     buffer = collect_buffer(dataset, seed, share)
-    replay = replay.replay_graph(
+    made = replay_graph(
         buffer.observations,
         terminals=buffer.terminals,
         actions=buffer.actions,
         landmarks=landmarks,
         seed=seed,
     )
-    return Scene(load_point_maze(dataset.rsplit("-", 1)[0]), buffer, replay, seed)
+    return LandmarkScene(load_point_maze(dataset.rsplit("-", 1)[0]), buffer, made, seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +273,7 @@ class Route:
     able: BoolArray
     goals: NDArray[np.int64]
 
-    def steps(self, scene: Scene) -> NDArray[np.int64]:
+    def steps(self, scene: LandmarkScene) -> NDArray[np.int64]:
         """Return (n,) next landmarks; those without a path go to the nearest that has one."""
         steps = self.following.copy()
         if self.able.any() and not self.able.all():
@@ -282,7 +282,7 @@ class Route:
             steps[lost] = able[cKDTree(scene.states[able]).query(scene.states[lost])[1]]
         return steps
 
-    def targets(self, scene: Scene) -> FloatArray:
+    def targets(self, scene: LandmarkScene) -> FloatArray:
         """Return the (n, 2) points that the low level heads for from every landmark."""
         states, here = scene.states, np.arange(len(scene.states))
         steps = self.steps(scene)
@@ -309,7 +309,7 @@ class Episodes:
     noise: FloatArray
     luck: FloatArray
 
-    def walk(self, scene: Scene, targets: FloatArray) -> NDArray[np.int64]:
+    def walk(self, scene: LandmarkScene, targets: FloatArray) -> NDArray[np.int64]:
         """Return the (e,) steps to the goal, heading for targets; -1 where time ran out.
 
         `targets` are those of the landmarks, (n, 2), or of the squares, (rows, columns, 2).

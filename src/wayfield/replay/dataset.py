@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..checks import LARGEST, as_choice, as_lengths, as_real_array, refuse
 from ..errors import InputError, InputWarning
-from ..graphs import npz as _npz
+from ..graphs import npz
 from ..typing import BoolArray, FloatArray
 from ..words import number_of
 from .kernels.merging import Rows
@@ -45,8 +45,8 @@ from .kernels.merging import Rows
 Ends = Literal["absorbing", "truncated"]
 
 _TRUNCATED = ("timeouts", "truncations")
-_ENDS = ("terminals", "timeouts", "terminations", "truncations", "dones")
-_NAMES = ("observations", "next_observations", "actions", "valids", *_ENDS)
+_END_FLAGS = ("terminals", "timeouts", "terminations", "truncations", "dones")
+_COLUMNS = ("observations", "next_observations", "actions", "valids", *_END_FLAGS)
 _TIME_LIMIT = 0.05
 """Share of episodes of the greatest length that suggests a time limit; at least three of them."""
 
@@ -65,8 +65,8 @@ def read_dataset(dataset: Any, entry: str, ends: Ends | None = None) -> dict[str
     if isinstance(dataset, str | os.PathLike):
         if Path(dataset).suffix in (".h5", ".hdf5"):
             raise InputError(f"{dataset}: open HDF5 files with h5py and pass the arrays")
-        names = [name for name in _npz.entries(dataset) if name in _NAMES]
-        dataset = {name: _npz.read_arrays(dataset, only=name)[name] for name in names}
+        names = [name for name in npz.entries(dataset) if name in _COLUMNS]
+        dataset = {name: npz.read_arrays(dataset, only=name)[name] for name in names}
     if isinstance(dataset, Mapping):
         if "observations" in dataset:
             return _from_rows(dataset, entry, ends)
@@ -102,7 +102,7 @@ def _in_order(buffer: Any) -> dict[str, Any]:
     if not rows.size:
         raise InputError("the replay buffer is empty")
     columns: dict[str, Any] = {}
-    for name in _NAMES:
+    for name in _COLUMNS:
         data = getattr(buffer, name, None)
         if name == "timeouts" and not getattr(buffer, "handle_timeout_termination", True):
             continue  # they are all False then, and say nothing
@@ -115,7 +115,7 @@ def _in_order(buffer: Any) -> dict[str, Any]:
 
 def _from_rows(dataset: Mapping[str, Any], entry: str, ends: Ends | None) -> dict[str, Any]:
     """Read one dictionary of all episodes, or of a single one that has its last observation."""
-    found = {name: dataset[name] for name in _NAMES if name in dataset}
+    found = {name: dataset[name] for name in _COLUMNS if name in dataset}
     found = {name: data for name, data in found.items() if data is not None}
     if "observations" not in found:
         raise InputError("the dataset's observations are None")
@@ -129,7 +129,7 @@ def _from_rows(dataset: Mapping[str, Any], entry: str, ends: Ends | None) -> dic
     if found["observations"].ndim == 3:
         found, cut = _side_by_side(found)
     observations, onward = found["observations"], found.get("next_observations")
-    size, flags = len(observations), [name for name in _ENDS if name in found]
+    size, flags = len(observations), [name for name in _END_FLAGS if name in found]
     per_row = [name for name in ("actions", "valids", *flags) if name in found]
     for name in per_row:
         if np.ndim(found[name]) == 0:
@@ -139,7 +139,7 @@ def _from_rows(dataset: Mapping[str, Any], entry: str, ends: Ends | None) -> dic
         return _from_episodes([found], entry, ends)
     if onward is None and not flags and "valids" not in found and not cut.any():
         raise InputError(
-            f"dataset must have one of {', '.join(_ENDS)} to mark where episodes end, got none"
+            f"dataset must have one of {', '.join(_END_FLAGS)} to mark where episodes end, got none"
         )
     for name in per_row:
         if len(found[name]) != size:
@@ -225,7 +225,7 @@ def _from_episodes(episodes: Iterable[Any], entry: str, ends: Ends | None) -> di
     for number, one in enumerate(episodes):
         episode = {"observations": one} if isinstance(one, np.ndarray) else one
         if not isinstance(episode, Mapping):
-            episode = {name: getattr(episode, name, None) for name in _NAMES}
+            episode = {name: getattr(episode, name, None) for name in _COLUMNS}
         if episode.get("observations") is None:
             raise InputError(f"episode {number} has no observations")
         rows = _column(episode["observations"], "observations", entry)
@@ -239,7 +239,7 @@ def _from_episodes(episodes: Iterable[Any], entry: str, ends: Ends | None) -> di
                     f"episode {number} has {size} observations but {count} actions: is it cut off?"
                 )
         ended = timed_out = False
-        for name in _ENDS:
+        for name in _END_FLAGS:
             if episode.get(name) is not None:
                 flag = _as_flags(episode[name], count, f"episode {number}: {name}")
                 if flag[:-1].any():

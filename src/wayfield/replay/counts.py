@@ -28,7 +28,7 @@ from scipy.spatial import cKDTree
 from ..checks import KeepsReadOnly, as_real_array, as_whole, frozen, refuse
 from ..errors import InputError
 from ..typing import BoolArray, FloatArray, IntArray
-from ._dataset import Buffer, as_rows
+from .dataset import Buffer, as_rows
 from .kernels.landmarks import farthest_points, nearest_landmarks
 from .kernels.merging import Numbers, Rows, merge_near
 from .kernels.stays import mean_actions, step_lengths
@@ -37,7 +37,7 @@ POOL = 60_000
 """Landmarks are chosen among this many observations, drawn at random."""
 _NEIGHBOURS = 128
 """Neighbouring landmarks that are listed for each landmark."""
-JUMP, _USUAL = 5.0, 0.9
+JUMP, USUAL = 5.0, 0.9
 """A step is a jump if it is longer than `JUMP` times this quantile of the nonzero steps."""
 _LAG, _BRISK, _ZIGZAG = 10, 0.75, 0.5
 """Speed is the `_BRISK` quantile of the distances over `_LAG` steps (the behaviour also rests), but
@@ -124,7 +124,7 @@ class Crossings(NamedTuple):
     """Number of stays in every state."""
 
 
-class Arcs(NamedTuple):
+class CrossedArcs(NamedTuple):
     """Distinct crossings as sorted rows."""
 
     indptr: IntArray
@@ -176,12 +176,12 @@ def find_crossings(
     visits = np.bincount(here[fresh], minlength=size) + np.bincount(there[when], minlength=size)
     if jump is None:
         moved = steps[steps > 0.0]
-        usual = float(np.quantile(moved, _USUAL, method="lower")) if moved.size else np.inf
+        usual = float(np.quantile(moved, USUAL, method="lower")) if moved.size else np.inf
         jump = JUMP * usual
     return Crossings(when, here[when], there[when], dwell, steps[when] > jump, visits)
 
 
-def arcs_of(moves: Crossings) -> Arcs:
+def arcs_of(moves: Crossings) -> CrossedArcs:
     """Group the crossings by arc."""
     size = moves.visits.size
     key = moves.tail.astype(np.int64) * size + moves.head
@@ -194,7 +194,7 @@ def arcs_of(moves: Crossings) -> Arcs:
     tails, heads = np.divmod(key, size)
     indptr = np.searchsorted(tails, np.arange(size + 1))
     jump_counts = np.bincount(arc[moves.jumped], minlength=key.size)
-    return Arcs(indptr, heads.astype(np.int32), counts, median, jump_counts)
+    return CrossedArcs(indptr, heads.astype(np.int32), counts, median, jump_counts)
 
 
 def speed_of(buffer: Buffer, steps: FloatArray) -> float:

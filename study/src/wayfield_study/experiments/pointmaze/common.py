@@ -16,10 +16,10 @@ from ...engine import Records, Row
 from ...engine.statistics import wilson_interval
 from ...kernels.point_maze import RASTER
 from ...report import Chart, Look, Table, against
-from .._shared import Settings, share_of
-from . import _planners as planners
-from ._maze import Episodes, Route, Scene, draw_episodes, make_scene, places
-from ._planners import GRAPHS, Problem, make_graph
+from ..shared import Settings, share_of
+from . import planners
+from .maze import Episodes, LandmarkScene, Route, draw_episodes, make_scene, places
+from .planners import GRAPHS, PointProblem, make_graph
 
 DATASETS = ("giant-stitch", "giant-navigate", "teleport-stitch")
 SEEDS = (0, 1, 2)
@@ -41,7 +41,7 @@ class Policy(NamedTuple):
     arrival: FloatArray | None = None
     """(rows, columns) from every square of the raster."""
 
-    def predicted(self, scene: Scene, drawn: Episodes) -> FloatArray:
+    def predicted(self, scene: LandmarkScene, drawn: Episodes) -> FloatArray:
         """Return the (e,) predicted probabilities of arrival; NaN if the planner predicts none."""
         starts = drawn.ends[:, 0]
         if self.arrival is None:
@@ -50,11 +50,11 @@ class Policy(NamedTuple):
         return np.asarray(self.arrival[row, column])
 
 
-MakePolicy: TypeAlias = Callable[[Problem], Policy]
+MakePolicy: TypeAlias = Callable[[PointProblem], Policy]
 
 
-def follow_buffer(problem: Problem) -> Policy:
-    """Ask `wayfield.Planner`, made from the buffer alone, for sub-goals and their odds."""
+def follow_buffer(problem: PointProblem) -> Policy:
+    """Ask `replay.Planner`, made from the buffer alone, for sub-goals and their odds."""
     scene, shape = problem.scene, problem.scene.squares.shape
     squares = scene.squares.reshape(-1, 2)
     aims = scene.planner.subgoal(squares, problem.place).reshape(shape)
@@ -67,7 +67,7 @@ def _by_route(plan: Callable[..., Route], **settings: Any) -> MakePolicy:
 
 
 @dataclass(frozen=True)
-class Arm(Look):
+class PointArm(Look):
     """A planner, and how it is shown."""
 
     make: MakePolicy = field(kw_only=True)
@@ -80,16 +80,18 @@ _AMLE = _by_route(planners.extended, method=wf.AMLE())
 _HARMONIC = _by_route(planners.extended, method=wf.Harmonic())
 _CHANCE, _ORACLE = _by_route(planners.chance_only), _by_route(planners.oracle)
 ARMS = (
-    Arm(REFERENCE, "graph distance", "sweeps", "square", make=_SHORTEST),
-    Arm("ttgs", "TTGS weights", "line-b", "triangle", make=_by_route(planners.ttgs)),
-    Arm("cut_off", "cut-off, as in GAS", "line-c", "diamond", make=_by_route(planners.cut_off)),
-    Arm("amle", "AMLE of labels", "line-a", make=_AMLE),
-    Arm("harmonic", "harmonic of labels", "harmonic", "falling", make=_HARMONIC),
-    Arm("counts", "value iteration on counts", "nearest", "plus", make=_COUNTS),
-    Arm("counts_shrunk", "value iteration, shrunk", "nearest", "hexagon", make=_SHRUNK),
-    Arm("chance", "expected cost", "line-d", "cross", make=_CHANCE),
-    Arm(OURS, "Planner", "exit", "pentagon", make=follow_buffer),
-    Arm(ORACLE, "oracle", "oracle", "star", make=_ORACLE),
+    PointArm(REFERENCE, "graph distance", "sweeps", "square", make=_SHORTEST),
+    PointArm("ttgs", "TTGS weights", "line-b", "triangle", make=_by_route(planners.ttgs)),
+    PointArm(
+        "cut_off", "cut-off, as in GAS", "line-c", "diamond", make=_by_route(planners.cut_off)
+    ),
+    PointArm("amle", "AMLE of labels", "line-a", make=_AMLE),
+    PointArm("harmonic", "harmonic of labels", "harmonic", "falling", make=_HARMONIC),
+    PointArm("counts", "value iteration on counts", "nearest", "plus", make=_COUNTS),
+    PointArm("counts_shrunk", "value iteration, shrunk", "nearest", "hexagon", make=_SHRUNK),
+    PointArm("chance", "expected cost", "line-d", "cross", make=_CHANCE),
+    PointArm(OURS, "Planner", "exit", "pentagon", make=follow_buffer),
+    PointArm(ORACLE, "oracle", "oracle", "star", make=_ORACLE),
 )
 
 
@@ -97,7 +99,7 @@ NO_GRAPH = ("counts", "counts_shrunk", ORACLE)
 """Arms that do not look at the graph. Nor does Planner, which stands beside all others."""
 
 
-def row(scene: Scene, graph: wf.Graph, episodes: int, arm: Arm) -> Row:
+def row(scene: LandmarkScene, graph: wf.Graph, episodes: int, arm: PointArm) -> Row:
     """Walk an arm's policies, the same episodes of every task for every arm; return its row.
 
     ``pairs`` are the episodes, and ``reached`` those that arrived; ``by_task`` lists them by task.
@@ -108,7 +110,7 @@ def row(scene: Scene, graph: wf.Graph, episodes: int, arm: Arm) -> Row:
     for task in range(TASKS):
         drawn = draw_episodes(scene.maze, task, episodes // TASKS, scene.seed)
         place = places([scene.maze.tasks[task][1]])[0]
-        policy = arm.make(Problem(scene, graph, place))
+        policy = arm.make(PointProblem(scene, graph, place))
         walked = drawn.walk(scene, policy.targets)
         reached.append(int((walked > 0).sum()))
         steps += int(walked[walked > 0].sum())
@@ -153,7 +155,7 @@ class PointCell(Settings):
     landmarks: int = 1000
     episodes: int = EPISODES
 
-    def draw(self) -> Scene:
+    def draw(self) -> LandmarkScene:
         """Collect the data and choose the landmarks."""
         return make_scene(self.dataset, self.share, self.landmarks, self.seed)
 
@@ -214,7 +216,7 @@ def say_steps(rows: Records) -> str:
     return f"{rows.total('steps') / reached:.0f}" if reached else "–"
 
 
-def arms_of(rows: Records) -> list[tuple[Arm, Records]]:
+def arms_of(rows: Records) -> list[tuple[PointArm, Records]]:
     """Return the planners at hand, in the order of all, each with its rows."""
     groups = rows.by("arm")
     return [(arm, groups[arm.name]) for arm in ARMS if arm.name in groups]

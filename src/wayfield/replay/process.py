@@ -25,7 +25,7 @@ from ..mdp import Transitions
 from ..typing import FloatArray
 
 if TYPE_CHECKING:
-    from ._replay import Replay
+    from .state_graph import Replay
 
 By = Literal["arc", "action"]
 BY = ("arc", "action")
