@@ -126,6 +126,16 @@ def test_changed_settings_are_those_computed_from_scratch() -> None:
             np.testing.assert_allclose(quick.kernels[term], wanted, atol=1e-9)
 
 
+def test_tiny_networks_have_nothing_to_find() -> None:
+    path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    model = travel.fit(path, travel.Trips([0, 1, 0], [3, 3, 2], [3.1, 2.1, 1.9]))
+    assert kinds(model) == []
+    assert model.predict([0], [3])[0, 0] == pytest.approx(3.0, rel=0.1)
+    edge = travel.fit(wf.Graph.from_edges([0], [1]), travel.Trips([0, 1, 0], [1, 0, 1], [3, 2, 2]))
+    assert kinds(edge) == []
+    assert edge.next_measurements(5).shape == (2, 2)
+
+
 def test_short_edges_are_a_remark_about_the_file() -> None:
     graph = city(1, directed=True)
     lengths = graph.lengths.copy()

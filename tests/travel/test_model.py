@@ -315,6 +315,12 @@ def test_unrelated_columns_are_the_answer() -> None:
     assert [found.kind for found in model.findings] == ["unrelated"]
     assert "do not go together" in model.summary()
     assert not travel.fit(graph, trips).unrelated
+    # five trips are too few to tell, unless the times fall
+    few, _ = drive(graph, 5, 5)
+    assert not travel.fit(graph, few).unrelated
+    order = np.argsort(few.times)
+    fallen = travel.Trips(few.starts[order], few.ends[order], np.sort(few.times)[::-1])
+    assert travel.fit(graph, fallen).unrelated
 
 
 @pytest.mark.parametrize("ties", [False, True])

@@ -350,7 +350,7 @@ class _Search:
         found = [("road", self.roads[r], total, slower[r]) for r in sorted(chosen)]
         # areas, and single trips
         balls = [self._through(null.routes, np.array(ball), self.lengths) for ball in self.balls]
-        gain, score = rank(np.array(balls))
+        gain, score = rank(np.array(balls).reshape(-1, self.some.size))
         for i in np.argsort(-gain)[:6]:
             found.append(("area", self.balls[i], len(self.balls), bool(score[i] > 0.0)))
         gain, _ = rank(np.eye(self.some.size))

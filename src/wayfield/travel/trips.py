@@ -84,7 +84,8 @@ class Trips(KeepsReadOnly):
 
     def __repr__(self) -> str:
         pairs = np.unique(np.column_stack([self.starts, self.ends]), axis=0).shape[0]
-        span = f"times {self.times.min():g} to {self.times.max():g}"
+        low, high = self.times.min(), self.times.max()
+        span = f"time {low:g}" if low == high else f"times {low:g} to {high:g}"
         between = "" if pairs == len(self) else f" between {number_of(pairs, 'pairs')}"
         return f"Trips({number_of(len(self), 'trips')}{between}, {span})"
 
