@@ -14,7 +14,7 @@ from wayfield.travel.network import Network
 def test_each_rival_is_exact_where_its_rule_holds() -> None:
     graph = city(1, directed=True)
     net = Network(graph)
-    trips, ends = drive(graph, 1, 60, noise=0.0)
+    _, ends = drive(graph, 1, 60, noise=0.0)
     new = pairs(np.random.default_rng(2), graph.num_vertices, 20)
     far, wanted = times(graph, ends), times(graph, new)
     for rule, measured, answer in (

@@ -68,8 +68,8 @@ LEAST = 0.2
 """No time is expected to be below this share of the given one times f."""
 RANDOM, TELLING = 0.01, 8
 """Times and distances are unrelated if chance alone orders them as well with this probability. With
-fewer trips than the second number, chance often does: then they must not fall where the others rise.
-"""
+fewer trips than the second number it often does: then they count as related, unless one falls where
+the other rises."""
 
 Progress = Callable[[int, int], None]
 
