@@ -169,7 +169,7 @@ class System:
 
 
 @dataclass(eq=False)
-class Task:
+class Refinement:
     """The state of one problem: its field in the solver's units, and how good it is so far."""
 
     scaled: Scaled
@@ -181,7 +181,7 @@ class Task:
     solves: int = 0
 
     @classmethod
-    def of(cls, problem: Problem, system: System) -> Task:
+    def of(cls, problem: Problem, system: System) -> Refinement:
         """Start from 0 at the free vertices."""
         scaled = Scaled.centred(problem)
         rows = system.interior.row[problem.labels.vertices]
@@ -195,13 +195,13 @@ class Task:
 
 def solve_block(system: System, problems: Sequence[Problem], bracket: bool) -> list[Solution]:
     """Solve problems whose labels include every labelled vertex outside the system's interior."""
-    tasks = [Task.of(problem, system) for problem in problems]
+    tasks = [Refinement.of(problem, system) for problem in problems]
     if system.interior.size:
         refine(system, tasks)
     return [conclude(system, task, bracket) for task in tasks]
 
 
-def refine(system: System, tasks: Sequence[Task]) -> None:
+def refine(system: System, tasks: Sequence[Refinement]) -> None:
     """Solve and refine all tasks together until each has converged or stalled."""
     greens = green_columns(system, tasks)
     residuals = [system.residual(task.field, task.pinned)[0] for task in tasks]
@@ -226,7 +226,7 @@ def refine(system: System, tasks: Sequence[Task]) -> None:
         active = still
 
 
-def green_columns(system: System, tasks: Sequence[Task]) -> list[FloatArray]:
+def green_columns(system: System, tasks: Sequence[Refinement]) -> list[FloatArray]:
     """Return Green's columns L⁻¹ e at each task's pinned rows, (m, k) each."""
     counts = [task.pinned.size for task in tasks]
     units = np.zeros((system.interior.size, sum(counts)), order="F")
@@ -251,7 +251,7 @@ def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
         step[:] = np.nan
 
 
-def conclude(system: System, task: Task, wanted: bool) -> Solution:
+def conclude(system: System, task: Refinement, wanted: bool) -> Solution:
     """Round the field, prove its bracket, and return the solution."""
     scaled, problem = task.scaled, task.scaled.problem
     status, bracket, evidence = Status.CONVERGED, None, None
@@ -271,7 +271,7 @@ def conclude(system: System, task: Task, wanted: bool) -> Solution:
 
 
 def verified_bracket(
-    system: System, task: Task
+    system: System, task: Refinement
 ) -> tuple[tuple[FloatArray, FloatArray] | None, Enclosed | None]:
     """Return u ∓ τ w rounded outward, for the first τ that makes them a sub- and supersolution."""
     (high, low), scaled = task.field, task.scaled

@@ -102,7 +102,7 @@ class Kernel:
         if when == "always" or (self.is_compiled and when is None):
             return self.dispatcher(*given, **named)
         entries = _entries(given)
-        if when is None and self._pays(entries):
+        if when is None and _spent + ENTRY * entries > START and self._pays(entries):
             self.is_compiled = True
             return self.dispatcher(*given, **named)
         start = time.thread_time()
@@ -117,7 +117,7 @@ class Kernel:
     def _pays(self, entries: int) -> bool:
         """Whether the compiled kernel costs less than the next call and those before it."""
         call = entries * (self.spent / self.entries if self.entries else ENTRY)
-        if self.spent + call <= LOAD or _spent + call <= START:
+        if self.spent + call <= LOAD:
             return False
         return self.spent + call > (LOAD if self.dispatcher.is_kept else COMPILE * self.bytecode)
 

@@ -167,7 +167,8 @@ def follow(
                     for j in range(low, high):
                         if to[s, a, j] != NO_SAMPLE:
                             onto[count] = to[s, a, j]
-                            weight[count] = share[i, k] / total * late ** took[s, a, j]
+                            steps = np.float64(took[s, a, j])  # as compiled code would
+                            weight[count] = share[i, k] / total * late**steps
                             count += 1
                 break
             if high - low == samples:
@@ -424,7 +425,8 @@ def find_nearest(
                     break
                 squared = 0.0
                 for c in range(places.shape[1]):
-                    squared += (points[q, c] - places[at, c]) ** 2
+                    gap = points[q, c] - places[at, c]
+                    squared += gap * gap
                 if squared <= best[k - 1]:
                     i, slot = order[at], k
                     while slot > 0 and (

@@ -74,14 +74,12 @@ def measures(rows: Records) -> dict[str, Measure]:
             f"{place}/residual_max": Measure(float(residual.max())),
         }
         if budget in (BUDGETS[0], BUDGETS[-1]):
-            lead = mean_of(reached - start, None, 100)
-            found[f"iteration-gap/at_{budget}/value"] = lead
+            found[f"iteration-gap/at_{budget}/value"] = mean_of(reached - start, None, 100)
 
     means = [success(swept.where(sweeps=budget), "sweeps") for budget in swept.values("sweeps")]
-    rising = float(means == sorted(means))
-    widening = float(means[-1] > means[0])  # from the same harmonic start
-    found["sentences/sweeps_never_hurt/value"] = Measure(rising)
-    found["sentences/lead_widens/value"] = Measure(widening)
+    found["sentences/sweeps_never_hurt/value"] = Measure(float(means == sorted(means)))
+    # from the same harmonic start
+    found["sentences/lead_widens/value"] = Measure(float(means[-1] > means[0]))
     if BUDGETS[-1] not in swept.values("sweeps"):  # a design stops earlier
         return found
     # the median over cells of the first budget at which success is 95 % of the converged one

@@ -30,10 +30,16 @@ class EdgeList(NamedTuple):
 @njit(cache=True, nogil=True, inline="always")
 def power(base: float, exponent: float) -> float:
     """Return a power of a number ≥ 0; whole exponents by squaring, which is faster."""
-    whole = int(exponent)
-    if whole == exponent:
-        return float(base**whole)
-    return float(base**exponent)
+    left = int(exponent)
+    if left != exponent:
+        return float(base**exponent)
+    result = 1.0
+    while left > 0:
+        if left & 1:
+            result *= base
+        left >>= 1
+        base *= base
+    return result
 
 
 @njit(cache=True, nogil=True)
