@@ -225,7 +225,10 @@ def _is_number(value: Any) -> bool:
 def plain(data: Any) -> Any:
     """Return data for JSON, with Python numbers, and None for those that are not finite."""
     if isinstance(data, Mapping):
-        return {key: plain(value) for key, value in data.items()}
+        simple = (str, int, bool)
+        return {
+            key: value if type(value) in simple else plain(value) for key, value in data.items()
+        }
     if isinstance(data, list):
         return [plain(value) for value in data]
     if isinstance(data, np.generic):

@@ -9,7 +9,6 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from math import inf
 from typing import TYPE_CHECKING
 
 from ...errors import InputError
@@ -42,7 +41,6 @@ WORDS = {
 }
 """Words of a header that show what a column is, the likeliest first."""
 
-_NO_MATCH = (inf, 0)
 _MOST_NAMED = 50
 """Largest number of columns that are all named in a message."""
 
@@ -80,20 +78,24 @@ def matching_columns(role: str, header: Sequence[str] | None) -> list[int]:
 
     A heading that is the word itself comes before one that only contains it.
     """
-    ranked = [(_rank(role, heading), i) for i, heading in enumerate(header or ())]
-    return [i for rank, i in sorted(ranked) if rank != _NO_MATCH]
+    ranked = []
+    for i, heading in enumerate(header or ()):
+        rank = _rank(role, heading)
+        if rank is not None:
+            ranked.append((*rank, i))
+    return [i for _, _, i in sorted(ranked)]
 
 
 @lru_cache(maxsize=1024)
-def _rank(role: str, heading: str) -> tuple[float, int]:
-    """Return the rank of a heading for a role: its best word's, then its number of words."""
+def _rank(role: str, heading: str) -> tuple[int, int] | None:
+    """Return the rank of a heading for a role, if any: its best word's, its number of words."""
     words = tokens(heading)
     for rank, word in enumerate(WORDS[role].split()):
         for token in words:
             # the word, its plural, or its first three letters or more
             if token in (word, word + "s") or (len(token) >= 3 and word.startswith(token)):
                 return rank, len(words)
-    return _NO_MATCH
+    return None
 
 
 def named_columns(

@@ -308,8 +308,8 @@ def guess_dialect(
                 for cell, column in zip(rows[0], below, strict=False)
             )
         )
-    header = tuple(cell.strip() for cell in rows[0]) if found else None
-    body = tuple(tuple(row) for row in rows[int(found) :])
+    header = tuple(map(str.strip, rows[0])) if found else None
+    body = tuple(map(tuple, rows[int(found) :]))
     if not body:
         for _ in Rows(file, delimiter):  # a row that cannot be cut raises here, with its number
             pass
@@ -340,8 +340,10 @@ def mostly_numbers(cells: Sequence[str]) -> bool:
 
 def _guess_delimiter(lines: list[str]) -> str:
     """Choose the candidate that splits the most lines into equally many columns, then into most."""
-    best, merit = BLANKS, (0.0, 1, 0)
+    best, merit, whole = BLANKS, (0.0, 1, 0), "\n".join(lines)
     for mark in _CANDIDATES:
+        if mark not in whole:
+            continue
         rows = _split(lines, mark)
         widths = Counter(map(len, rows))
         (width, count) = max(widths.items(), key=lambda item: (item[1], item[0]))

@@ -425,8 +425,8 @@ def find_nearest(
                     break
                 squared = 0.0
                 for c in range(places.shape[1]):
-                    gap = points[q, c] - places[at, c]
-                    squared += gap * gap
+                    apart = points[q, c] - places[at, c]
+                    squared += apart * apart
                 if squared <= best[k - 1]:
                     i, slot = order[at], k
                     while slot > 0 and (
