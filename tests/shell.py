@@ -54,7 +54,7 @@ def wayfield(*words: object, pictures: bool = False) -> Answer:
         ]
         if not pictures:
             changed += [(_output, "picture", _blank), (travelling, "picture", _blank)]
-            changed += [(plots, "answer", _nothing), (travel_picture, "mended", _nothing)]
+            changed += [(plots, "answer", _nothing), (travel_picture, "draw", _nothing)]
         for owner, name, value in changed:
             stack.enter_context(patch.object(owner, name, value))
         stack.enter_context(redirect_stdout(out))

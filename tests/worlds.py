@@ -452,38 +452,3 @@ def network(graph: wf.Graph) -> nx.DiGraph:
     twin.add_nodes_from(range(graph.num_vertices))
     twin.add_weighted_edges_from((x, y, length) for (x, y), length in arcs(graph).items())
     return twin
-
-
-BLOCKS = 16
-"""Number of blocks along each side of `streets`."""
-
-
-def streets(seed: int, false: int = 0) -> tuple[wf.Graph, wf.Graph, set[tuple[int, int]]]:
-    """A city of blocks with positions, the same with false edges, and these."""
-    rng = np.random.default_rng(seed)
-    index = np.arange(BLOCKS * BLOCKS).reshape(BLOCKS, BLOCKS)
-    tails = np.concatenate([index[:, :-1].ravel(), index[:-1].ravel()])
-    heads = np.concatenate([index[:, 1:].ravel(), index[1:].ravel()])
-    places = np.column_stack(np.divmod(np.arange(BLOCKS * BLOCKS), BLOCKS)).astype(float)
-    places += rng.uniform(-0.2, 0.2, places.shape)
-    lengths = np.linalg.norm(places[tails] - places[heads], axis=1) * rng.uniform(
-        1, 1.2, tails.size
-    )
-    world = wf.Graph.from_edges(tails, heads, lengths, positions=places)
-    pairs: set[tuple[int, int]] = set()
-    while len(pairs) < false:
-        x, y = sorted(int(v) for v in rng.integers(BLOCKS * BLOCKS, size=2))
-        if np.linalg.norm(places[x] - places[y]) >= 8:
-            pairs.add((x, y))
-    ends = np.array(sorted(pairs)).reshape(-1, 2)
-    more = np.concatenate([tails, ends[:, 0]]), np.concatenate([heads, ends[:, 1]])
-    long = np.concatenate([lengths, np.ones(len(ends))])
-    return world, wf.Graph.from_edges(*more, long, positions=places), pairs
-
-
-def measured(world: wf.Graph, seed: int, count: int = 30, noise: float = 0.0) -> wf.Labels:
-    """Costs to vertex 0, with relative noise."""
-    rng = np.random.default_rng(seed)
-    vertices = rng.choice(np.arange(1, world.num_vertices), count, replace=False)
-    costs = wf.cost_to_go(world, 0)[vertices] * (1.0 + noise * rng.standard_normal(count))
-    return wf.Labels(np.append(vertices, 0), np.append(costs, 0.0))

@@ -227,7 +227,7 @@ def test_every_option_that_a_message_names_is_a_flag() -> None:
                     recommended |= set(name.value.split())
                 else:
                     named.add(flag(Option(name.value, within=within)))
-    assert {"--decimal", "--directed", "--error", "--method", "--length", "--force"} <= named
+    assert {"--decimal", "--directed", "--method", "--length", "--force"} <= named
     assert named <= known
     assert {"compare", "travel", "trips"} <= recommended <= commands_named
     columns = ("from", "to", "length", "oneway", "speed", "vertex", "value", "start", "end", "cost")

@@ -38,7 +38,6 @@ LIBRARY = {
     "replay/replay_odds": "",
 }
 STUDY = {
-    "following": "",
     "audit/half_gap": "not a_thousand or False-unit",
     "audit/ordering": "",
     "audit/mechanism": "not on_a_maze",

@@ -117,7 +117,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("data")
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/command-line.md", "docs/how-to/is-my-graph-wrong.md"]
+    "page", ["README.md", "docs/command-line.md", "docs/how-to/travel-times.md"]
 )
 def test_commands_print_what_their_page_shows(page: str) -> None:
     commands = sessions(page)

@@ -16,12 +16,3 @@ def test_rows_are_counted_from_one_piece_to_the_next(tmp_path: Path) -> None:
     file.write_text("from,to,cost\n" + "a,b,1\n" * 3000 + "a, ,1\n", encoding="utf-8")
     with pytest.raises(wf.InputError, match="row 3002, column 'to': the vertex name is missing"):
         read_trips(file, names)
-
-
-def test_costs_of_one_trip_differ_by_at_most_twice_their_error(tmp_path: Path) -> None:
-    file, names = tmp_path / "trips.csv", Names(["a", "b"])
-    file.write_text("from,to,cost\na,b,4\nb,a,9\na,b,5\n", encoding="utf-8")
-    assert read_trips(file, names, error=0.5).costs.tolist() == [4.0, 9.0, 5.0]
-    assert read_trips(file, names, upper=True).costs.tolist() == [4.0, 9.0, 5.0]
-    with pytest.raises(wf.InputError, match="costs 5 here and 4 in row 2"):
-        read_trips(file, names, error=0.25)

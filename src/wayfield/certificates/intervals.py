@@ -198,7 +198,7 @@ def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[
     if (lower > upper).any():
         raise InputError(
             f"labels contradict the graph, for example at vertex {np.argmax(lower - upper)}, "
-            "so distances bound nothing; see wayfield.contradictions and wayfield.mend"
+            "so distances bound nothing; see wayfield.contradictions and wayfield.travel"
         )
     below, away = -lower, None
     if graph.directed:

@@ -1,7 +1,7 @@
-"""Tools for a graph that may be wrong: contradictions, costs fitted to data, and driving.
+"""Travel times on a road network, from few measured trips: estimates, with their uncertainty.
 
-Each mend method has its own module. `selection` lists them and chooses among them;
-`wayfield` exports them by name, such as ``travel.Smooth``.
+`fit` makes a `Model` of `Trips`: it predicts quantiles of the next measurement, says what is wrong
+with the network, and where to measure next.
 """
 
 from typing import TYPE_CHECKING
@@ -9,25 +9,15 @@ from typing import TYPE_CHECKING
 from .. import load_on_use
 
 if TYPE_CHECKING:
-    from ..certificates.contradiction import Contradictions as Contradictions
-    from ..certificates.contradiction import contradictions as contradictions
-    from .base import CandidateScore as CandidateScore
-    from .base import Fit as Fit
-    from .base import MendMethod as MendMethod
-    from .base import MendProblem as MendProblem
     from .cost_bounds import CostBound as CostBound
     from .cost_bounds import cost_bound as cost_bound
-    from .factor import Factor as Factor
     from .findings import Finding as Finding
-    from .findings import Named as Named
-    from .fitting import Mended as Mended
-    from .fitting import mend as mend
-    from .least_change import Change as Change
-    from .least_change import LeastChange as LeastChange
-    from .selection import Best as Best
-    from .selection import Both as Both
-    from .shortcuts import NoShortcuts as NoShortcuts
-    from .smooth import Smooth as Smooth
+    from .model import Model as Model
+    from .model import fit as fit
+    from .rivals import HeldOut as HeldOut
+    from .rivals import leave_out as leave_out
+    from .tntp import Tntp as Tntp
+    from .tntp import read_tntp as read_tntp
     from .trips import Trips as Trips
 
 __getattr__, __dir__, __all__ = load_on_use(__name__)

@@ -1,17 +1,16 @@
-"""``wayfield travel trips``: find and mend errors of a graph, by a few labels or trips."""
+"""``wayfield travel trips``: travel times of a network from measured trips."""
 
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from .. import __version__
-from ..cli.common import Stages, in_flags
+from ..cli.common import Stages
 from ..cli.inputs import Source, Table
 from ..cli.options import (
     OWN_DATA,
@@ -44,10 +43,13 @@ from ..words import quoted
 
 if TYPE_CHECKING:
     from ..graphs.tables import EdgeTable, Outbox
-    from . import Mended
+    from . import Model
+    from .tables import TripTable
 
 HELP = "Travel times from few measurements: estimates, not proofs."
-_FILES = ("mended.csv", "suspects.csv", "summary.json", "mended.png")
+UNRELATED = 3
+"""Exit code if times and distances do not go together."""
+_FILES = ("predicted.csv", "times.csv", "summary.json", "times.png")
 
 
 @with_options
@@ -56,35 +58,19 @@ def trips(
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="LABELS|TRIPS",
-            help="Labels, costs to the goal: vertex, value. Or trips: start, end, cost.",
+            metavar="TRIPS|LABELS",
+            help="Trips: start, end, time. Or labels, times to the goal: vertex, value.",
             show_default=False,
         ),
     ],
     goal: Goal = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            "-m",
-            metavar="METHOD",
-            help="named: what the costs bear out; best: what predicts them best; or factor, "
-            "no-shortcuts, smooth, least-change.",
-        ),
-    ] = "named",
-    error: Annotated[
-        float,
-        typer.Option(
-            metavar="E", min=0.0, help="Error of the costs: half the last digit if rounded."
-        ),
-    ] = 0.0,
-    bound: Annotated[
-        Literal["upper"] | None,
-        typer.Option(metavar="upper", help="Costs were paid on routes that may not be cheapest."),
+    predict: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Pairs to predict: start, end. Default: the trips."),
     ] = None,
     following: Annotated[
         int,
-        typer.Option("--next", metavar="K", min=0, help="Name K places to measure next."),
+        typer.Option("--next", metavar="K", min=0, help="Name K pairs to measure next."),
     ] = 0,
     out: Out = Path("wayfield-travel"),
     files: Files = True,
@@ -93,22 +79,25 @@ def trips(
     positions: Places = None,
     trip_start: Annotated[str | None, column_option("--trip-start", "TRIPS: start.")] = None,
     trip_end: Annotated[str | None, column_option("--trip-end", "TRIPS: end.")] = None,
-    trip_cost: Annotated[str | None, column_option("--trip-cost", "TRIPS: cost.")] = None,
+    trip_cost: Annotated[str | None, column_option("--trip-cost", "TRIPS: time.")] = None,
+    group: Annotated[str | None, column_option("--group", "TRIPS: day or driver.")] = None,
+    road_class: Annotated[str | None, column_option("--class", "EDGES: class of a road.")] = None,
     *,
     reading: Reading,
 ) -> None:
-    """Find where a graph is wrong, from a few measured costs, and mend its edges.
+    """Predict travel times from a few measured trips, and find what is wrong with the network.
 
-    EDGES is a graph as for plan that may be wrong: slower in places than it says, or with edges
-    that do not exist. LABELS are costs to the goal from a few vertices, TRIPS costs between pairs.
-    What they bear out is named and mended, what is only suspected is shown with its probability.
-    With --positions, it distinguishes false edges from slow streets.
+    EDGES is a graph as for plan; its lengths are times or distances. TRIPS are measured times
+    between pairs, as often as you like; LABELS are times to one goal.
 
-    Writes mended.csv (the rows of EDGES with believed, added, length; a graph that plan reads),
-    suspects.csv (the edges that are named or suspected, and how sure that is), summary.json, and
-    mended.png if positions are given or the graph has up to 5,000 vertices.
+    Writes predicted.csv (for each pair the median, p50, and p90 of the next measurement, and the
+    time of the graph as given), times.csv (for each row of EDGES given, expected, and a 90 %
+    interval), summary.json, and times.png if positions are given or the graph has up to 5,000
+    vertices. Trips are left out in turn and predicted, beside one factor and a line.
 
-    Example: wayfield travel trips network.csv trips.csv --positions places.csv
+    Exit code 3: times and distances on the graph do not go together.
+
+    Example: wayfield travel trips network.csv trips.csv --predict pairs.csv --positions places.csv
 
     Example: wayfield travel trips roads.csv known.csv --goal Bern
     """
@@ -116,129 +105,125 @@ def trips(
 
     from ..graphs.labels import Labels
     from ..graphs.tables import Outbox, are_pairs, read_labels, write_table
-    from . import mend as fit
-    from .facts import suspect_columns
-    from .fitting import make_problem
-    from .picture import mended
-    from .selection import parse_mend
-    from .tables import read_trips
-    from .text import lines, suspected
-    from .trips import Trips
+    from . import Trips, fit, leave_out
+    from .picture import draw
+    from .tables import read_trips, read_words
+    from .text import lines
+    from .trips import as_trips
 
-    # 1. options, and files that must stay
-    chosen = parse_mend(method)
     if files:
-        check_results(out, _FILES, (edges, data, positions), force)
+        check_results(out, _FILES, (edges, data, positions, predict), force)
 
     with Stages() as stages:
-        # 2. read
+        # 1. read the network, the trips or labels, and the pairs
         columns = named({"start": trip_start, "end": trip_end, "cost": trip_cost})
         source = Source(edges, data, goal, positions, reading)
         table = source.read_edges(stages)
         names, style, progress = table.names, reading.style, stages.begin(f"reading {data.name}")
         target = None if goal is None else names.index(goal, "--goal ")
         columns |= reading.label_columns
-        measured: Labels | Trips
-        places = None
+        places, unit, measured = None, "", None
+        read: list[tuple[str, Path, Table]] = []
         if are_pairs(data, names, columns, style):
-            word, other, option = "trips", "labels", "--vertex"
-            rows = read_trips(data, names, columns, style, error, bound == "upper", progress)
-            measured = Trips(rows.starts, rows.ends, rows.costs, error, bound)
-            read: Table = rows
+            rows = read_trips(data, names, columns, style, progress)
+            days = None if group is None else read_words(data, group, style)
+            measured, unit = Trips(rows.starts, rows.ends, rows.times, days), rows.unit
+            read.append(("trips", data, rows))
+            note = (
+                f"{data.name} is read as trips; if it has labels, name their columns (--vertex …)"
+            )
         else:
-            word, other, option = "labels", "trips", "--trip-start"
-            listed = read_labels(data, names, columns, style, error, progress)
+            listed = read_labels(data, names, columns, style, 0.0, progress)
             assert listed.labels is not None
-            measured, read, places = listed.labels, listed, listed.positions
             if target is None:
                 raise InputError("no goal given: pass --goal NAME")
-        if places is not None and np.isnan(places).any():
-            places = None
-        graph, said, facts = source.build(stages, table, [(word, data, read)], places)
-        note = f"{data.name} is read as {word}; if it has {other}, name their columns ({option} …)"
+            read.append(("labels", data, listed))
+            if listed.positions is not None and not np.isnan(listed.positions).any():
+                places = listed.positions
+            note = f"{data.name} is read as labels; if it has trips, name their columns "
+            note += "(--trip-start …)"
+        pairs: TripTable | None = None
+        if predict is not None:
+            pairs = read_trips(predict, names, columns, style, None, timed=False)
+            read.append(("pairs", predict, pairs))
+        graph, said, facts = source.build(stages, table, read, places)
+        if measured is None:
+            assert listed.labels is not None
+            assert target is not None
+            known = listed.labels.with_goal(target)
+            measured = as_trips(Labels(known.vertices, known.values), graph)
+        kinds = None
+        if road_class is not None:
+            kinds = _arc_rows(table, read_words(edges, road_class, style))
         said.append(("note", note))
-        settings: Any = {"goal": target, "bound": bound} if word == "labels" else {}
-        try:
-            make_problem(graph, measured, names=names, **settings)
-        except InputError as wrong:
-            raise InputError(f"{data}: ", wrong.message) from wrong
         if not json_wanted:
             with stages.aside():
                 show(said, Console())
 
-        # 3. mend
-        stages.begin(f"mending ({method})")
-        found = fit(graph, measured, method=chosen, **settings)
+        # 2. fit, search, and leave trips out
+        try:
+            model = fit(graph, measured, kinds, progress=stages.begin("fitting"))
+        except InputError as wrong:
+            raise InputError(f"{data}: ", wrong.message) from wrong
+        summary = lines(model, names, unit)
         result: dict[str, Any] = {
             "wayfield": __version__,
             "input": facts | {"notes": [*facts["notes"], note]},
-        }
-        result |= found.facts(names)
-        result["goal"] = None if target is None else str(names[target])
+            "unrelated": model.unrelated,
+            "factor": model.factor,
+            "sigma": model.sigma,
+            "start_up": model.start_up,
+            "held_out": None,
+            "next": None,
+        } | NOTHING_WRITTEN
+        if not model.unrelated:
+            stages.begin("searching for what is wrong")
+            result["findings"] = [_facts(model, i, names, unit) for i in range(len(model.findings))]
+            held_out = leave_out(model, stages.begin("leaving trips out"))
+            if held_out is not None:
+                result["held_out"] = held_out.errors | {"count": held_out.count}
+                summary.append(("check", held_out.sentence()))
+            if following:
+                stages.begin("choosing what to measure next")
+                best = model.next_measurements(following)
+                result["next"] = [[str(names[x]) for x in np.atleast_1d(row)] for row in best]
+                ways = [" → ".join(map(quoted, row)) for row in result["next"]]
+                summary.append(("next", f"measure {', '.join(ways)}"))
 
-        def in_own_flags(text: str) -> str:
-            return in_flags(text, reading.length_unit)
-
-        result["units"] = in_own_flags(result["units"]) if result["units"] else None
-        asked = result["units"] is not None and result["findings"] is not None
-        result["suspected"] = [in_own_flags(text) for text in suspected(result)]
-        result["next"] = None
-        if following and result["units"] is None:
-            stages.begin("choosing what to measure next")
-            best = found.next_measurements(following, target)
-            result["next"] = [str(names[x]) for x in best.tolist()]
-
-        # 4. advise, as a command that can be run
-        proofs = result["against"]["too_optimistic"] + result["against"]["too_pessimistic"]
-        if asked:
-            advice = "answer the question about units first; nothing is named or written before"
-        elif found.unchanged and proofs:
-            advice = f"more {word} would show where the graph is wrong"
-            advice += " (--next 5 names places to measure)"
-            if word == "labels":
-                words = ["wayfield", "compare", str(edges), str(data), "--goal", str(goal)]
-                advice = f"`{shlex.join(words)}` says what to plan on; {advice}"
-        elif found.unchanged:
-            advice = f"plan on the graph as it is; more {word} might show a fault"
-        elif not files:
-            advice = "leave out --no-files to write the mended graph, which `wayfield plan` reads"
-        else:
-            if target is None:  # the end of most trips
-                ends, counts = np.unique(found.problem.ends, return_counts=True)
-                target = int(ends[np.argmax(counts)])
-            words = ["wayfield", "plan", str(out / "mended.csv"), "--goal", str(names[target])]
-            words += [] if positions is None else ["--positions", str(positions)]
-            look = f"check the edges in {out / 'suspects.csv'}, starting at the top; "
-            look = look if found.suspects.size else ""
-            advice = f"{look}`{shlex.join(words)}` plans on the mended graph"
-        result["advice"] = advice
-
-        # 5. write
+        # 3. write
         def write(box: Outbox) -> dict[str, Any]:
-            write_table(_edge_columns(found, table), box.path("mended.csv"))
-            write_table(suspect_columns(found, names), box.path("suspects.csv"))
-            summary = json.dumps(result, ensure_ascii=False, indent=1, allow_nan=False)
-            box.path("summary.json").write_text(summary + "\n", encoding="utf-8")
+            at = (measured.starts, measured.ends) if pairs is None else (pairs.starts, pairs.ends)
+            stages.begin("predicting")
+            p50, p90 = model.predict(*at).T
+            _, given = model.network.routes(model.network.given, *at)
+            predicted: dict[str, Any] = {
+                "start": names.column(at[0]), "end": names.column(at[1]),
+                "p50": np.ma.masked_invalid(p50), "p90": np.ma.masked_invalid(p90),
+                "given": np.ma.masked_invalid(given),
+            }  # fmt: skip
+            if pairs is None:
+                predicted["measured"] = measured.times
+            write_table(predicted, box.path("predicted.csv"))
+            write_table(_edge_columns(model, table), box.path("times.csv"))
+            text = json.dumps(result, ensure_ascii=False, indent=1, allow_nan=False)
+            box.path("summary.json").write_text(text + "\n", encoding="utf-8")
             no_picture = why_not_drawn(graph)
             if no_picture is None:
-                with picture(box.path("mended.png")) as axes:
-                    mended(found, names, measured, target, axes)
+                with picture(box.path("times.png")) as axes:
+                    draw(model, names, axes)
             for name in _FILES:
                 box.discard(name)
             return {"no_picture": no_picture}
 
         stages.begin("writing")
-        files = files and not asked
-        result |= NOTHING_WRITTEN | (write_results(Outbox(out, force), write) if files else {})
+        if files and not model.unrelated:
+            result |= write_results(Outbox(out, force), write)
     if json_wanted:
         print_json(result)
     else:
-        summary = [(margin, in_own_flags(text)) for margin, text in lines(result)]
-        if result["next"]:
-            summary.append(("next", f"measure {', '.join(map(quoted, result['next']))}"))
-        show([*summary, *about_files(result), ("advice", advice)], Console())
-    if not found.status.good or result["not_written"]:
-        raise typer.Exit(1)
+        show([*summary, *about_files(result)], Console())
+    if model.unrelated or result["not_written"]:
+        raise typer.Exit(UNRELATED if model.unrelated else 1)
 
 
 def register(app: typer.Typer) -> None:
@@ -248,37 +233,79 @@ def register(app: typer.Typer) -> None:
     app.add_typer(travel, name="travel", rich_help_panel=OWN_DATA)
 
 
-def _edge_columns(found: Mended, table: EdgeTable) -> dict[str, Any]:
-    """Return the rows of the edge list with their mended lengths, in a form that plan reads.
+def _facts(model: Model, i: int, names: Any, unit: str) -> dict[str, Any]:
+    """Return a finding as data."""
+    import numpy as np
 
-    A row that leads both ways appears twice if its two directions now differ. Of parallel rows,
-    the graph holds the least; the others change by the same factor.
-    """
+    from ..checks import plain
+    from .text import sentence
+
+    found, graph = model.findings[i], model.given
+    places = [
+        [[str(names[graph.tails[a]]), str(names[graph.indices[a]])] for a in arcs.tolist()]
+        for arcs in found.where
+        if found.kind != "trip"
+    ]
+    return plain(  # type: ignore[no-any-return]
+        {
+            "kind": found.kind,
+            "text": sentence(model, found, names, unit),
+            "probability": found.probability,
+            "amount": found.amount,
+            "low": found.low,
+            "high": found.high,
+            "where": places,
+            "trips": (np.asarray(found.trips) + 1).tolist(),
+        }
+    )
+
+
+def _arc_rows(table: EdgeTable, words: Any) -> Any:
+    """Return a column of the edge list for each arc of its graph; of parallel rows the shortest."""
     import numpy as np
 
     from ..graphs.graph import arc_slots
 
-    graph = found.believed
+    graph, _ = table.to_graph()
     tails, heads, rows = table.arcs()
+    if not graph.directed:  # each row is open both ways
+        tails, heads, rows = np.r_[tails, heads], np.r_[heads, tails], np.r_[rows, rows]
+    slot = arc_slots(graph, tails, heads)
+    lengths = np.ones(rows.size) if table.lengths is None else table.lengths[rows]
+    order = np.argsort(-lengths, kind="stable")
+    order = order[slot[order] >= 0]  # a loop is in no graph
+    found = np.empty(graph.num_arcs, words.dtype)
+    found[slot[order]] = words[rows[order]]
+    return found
+
+
+def _edge_columns(model: Model, table: EdgeTable) -> dict[str, Any]:
+    """Return the rows of the edge list with given and expected times, in a form that plan reads.
+
+    A row that leads both ways appears twice if the graph is directed.
+    """
+    import numpy as np
+    from scipy.special import ndtri
+
+    from ..graphs.graph import arc_slots
+
+    graph, half = model.given, float(ndtri(0.95))
+    tails, heads, rows = table.arcs()
+    order = np.argsort(rows, kind="stable")
+    tails, heads, rows = tails[order], heads[order], rows[order]
     slot = arc_slots(graph, tails, heads)
     there = slot >= 0  # a loop is in no graph
-    times = np.where(there, found.graph.lengths[slot] / graph.lengths[slot], 1.0)
-    own = np.ones(table.tails.size) if table.lengths is None else table.lengths
-    scale = float(np.median(graph.lengths[slot][there] / own[rows][there])) if there.any() else 1.0
-    believed = scale * own[rows]
-    # in the order of the file; of a row with two equal ways, the first
-    order = np.argsort(rows, kind="stable")
-    again = np.append(False, (np.diff(rows[order]) == 0) & (np.diff(times[order]) == 0.0))
-    both = np.isin(rows, rows[order][again])
-    keep = order[~again]
+    tails, heads, rows, slot = tails[there], heads[there], rows[there], slot[there]
+    mean, sd = model.edge_times()
     columns = {
-        "row": rows[keep] + 1,
-        "from": table.names.column(tails[keep]),
-        "to": table.names.column(heads[keep]),
-        "believed": believed[keep],
-        "added": (believed * (times - 1.0))[keep],
-        "length": (believed * times)[keep],
+        "row": rows + 1,
+        "from": table.names.column(tails),
+        "to": table.names.column(heads),
+        "given": graph.lengths[slot],
+        "length": mean[slot],
+        "low": np.maximum(mean - half * sd, 0.0)[slot],
+        "high": (mean + half * sd)[slot],
     }
     if graph.directed:
-        columns["oneway"] = ["no" if two else "yes" for two in both[keep].tolist()]
+        columns["oneway"] = ["yes"] * rows.size
     return columns

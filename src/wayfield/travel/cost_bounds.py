@@ -20,6 +20,10 @@ least number with
     P(Hyp(N, D, m) ≤ m − k) ≤ δ,  D = ⌊(1 − level) N⌋ + 1
                                               for m of N walks, drawn without replacement.
 
+**Rounding.** The quotient s_(k) is rounded up: `factor` is a double that is at least s_(k). Then
+factor · p ≥ c in exact numbers wherever c / p ≤ s_(k). Rounding the product to the nearest double
+keeps it so, since c is a double. No claim above is lost to rounding.
+
 *Proof.* Let q be the least number that at least the share `level` of scores do not exceed. If s_(k)
 covers less than that share, s_(k) < q, so k of the m scores are below q; each is with probability
 at most `level`. Of N walks, let A be those with the D largest scores. If more than N − level · N
@@ -38,6 +42,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil
 
 import numpy as np
@@ -125,7 +130,8 @@ def cost_bound(
     >>> starts = np.random.default_rng(0).choice(maze.num_vertices, 30, replace=False)
     >>> starts = starts[starts != 40]
     >>> least = wf.cost_to_go(maze, 40)[starts]  # in place of audits
-    >>> travel.cost_bound(least, plan.cost[starts], confidence=0.9, population=maze.num_vertices - 1)
+    >>> cost, population = plan.cost[starts], maze.num_vertices - 1
+    >>> travel.cost_bound(least, cost, confidence=0.9, population=population)
     CostBound(factor=1..., level=0.9, count=30, confidence=0.9)
     """
     level = as_share(level, "level")
@@ -156,11 +162,17 @@ def cost_bound(
         needs = f"more walks for confidence {confidence:g}"
     if place > count:
         raise InputError(f"a cost bound at level {level:g} needs {needs}, got {count:,}")
-    factor = float(np.sort(cost / expected)[place - 1])
+    with np.errstate(over="ignore"):
+        scores = cost / expected
+    factor = float(np.sort(scores)[place - 1])
     if factor == np.inf:
         lost = int(np.isinf(cost).sum())
         raise InputError(
             f"{lost:,} of {count:,} walks did not arrive: there is no finite cost bound at level "
             f"{level:g}"
         )
+    # rounding keeps the order, so s_(k) is one of the quotients that are rounded to this factor
+    exact, ties = Fraction(factor), np.flatnonzero(scores == factor)
+    if any(exact * Fraction(expected[i]) < Fraction(cost[i]) for i in ties):
+        factor = float(np.nextafter(factor, np.inf))
     return CostBound(factor, level, count, confidence)

@@ -1,8 +1,7 @@
-"""Tables of trips: measured costs from one vertex to another, by the names of an edge list.
+"""Tables of trips: measured times from one vertex to another, by the names of an edge list.
 
 Columns are named by the user, or found by their headings (start, end, cost; from, to, time …), or
-by their order. The same trip may occur several times. Its costs must not differ by more than twice
-their error, unless they are upper bounds.
+by their order. The same trip may occur several times, with other times: these are samples.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import frozen
-from ..errors import InputError, Option
 from ..graphs.names import Names
 from ..graphs.tables.cells import checked_costs, refuse_cells, refuse_strangers
 from ..graphs.tables.columns import (
@@ -34,14 +32,16 @@ from ..typing import FloatArray
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TripTable:
-    """Trips as read from a file.
+    """Trips, or pairs, as read from a file.
 
     Attributes
     ----------
     starts, ends : (k,) int64 arrays
-        Starts and ends of the trips, as indices of names.
-    costs : (k,) float array
-        Their costs.
+        Starts and ends, as indices of names.
+    times : (k,) float array
+        Their times; empty if the file has pairs only.
+    unit : str
+        Heading of the times, such as "minutes"; empty without a header.
     said : str
         How the file was understood, as text.
     notes : tuple of str
@@ -50,7 +50,8 @@ class TripTable:
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
-    costs: FloatArray
+    times: FloatArray
+    unit: str
     said: str
     notes: tuple[str, ...] = ()
 
@@ -63,11 +64,10 @@ def read_trips(
     names: Names,
     columns: Mapping[str, str] | None = None,
     style: Style | None = None,
-    error: float = 0.0,
-    upper: bool = False,
     progress: Progress | None = None,
+    timed: bool = True,
 ) -> TripTable:
-    r"""Read trips: a row has a start, an end and a cost.
+    r"""Read trips: a row has a start, an end and a time. Without `timed`, only pairs are read.
 
     Parameters
     ----------
@@ -79,12 +79,10 @@ def read_trips(
         Which column is ``"start"``, ``"end"``, ``"cost"``.
     style : Style, optional
         Format of a text file; what is not given is guessed.
-    error : float
-        Bound on the error of the costs. Costs of the same trip may differ by twice this much.
-    upper : bool
-        Whether the costs are upper bounds. Costs of the same trip may then differ.
     progress : callable, optional
         Called with the number of bytes read so far, and the total.
+    timed : bool
+        Whether a column of times is read.
 
     Examples
     --------
@@ -93,49 +91,37 @@ def read_trips(
     ...     file = Path(folder, "trips.csv")
     ...     _ = file.write_text("origin,destination,minutes\nBern,Genève,105\nGenève,Bern,110.5\n")
     ...     found = read_trips(file, Names(["Genève", "Bern"]))
-    >>> found.starts, found.ends, found.costs
-    (array([1, 0]), array([0, 1]), array([105. , 110.5]))
+    >>> found.starts, found.ends, found.times, found.unit
+    (array([1, 0]), array([0, 1]), array([105. , 110.5]), 'minutes')
     """
     style = style or Style()
-    sheet = open_sheet(path, style, PAIR_ROLES)
+    roles = PAIR_ROLES if timed else PAIR_ROLES[:2]
+    sheet = open_sheet(path, style, roles)
     width, header = sheet.width, sheet.header
-    named = named_columns(columns or {}, header, width, sheet.path)
+    given = {role: name for role, name in (columns or {}).items() if role in roles}
+    named = named_columns(given, header, width, sheet.path)
     others = unnamed_last(range(width), header)
-    for role in PAIR_ROLES:
+    for role in roles:
         numeric = filter(sheet.numeric, others) if role == "cost" else ()
         take(named, role, [*matching_columns(role, header), *numeric, *others])
         if role not in named:
             raise sheet.lacks(f"{role} of a trip")
-    at = {role: named[role] for role in PAIR_ROLES}
+    at = {role: named[role] for role in roles}
     found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
     start, end = found.values()
     for role, vertices in found.items():
         refuse_strangers(vertices < 0, sheet, at[role], names)
-    values = checked_costs(sheet, at["cost"], numbers["cost"].values, "cost")
+    times, unit = np.empty(0), ""
+    if timed:
+        times = checked_costs(sheet, at["cost"], numbers["cost"].values, "cost")
+        unit = "" if header is None else header[at["cost"]].strip()
     refuse_cells(start == end, sheet, at["end"], "is the start of this trip as well")
-    if not upper:
-        # costs of the same trip, by rows: the least and the largest may differ by twice the error
-        order = np.lexsort((values, end, start))
-        new = np.ones(order.size, dtype=bool)
-        new[1:] = (np.diff(start[order]) != 0) | (np.diff(end[order]) != 0)
-        first = np.flatnonzero(new)
-        least, largest = order[first], order[np.append(first[1:], order.size) - 1]
-        clash = values[largest] - values[least] > 2.0 * error
-        if clash.any():
-            one, two = sorted((int(least[np.argmax(clash)]), int(largest[np.argmax(clash)])))
-            raise InputError(
-                f"{sheet.place(two, at['cost'])}: the trip from {names[start[one]]!r} to "
-                f"{names[end[one]]!r} costs {values[two]:g} here and {values[one]:g} in row "
-                f"{sheet.row_number(one)}: pass ",
-                Option("error", float(abs(values[two] - values[one]) / 2)),
-                " if costs are as uncertain as that, or ",
-                Option("bound", "upper"),
-                " if they are what was paid",
-            )
-    return TripTable(
-        frozen(start),
-        frozen(end),
-        values,
-        sheet.understood(at),
-        (*notes, *unused_note(sheet, at)),
-    )
+    said, rest = sheet.understood(at), unused_note(sheet, at)
+    return TripTable(frozen(start), frozen(end), times, unit, said, (*notes, *rest))
+
+
+def read_words(path: str | Path, column: str, style: Style | None = None) -> NDArray[np.str_]:
+    """Return a column of a table as text, such as classes of roads or days of trips."""
+    sheet = open_sheet(path, style or Style(), (*PAIR_ROLES, "from", "to", "length"))
+    at = named_columns({"column": column}, sheet.header, sheet.width, sheet.path)["column"]
+    return np.array([str(cell).strip() for (piece,) in sheet.pieces([at]) for cell in piece])

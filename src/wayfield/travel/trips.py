@@ -1,110 +1,79 @@
-"""Trips: measured costs of going from one vertex to another in the world."""
+"""Trips: measured times of going from one vertex to another."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..checks import as_choice, as_lengths, as_real, as_vertices, frozen, refuse
-from ..errors import InputError, Option
+from ..checks import KeepsReadOnly, as_array, as_lengths, as_vertices, frozen, refuse
+from ..errors import InputError
 from ..graphs.graph import Graph, check_graph
-from ..typing import FloatArray
+from ..graphs.labels import Labels
+from ..typing import BoolArray, FloatArray, IntArray
 from ..words import number_of
-
-Bound = Literal["upper"] | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trips:
-    """Costs of going from starts to ends, sorted by end and start.
+class Trips(KeepsReadOnly):
+    """Measured times from starts to ends, in the order given.
+
+    The same pair may occur several times. Such trips are samples of one time, each with its noise.
 
     Parameters
     ----------
     starts, ends : (k,) integer arrays
-        Start and end vertices of the trips.
-    costs : (k,) array
-        Cost of each trip, positive.
-    error : float
-        Bound on ``|cost - least cost in the world|``; 0 if the costs are exact.
-    bound : {"upper"} or None
-        "upper" if the trips may not have taken the shortest path: their costs bound the least cost
-        from above, and imply no lower bound.
-
-    Attributes
-    ----------
-    merged : int
-        Number of trips that repeated another. Of upper bounds the least is kept. Other costs of the
-        same trip may differ by twice `error`, and their midrange is kept. Larger differences raise
-        `InputError`.
+        Start and end vertex of each trip.
+    times : (k,) array
+        Measured times, positive.
+    group : (k,) array, optional
+        Day or driver of each trip. Trips of one group may share a deviation.
 
     Examples
     --------
-    >>> Trips([3, 5], [0, 0], [12.5, 7.0], error=0.5)
-    Trips(2 trips to 1 end, costs 7 to 12.5, error 0.5)
+    >>> Trips([3, 5, 5], [0, 0, 0], [12.5, 7.0, 7.4])
+    Trips(3 trips between 2 pairs, times 7 to 12.5)
     """
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
-    costs: FloatArray
-    error: float = 0.0
-    bound: Bound = None
-    merged: int = field(default=0)
+    times: FloatArray
+    group: NDArray[np.int64] | None = None
 
     def __init__(
         self,
         starts: ArrayLike,
         ends: ArrayLike,
-        costs: ArrayLike,
-        error: float = 0.0,
-        bound: Bound = None,
+        times: ArrayLike,
+        group: ArrayLike | None = None,
     ) -> None:
-        start = as_vertices(starts, "trip starts")
-        end = as_vertices(ends, "trip ends")
+        start, end = as_vertices(starts, "trip starts"), as_vertices(ends, "trip ends")
         if start.size != end.size:
             raise InputError(f"trips need as many ends as starts, got {start.size} and {end.size}")
-        cost = as_lengths(costs, "trip costs", start.size)
+        time = as_lengths(times, "trip times", start.size)
         if start.size == 0:
             raise InputError("trips must hold at least one trip, got none")
         refuse(start == end, start, "trip starts", "is the end of its trip as well")
-        error = as_real(error, "trip error", least=0.0)
-        upper = check_bound(bound)
-        # sort by end and start, and keep one of each repeated trip
-        order = np.lexsort((cost, start, end))
-        start, end, cost = start[order], end[order], cost[order]
-        new = np.concatenate([[True], (start[1:] != start[:-1]) | (end[1:] != end[:-1])])
-        first = np.flatnonzero(new)
-        last = np.append(first[1:], start.size) - 1
-        least, largest = cost[first], cost[last]
-        clash = (largest - least > 2.0 * error) & (not upper)
-        if clash.any():
-            i = int(np.argmax(clash))
-            raise InputError(
-                f"the trip from {start[first[i]]} to {end[first[i]]} costs {least[i]} at position "
-                f"{order[first[i]]} and {largest[i]} at position {order[last[i]]}: pass an error "
-                "of at least half the difference, or ",
-                Option("bound", "upper"),
-            )
-        values = {
-            "starts": frozen(start[first]),
-            "ends": frozen(end[first]),
-            "costs": frozen(least if upper else least + (largest - least) / 2),
-            "error": error,
-            "bound": bound,
-            "merged": np.size(starts) - first.size,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    def __reduce__(self) -> tuple[type[Trips], tuple[object, ...], dict[str, int]]:
-        # a pickle does not keep arrays read-only
-        given = self.starts, self.ends, self.costs, self.error, self.bound
-        return type(self), given, {"merged": self.merged}
+        number: Any = None
+        if group is not None:
+            of = as_array(group, "trip group")
+            if of.shape != start.shape:
+                raise InputError(f"trip group has shape {of.shape}, expected ({start.size},)")
+            number = frozen(np.unique(of, return_inverse=True)[1].astype(np.int64))
+        given = {"starts": start, "ends": end, "times": time.copy()}
+        for name, value in given.items():
+            object.__setattr__(self, name, frozen(value))
+        object.__setattr__(self, "group", number)
 
     def __len__(self) -> int:
         return self.starts.size
+
+    def take(self, which: IntArray | BoolArray) -> Trips:
+        """Return some of the trips, by position or mask."""
+        group = None if self.group is None else self.group[which]
+        return Trips(self.starts[which], self.ends[which], self.times[which], group)
 
     def check(self, graph: Graph) -> Self:
         """Return these trips if all their vertices are in `graph`, else raise `InputError`."""
@@ -114,14 +83,24 @@ class Trips:
         return self
 
     def __repr__(self) -> str:
-        trips = number_of(len(self), "trips")
-        ends = number_of(np.unique(self.ends).size, "ends")
-        error = f", error {self.error:g}" if self.error else ""
-        bound = ", upper bounds" if self.bound else ""
-        costs = f"costs {self.costs.min():g} to {self.costs.max():g}"
-        return f"Trips({trips} to {ends}, {costs}{error}{bound})"
+        pairs = np.unique(np.column_stack([self.starts, self.ends]), axis=0).shape[0]
+        low, high = self.times.min(), self.times.max()
+        span = f"time {low:g}" if low == high else f"times {low:g} to {high:g}"
+        between = "" if pairs == len(self) else f" between {number_of(pairs, 'pairs')}"
+        return f"Trips({number_of(len(self), 'trips')}{between}, {span})"
 
 
-def check_bound(bound: Bound) -> bool:
-    """Whether costs are upper bounds only."""
-    return bound is not None and as_choice(bound, "bound", ("upper",)) == "upper"
+def as_trips(data: object, graph: Graph) -> Trips:
+    """Return trips on a graph; labels are trips to the vertex with the value 0."""
+    if isinstance(data, Trips):
+        return data.check(graph)
+    if not isinstance(data, Labels):
+        raise InputError(f"trips must be Trips or wayfield.Labels, got {type(data).__name__}")
+    goals = data.check(graph).vertices[data.values == 0.0]
+    if goals.size != 1:
+        raise InputError(
+            f"labels need the value 0 at one vertex, the goal: got {number_of(goals.size, 'zeros')}"
+        )
+    away = data.values != 0.0
+    vertices = data.vertices[away]
+    return Trips(vertices, np.full(vertices.size, goals[0]), data.values[away])

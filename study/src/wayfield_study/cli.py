@@ -436,6 +436,35 @@ def query(
         raise WayfieldError(f"{said} ({hint})") from error
 
 
+@study_app.command(cls=Command)
+def travel(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="A network, NAME_net.tntp, or a folder of them, with NAME_flow.tntp or "
+            "NAME_trips.tntp beside each.",
+            show_default=False,
+        ),
+    ],
+    draws: Annotated[int, typer.Option(min=1, help="Draws of trips for each network.")] = 6,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first draw.")] = 0,
+) -> None:
+    """Compare predictions of travel times on networks of your own, and plant faults in them.
+
+    The repository holds no networks: those of TransportationNetworks are in the format TNTP.
+    """
+    from .experiments.travel_times import read_towns, tables
+
+    with notes().status("reading the networks …"):
+        towns = read_towns(path)
+    console = Console()
+    for title, heads, rows in tables(towns, range(seed, seed + draws)):
+        table = Table(*heads, title=Text(title), title_justify="left")
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
+
+
 def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
     """Check before computing that the report can be written; return the path of its page."""
     from wayfield.checks import need

@@ -33,7 +33,6 @@ from . import (
     solver_audit,
     solver_readings,
     witnesses,
-    wrong_graphs,
 )
 from .directed import WorldCell
 from .mazes import SAMPLE, MazeCell, grid, read_grid
@@ -65,7 +64,6 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     *PAPER,
     directed.EXPERIMENT,
     *decisions.EXPERIMENTS,
-    *wrong_graphs.WRONG,
     *pointmaze.POINT,
     buffers.EXPERIMENT,
     antmaze.EXPERIMENT,
@@ -103,15 +101,6 @@ STUDIES = {
             (
                 Profile("standard", "13 worlds, three label fractions, 20 seeds: minutes"),
                 Profile("quick", "three worlds, seconds"),
-            ),
-        ),
-        Study(
-            "wrong-graphs",
-            "When the graph is wrong: what labels can mend",
-            wrong_graphs.WRONG,
-            (
-                Profile("standard", "14 worlds of about 1,600 states, eight seeds"),
-                Profile("quick", "two seeds of small worlds, no findings: about a minute"),
             ),
         ),
         Study(

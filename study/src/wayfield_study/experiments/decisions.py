@@ -45,7 +45,7 @@ from ..engine import Profile, Records, Row
 from ..report import StudyFinding, Table
 from . import directed
 from .shared import Settings, make_experiment
-from .wrong_graphs.worlds import make_wrong_world
+from .wrong_worlds import make_wrong_world
 
 RIGHT = ("medium", "large", "medium-eval", "large-eval", "giant", *directed.WORLDS)
 PASSAGES = ("medium + passages", "large-eval + passages")

@@ -1,1 +1,0 @@
-"""Compiled loops of travel times: arrays in, arrays out."""
