@@ -115,7 +115,7 @@ def suspects(source: Source) -> set[str]:
 def test_no_kernel_that_python_calls_returns_a_named_tuple() -> None:
     source = Source(Path(wayfield.__file__).parent)
     inner = suspects(source)
-    assert "wayfield.travel.kernels.network_simplex._planted" in inner  # which kernels alone call
+    assert "wayfield.replay.kernels.merging._tree" in inner  # which kernels alone call
     assert sorted(source.called_by_python(inner)) == []
 
 

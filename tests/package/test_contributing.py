@@ -158,7 +158,7 @@ def test_every_kind_is_added(copy: Path) -> None:
     insert(copy, kind, file, '"end": "end', " llegada")
 
     kind, room = "a question of the explorer", "src/wayfield/explorer"
-    insert(copy, kind, f"{room}/compute.py", "_SHORT = 60\n", QUESTION)
+    insert(copy, kind, f"{room}/compute.py", "_WRITTEN_OUT = 60\n", QUESTION)
     handler = '\n    "size": lambda scene, _: compute.size(scene),'
     insert(copy, kind, f"{room}/api.py", "HANDLERS: dict[str, Handler] = {", handler)
 

@@ -32,7 +32,7 @@ from scipy.sparse.csgraph import dijkstra
 from ..numerics.threads import one_thread
 from ..typing import FloatArray, IntArray
 from .evidence import Evidence
-from .network import Rows, kernel
+from .network import RouteRows, kernel
 
 if TYPE_CHECKING:
     from .model import Model
@@ -92,7 +92,7 @@ class _Setting:
 
     routes: Any
     far: FloatArray
-    rows: Rows
+    rows: RouteRows
     kernels: dict[str, FloatArray]
     fixed: FloatArray
 
@@ -161,7 +161,7 @@ class _Search:
 
     # ------------------------------------------------------------------ settings
 
-    def _rows(self, routes: Any, lengths: FloatArray, which: IntArray) -> Rows:
+    def _rows(self, routes: Any, lengths: FloatArray, which: IntArray) -> RouteRows:
         starts, ends = self.trips.starts[which], self.trips.ends[which]
         return self.network.rows(
             routes, lengths, starts, ends, self.unit[which], self.model.middle

@@ -44,7 +44,7 @@ from ..graphs.names import Naming
 from ..numerics.threads import one_thread
 from ..typing import FloatArray, IntArray
 from .evidence import FLOOR, Evidence, Peak, Solver
-from .network import CELLS, Network, Rows, kernel, variance
+from .network import CELLS, Network, RouteRows, kernel, variance
 from .trips import Trips, as_trips
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class Model:
         ends: IntArray,
         unit: FloatArray,
         smooth_ends: FloatArray | None = None,
-    ) -> Rows:
+    ) -> RouteRows:
         given = routes, self._base, starts, ends, unit, self.middle
         return self.network.rows(*given, smooth_ends)
 
@@ -392,7 +392,7 @@ class Model:
         return mean[network.edge], sd[network.edge]
 
     def _moments(
-        self, rows: Rows, prior: FloatArray, measured: bool
+        self, rows: RouteRows, prior: FloatArray, measured: bool
     ) -> tuple[FloatArray, FloatArray]:
         used = {term for draw in self._draws for term in draw.terms} - {"group"}
         cross = {term: kernel(term, rows, self._rows) for term in used}

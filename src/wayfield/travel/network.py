@@ -38,7 +38,7 @@ CELLS = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RouteRows:
     """What the kernels read of k routes. Each row is in units of time, or divided by its unit.
 
     Attributes
@@ -66,15 +66,15 @@ class Rows:
     smooth: FloatArray
     smooth_ends: FloatArray
 
-    def take(self, which: IntArray) -> Rows:
+    def take(self, which: IntArray) -> RouteRows:
         """Return some of the rows."""
         parts: dict[str, Any] = {name: getattr(self, name) for name in self.__dataclass_fields__}
         some: dict[str, Any] = {
             name: None if each is None else each[which] for name, each in parts.items()
         }
-        return Rows(**some)
+        return RouteRows(**some)
 
-    def with_rows(self, rows: IntArray, other: Rows) -> Rows:
+    def with_rows(self, rows: IntArray, other: RouteRows) -> RouteRows:
         """Return these rows with some of them replaced."""
         keep = np.ones(self.common.size)
         keep[rows] = 0.0
@@ -93,7 +93,7 @@ class Rows:
         return replace(self, **{name: mixed(name) for name in self.__dataclass_fields__})
 
 
-def kernel(term: str, one: Rows, other: Rows) -> FloatArray:
+def kernel(term: str, one: RouteRows, other: RouteRows) -> FloatArray:
     """Return the covariance of routes under one term with variance 1, (k, k') array."""
     if term in ("common", "load", "wait", "start"):
         return np.outer(getattr(one, term), getattr(other, term))
@@ -105,7 +105,7 @@ def kernel(term: str, one: Rows, other: Rows) -> FloatArray:
     return np.asarray((left @ right.T).toarray())
 
 
-def variance(term: str, rows: Rows) -> FloatArray:
+def variance(term: str, rows: RouteRows) -> FloatArray:
     """Return the diagonal of `kernel(term, rows, rows)`."""
     if term in ("common", "load", "wait", "start"):
         return np.asarray(getattr(rows, term) ** 2)
@@ -253,7 +253,7 @@ class Network:
         unit: FloatArray,
         middle: float,
         smooth_ends: FloatArray | None = None,
-    ) -> Rows:
+    ) -> RouteRows:
         """Return what the kernels read of routes on edges of these lengths.
 
         Parameters
@@ -271,7 +271,7 @@ class Network:
         at = np.tile(np.arange(k), 2), np.concatenate([starts, ends])
         share = np.tile(middle / unit, 2)
         both = sparse.csr_array((share, at), shape=(k, n))
-        return Rows(
+        return RouteRows(
             common=np.ravel(times.sum(axis=1)),
             load=times @ self.load,
             wait=times @ self.crossing,
@@ -284,7 +284,7 @@ class Network:
             smooth_ends=self.smoothed(both) if smooth_ends is None else smooth_ends,
         )
 
-    def slowness(self, term: str, rows: Rows, weights: FloatArray) -> FloatArray:
+    def slowness(self, term: str, rows: RouteRows, weights: FloatArray) -> FloatArray:
         """Return the covariance of each edge's slowness with the routes, times (k,) weights."""
         e = self.given.size
         if term == "common":

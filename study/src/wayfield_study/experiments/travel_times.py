@@ -163,7 +163,7 @@ def errors(town: Town, kind: str, seed: int) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class FaultVerdict:
     """What was found of a planted fault: whether it was named, and how many places wrongly."""
 
     found: bool
@@ -171,7 +171,7 @@ class Verdict:
     untrue: int
 
 
-def plant(town: Town, fault: str, seed: int, count: int = 50) -> Verdict:
+def plant(town: Town, fault: str, seed: int, count: int = 50) -> FaultVerdict:
     """Plant a fault in a network, and judge what is found."""
     rng, graph = np.random.default_rng(seed), town.graph
     starts, ends = _pairs(rng, graph.num_vertices, count)
@@ -213,7 +213,7 @@ def plant(town: Town, fault: str, seed: int, count: int = 50) -> Verdict:
         found |= each.kind == "start" and fault == "start-up"
         found |= each.kind == "unrelated" and fault == "shuffled"
         found |= each.kind == "trip" and fault == "slip" and int(each.where[0][0]) == slip
-    return Verdict(found, named, untrue)
+    return FaultVerdict(found, named, untrue)
 
 
 def _closed(town: Town, starts: IntArray, ends: IntArray, rng: np.random.Generator) -> BoolArray:

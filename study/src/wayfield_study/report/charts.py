@@ -72,26 +72,37 @@ class Series:
 
 @dataclass(frozen=True)
 class Scale:
-    """The vertical axis: a range, and where its ticks are."""
+    """The vertical axis: a range, linear or logarithmic, and where its ticks are."""
 
     low: float
     high: float
+    log: bool = False
 
     def place(self, value: float) -> float:
         """Return the height of a value in the drawing; values outside are put on the edge."""
         value = min(max(value, self.low), self.high)
-        share = (value - self.low) / (self.high - self.low)
+        low, high = self.low, self.high
+        if self.log:
+            value, low, high = math.log(value), math.log(low), math.log(high)
+        share = (value - low) / (high - low)
         return HEIGHT - _BOTTOM - share * (HEIGHT - _TOP - _BOTTOM)
 
     @property
     def ticks(self) -> list[float]:
         """Round numbers in the range."""
+        if self.log:
+            first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+            return [10.0**power for power in range(first, last + 1)]
         size = (self.high - self.low) / 5
         power = 10.0 ** math.floor(math.log10(size))
         # the least of 1, 2 or 5 times a power of ten that is not below a fifth of the range
         step = next(k * power for k in (1, 2, 5, 10) if k * power >= size * (1 - 1e-9))
         first = math.ceil(self.low / step - 1e-9)
         return [step * k for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
+
+    def label(self, tick: float) -> str:
+        """Write a tick."""
+        return f"10^{round(math.log10(tick))}" if self.log else f"{tick:.4g}"
 
 
 SHARE = Scale(0.0, 1.0)
