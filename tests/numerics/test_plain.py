@@ -26,7 +26,6 @@ LIBRARY = {
     "plans/lifting": "not large",
     "certificates/certify": "naive or rounding",
     "certificates/intervals": "definition",
-    "fields/sweeps": "not first_field or 0.3-0.5",
     "fields/envelopes": "",
     "fields/harmonic": "not long_path and not maze",
     "fields/amle_hostile": "followed or hangs or never_make",
@@ -38,6 +37,7 @@ LIBRARY = {
     "replay/replay_odds": "",
 }
 STUDY = {
+    "sweeps": "not first_field or 0.3-0.5",
     "audit/half_gap": "not a_thousand or False-unit",
     "audit/ordering": "",
     "audit/mechanism": "not on_a_maze",
