@@ -33,6 +33,7 @@ from proofs import (
 )
 from shell import wayfield
 from wayfield.advice import Answer
+from wayfield.fields.base import Method
 from wayfield_verify import NotProved, Unreadable, verify
 from wayfield_verify.__main__ import main
 from wayfield_verify._field import _two_least
@@ -197,7 +198,7 @@ def test_a_plan_whose_slopes_underflow_is_proved(tmp_path: Path) -> None:
 
 
 def plan_case(
-    seed: int, lengths: bool, method: Any = wf.AMLE(), refinement: int = 2  # noqa: B008
+    seed: int, lengths: bool, method: Method | None = None, refinement: int = 2
 ) -> Answer:
     draw = np.random.default_rng(seed)
     base = wf.grid_graph(
