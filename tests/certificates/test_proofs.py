@@ -208,7 +208,7 @@ def plan_case(
     weights = draw.uniform(0.5, 2.0, int(edge.sum())) if lengths else None
     graph = wf.Graph.from_edges(base.tails[edge], base.indices[edge], weights)
     labels = wf.sample_labels(graph, goal=0, fraction=0.2, seed=seed)
-    return wf.solve(graph, labels, 0, method, error=0.01)
+    return wf.solve(graph, labels, 0, method or wf.AMLE(), error=0.01)
 
 
 def test_the_pair_of_value_and_hops_is_told(tmp_path: Path) -> None:
