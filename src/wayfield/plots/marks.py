@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +30,6 @@ GREY = "#c6cad0"
 CROSSES = "#7d848d"
 """Colour of the hatching of states without a value."""
 
-_TITLE_LETTERS = 12  # letters per inch of a title
 _LETTERS = 8.0  # font size of the legend, in points
 _DASHES = (0, (4, 2))
 _CHEVRON = np.array([[-0.5, 0.6], [-0.05, 0.6], [0.5, 0], [-0.05, -0.6], [-0.5, -0.6], [0.05, 0]])
@@ -109,12 +107,6 @@ def draw_bars(ax: Axes, bars: FloatArray) -> None:
         bars, facecolors=GREY, edgecolors=CROSSES, hatch="xxx", linewidths=0, zorder=1.5
     )
     ax.add_collection(polygons)
-
-
-def draw_title(ax: Axes, text: str) -> None:
-    """Write a sentence above the picture, on as many lines as it needs; names as they are."""
-    wide = int(_TITLE_LETTERS * ax.figure.get_figure(root=True).get_figwidth())
-    ax.set_title("\n".join(wrap(text, wide)), loc="left", fontsize=9, parse_math=False)
 
 
 _KINDS: dict[str, dict[str, Any]] = {
