@@ -153,10 +153,12 @@ def draw_legend(ax: Axes, entries: list[Any]) -> None:
         ax.legend(handles=entries, ncols=columns, frameon=False, fontsize=_LETTERS, **place)
 
 
-def colour_map() -> Any:
-    """Return the colours of the field."""
+def colour_map(dark: bool = False) -> Any:
+    """Return the colours of the field; dark ones for thin lines, which must show on white."""
     colours = need("matplotlib.colors", "plots")
-    return colours.LinearSegmentedColormap.from_list("wayfield", FIELD_COLOURS)
+    return colours.LinearSegmentedColormap.from_list(
+        "wayfield", FIELD_COLOURS[:4] if dark else FIELD_COLOURS
+    )
 
 
 def tints(plan: Plan) -> FloatArray:
