@@ -21,7 +21,13 @@ import wayfield as wf
 from wayfield import Names
 from wayfield.graphs import tables as files
 from wayfield.graphs.names import canonical
-from wayfield.graphs.tables import Style, read_edges, read_labels, read_positions
+from wayfield.graphs.tables import (
+    Style,
+    read_edges,
+    read_labels,
+    read_positions,
+    write_table,
+)
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -239,17 +245,69 @@ def test_a_length_may_be_declined(tmp_path: Path) -> None:
     assert read.lengths.tolist() == [3.0]
 
 
-@pytest.mark.parametrize(
-    ("heading", "column"), [("from,to,minutes,km", 4), ("from,to,length,length", 3)]
-)
-def test_two_columns_that_might_be_the_length(heading: str, column: int, tmp_path: Path) -> None:
+def test_two_columns_that_might_be_the_length(tmp_path: Path) -> None:
     file = tmp_path / "edges.csv"
-    file.write_text(heading + "\nA,B,1,10\nB,E,2,20\n", encoding="utf-8")
+    file.write_text("from,to,minutes,km\nA,B,1,10\nB,E,2,20\n", encoding="utf-8")
     lengths = read_edges(file).lengths
     assert lengths is not None
-    assert lengths.tolist() == ([1.0, 2.0] if column == 3 else [10.0, 20.0])
-    left = heading.split(",")[2]
-    assert read_edges(file, {"length": "4"}).notes == (f"{file}: not used: '{left}'",)
+    assert lengths.tolist() == [10.0, 20.0]
+    assert read_edges(file, {"length": "4"}).notes == (f"{file}: not used: 'minutes'",)
+
+
+@pytest.mark.parametrize("columns", [{}, {"length": "length"}])
+def test_two_columns_of_one_heading_are_not_read_as_one(
+    columns: dict[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text("from,to,length,length\nA,B,1,10\nB,E,2,20\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match="columns 3 and 4 are both called 'length'"):
+        read_edges(file, columns)
+    lengths = read_edges(file, {"length": "4"}).lengths
+    assert lengths is not None
+    assert lengths.tolist() == [10.0, 20.0]
+    file.write_text("city,value,value\nA,1,10\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match="columns 2 and 3 are both called 'value'"):
+        read_labels(file, Names(["A", "B"]), columns and {"value": "value"})
+
+
+# what a spreadsheet might read as a formula, and what looks like a name so marked
+marks = st.text("'=+-@5a", min_size=1, max_size=4)
+
+
+@given(st.lists(st.tuples(marks, marks), min_size=1, max_size=8))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_names_that_look_like_formulas_come_back(
+    tmp_path: Path, ends: list[tuple[str, str]]
+) -> None:
+    file = tmp_path / "edges.csv"
+    tails, heads = map(list, zip(*ends, strict=True))
+    write_table({"from": tails, "to": heads, "length": np.ones(len(ends))}, file)
+    # a cell as it is written has one reading; unmarked names that begin alike have the same
+    assert pairs(file) == ends
+    known = Names([name for pair in ends for name in pair])
+    write_table({"vertex": list(known), "value": np.arange(float(len(known)))}, file)
+    labels = read_labels(file, known, {"value": "value"}).labels
+    assert labels is not None
+    assert labels.vertices.tolist() == list(range(len(known)))
+
+
+def test_a_vertex_called_minus_5(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text('"from","to"\n"\'-5","b"\n', encoding="utf-8")
+    assert pairs(tmp_path / "edges.csv") == [("-5", "b")]
+
+
+@pytest.mark.parametrize("encoding", ["iso-2022-jp", "utf-7", "hz", "shift_jis", "utf-16-le"])
+def test_encodings_that_are_named(encoding: str, tmp_path: Path) -> None:
+    name = "日本" if encoding != "hz" else "中文"
+    file = tmp_path / "edges.csv"
+    file.write_bytes(f"from,to\n{name},b\n".encode(encoding))
+    read = read_edges(file, style=Style(encoding=encoding))
+    assert list(read.names) == [name, "b"]
+    # a file of UTF-8 is read as such, whatever was named
+    file.write_bytes(f"from,to\n{name},b\n".encode())
+    assert list(read_edges(file, style=Style(encoding=encoding)).names) == [name, "b"]
+    file.write_bytes(b"from,to\na,b\n")
+    assert list(read_edges(file, style=Style(encoding=encoding)).names) == ["a", "b"]
 
 
 def test_two_columns_that_might_be_the_value(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from ..graphs.tables.cells import checked_costs, refuse_cells, refuse_strangers
 from ..graphs.tables.columns import (
     matching_columns,
     named_columns,
+    refuse_twins,
     take,
     unnamed_last,
     unused_note,
@@ -107,6 +108,7 @@ def read_trips(
         if role not in named:
             raise sheet.lacks(f"{role} of a trip")
     at = {role: named[role] for role in roles}
+    refuse_twins(sheet, at, given)
     found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
     start, end = found.values()
     for role, vertices in found.items():

@@ -41,8 +41,28 @@ WORDS = {
 }
 """Words of a header that show what a column is, the likeliest first."""
 
+FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+"""First characters of text that a spreadsheet reads as a formula."""
+
 _MOST_NAMED = 50
 """Largest number of columns that are all named in a message."""
+
+
+def marked(name: str) -> str:
+    """Return a name with an apostrophe before it if a spreadsheet would read it as a formula.
+
+    Examples
+    --------
+    >>> marked("-5"), marked("Bern"), marked("'=1"), unmarked("''=1"), unmarked("'s-Hertogenbosch")
+    ("'-5", 'Bern', "''=1", "'=1", "'s-Hertogenbosch")
+    """
+    return f"'{name}" if name.lstrip("'").startswith(FORMULA) else name
+
+
+def unmarked(cell: str) -> str:
+    """Return the name in a cell: without the apostrophe of `marked`, as a spreadsheet shows it."""
+    name = cell.strip()
+    return name[1:] if name[:1] == "'" and name.lstrip("'").startswith(FORMULA) else cell
 
 
 def tokens(heading: str) -> list[str]:
@@ -109,6 +129,7 @@ def named_columns(
     for role, wanted in columns.items():
         if header is not None and wanted in header:
             at[role] = list(header).index(wanted)
+            _refuse_twins(at[role], header, path)
         elif wanted.isdecimal() and len(wanted) < 10 and 1 <= int(wanted) <= width:
             at[role] = int(wanted) - 1
         else:
@@ -124,6 +145,22 @@ def named_columns(
                 f"{path}: {twin} and {role} cannot both be the column {columns[role]!r}"
             )
     return at
+
+
+def refuse_twins(sheet: Sheet, at: Mapping[str, int], columns: Mapping[str, str]) -> None:
+    """Raise `InputError` if a column that the user did not name has the heading of another."""
+    for role, i in at.items():
+        if role not in columns:
+            _refuse_twins(i, sheet.header, sheet.path)
+
+
+def _refuse_twins(column: int, header: Sequence[str] | None, path: object) -> None:
+    if header is not None and header[column] and header.count(header[column]) > 1:
+        numbers = [str(i) for i, heading in enumerate(header, 1) if heading == header[column]]
+        raise InputError(
+            f"{path}: columns {' and '.join(numbers)} are both called {header[column]!r}; name "
+            "the column by its number"
+        )
 
 
 def take(at: dict[str, int], role: str, likely: Iterable[int]) -> None:

@@ -30,6 +30,7 @@ from .columns import (
     matching_columns,
     named_columns,
     oneway_columns,
+    refuse_twins,
     take,
     tokens,
     unnamed_last,
@@ -162,6 +163,7 @@ def read_edges(
     }
     wanted = {role: column for role, column in wanted.items() if role not in declined}
     at = _edge_columns(sheet, wanted, declined | ({"oneway"} if directed else set()))
+    refuse_twins(sheet, at, wanted)
     if "speed" in at and "length" not in at:
         raise InputError(f"{sheet.path}: a speed column needs a length column, and there is none")
     numbering = Numbering()

@@ -20,7 +20,7 @@ from ...errors import InputError, Option
 from ...words import number_of
 from ..names import Names
 from ..npz import refuse_bomb
-from .columns import looks_like_header
+from .columns import looks_like_header, unmarked
 from .text import Progress, Rows, Style, TextFile, guess_dialect, mostly_numbers
 
 Piece = Sequence[str] | np.ma.MaskedArray[Any, Any]
@@ -101,7 +101,7 @@ class Sheet(ABC):
 
     def num_named(self, column: int, names: Names) -> int:
         """Return how many of the first cells of a column are names of vertices."""
-        cells = [row[column] for row in self.rows if column < len(row)]
+        cells = [unmarked(row[column]) for row in self.rows if column < len(row)]
         return int((names.find(cells) >= 0).sum())
 
     def numeric(self, column: int) -> bool:

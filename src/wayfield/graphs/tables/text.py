@@ -151,7 +151,8 @@ class TextFile:
     def _encoding(self) -> tuple[str, bool]:
         """Return the encoding, and whether the file begins with a byte-order mark.
 
-        An encoding named by the user counts only if there is no mark and the file is not UTF-8.
+        An encoding named by the user counts only if there is no mark and the file is not UTF-8. In
+        encodings such as ISO-2022-JP all bytes are those of ASCII: there it counts too.
         """
         with self.path.open("rb") as raw:
             start = _unpacked(raw).read(4)
@@ -159,13 +160,17 @@ class TextFile:
             if start.startswith(mark):
                 return name, True
         if self.encoding is not None:
+            ascii_alone = "a".encode(self.encoding) == b"a"
             with self.path.open("rb") as raw, io.TextIOWrapper(_unpacked(raw), "utf-8") as text:
                 try:
                     while piece := text.read(LONGEST_LINE):
                         if "\x00" in piece:
                             return self.encoding, False
+                        ascii_alone = ascii_alone and piece.isascii()
                 except UnicodeDecodeError:
                     return self.encoding, False
+            if ascii_alone:
+                return self.encoding, False
         return "utf-8", False
 
     def _undecodable(self, error: UnicodeError, lines: int, encoding: str) -> InputError:

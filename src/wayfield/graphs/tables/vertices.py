@@ -21,7 +21,14 @@ from ...words import number_of
 from ..labels import Labels
 from ..names import Names
 from .cells import refuse_cells, refuse_strangers
-from .columns import matching_columns, named_columns, take, unnamed_last, unused_note
+from .columns import (
+    matching_columns,
+    named_columns,
+    refuse_twins,
+    take,
+    unnamed_last,
+    unused_note,
+)
 from .numbers import NumberColumn, read_columns
 from .sheet import Sheet, open_sheet
 from .text import Progress, Style
@@ -239,6 +246,7 @@ def _vertex_columns(
     for role in ("vertex", needed):
         if at.get(role, -1) < 0:
             raise sheet.lacks(role)
+    refuse_twins(sheet, at, columns)
     return at
 
 

@@ -210,7 +210,7 @@ def attempt(run: Callable[[Any], list[Row]], cell: Cell) -> Attempt:
     began = time.perf_counter()
     try:
         rows = as_table(cell, run(cell))
-    except Exception:
+    except (Exception, SystemExit):
         return Attempt([], traceback.format_exc(), time.perf_counter() - began)
     return Attempt(rows, "", time.perf_counter() - began)
 
