@@ -488,6 +488,35 @@ def ways(cells: list[str], folder: Path) -> list[tuple[str, str]]:
     )
 
 
+EDGE_HEADINGS = (
+    "$LINK:NO;FROMNODENO;TONODENO;T0_PRTSYS",
+    "Nr;Startknoten;Endknoten;Fahrzeit",
+    "id;nœud_début;nœud_fin;temps",
+    "id;nodo_origen;nodo_destino;tiempo",
+    "LINK;ANODE;BNODE;TIME",
+    "link_id;a_node;b_node;distance",
+    "edge_id;init_node;term_node;free_flow_time",
+    "ID;von Knoten;nach Knoten;Länge",
+)
+
+
+@pytest.mark.parametrize("heading", EDGE_HEADINGS)
+def test_headings_of_edges_in_other_tools_and_languages(heading: str, tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text(f"{heading}\n1;a;b;7.5\n2;b;c;3.5\n3;c;a;4.5\n", encoding="utf-8")
+    edges = read_edges(file)
+    assert list(edges.names) == ["a", "b", "c"]
+    assert edges.lengths is not None
+    assert edges.lengths.tolist() == [7.5, 3.5, 4.5]
+
+
+@pytest.mark.parametrize("heading", ["Einbahn", "sens unique", "sentido único", "IsOneWay"])
+def test_a_heading_of_one_way_edges(heading: str, tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text(f"from;to;length;{heading}\na;b;1;ja\nb;c;1;nein\n", encoding="utf-8")
+    assert read_edges(file).to_graph()[0].num_arcs == 3
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -498,6 +527,10 @@ def ways(cells: list[str], folder: Path) -> list[tuple[str, str]]:
         ("1.0", "-1.0", "0.0"),
         ("yes", "-1", "reversible"),
         ("yes", "-1", "alternating"),
+        ("ja", "-1", "nein"),
+        ("Oui", "-1", "Non"),
+        ("sí", "-1", "no"),
+        ("sim", "-1", "não"),
         ("YES", " -1 ", " "),
     ],
 )

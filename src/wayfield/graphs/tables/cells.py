@@ -4,7 +4,7 @@
 
 | cell                                   | ways                                     |
 |----------------------------------------|------------------------------------------|
-| yes, true, 1; FT                       | from → to only                           |
+| yes, true, 1; FT (ja, oui, sí …)       | from → to only                           |
 | -1, reverse; TF                        | to → from only: against the drawing      |
 | no, false, 0, both, empty              | both                                     |
 | reversible, alternating                | both: each at its time, which is noted   |
@@ -43,6 +43,8 @@ FORWARD, BOTH, BACKWARD = 1, 0, -1
 _AT_TIMES = ("reversible", "alternating")
 _WAYS = (
     dict.fromkeys(("yes", "true", "1", "1.0", "ft", "forward"), FORWARD)
+    | dict.fromkeys(("ja", "oui", "sí", "si", "sì", "sim", "y", "j", "wahr", "vrai"), FORWARD)
+    | dict.fromkeys(("nein", "non", "não", "nee", "n", "falsch", "faux"), BOTH)
     | dict.fromkeys(("-1", "-1.0", "−1", "reverse", "tf", "backward"), BACKWARD)
     | dict.fromkeys(("no", "false", "0", "0.0", "", "none", "nan", "both", *_AT_TIMES), BOTH)
 )

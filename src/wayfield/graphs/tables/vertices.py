@@ -239,7 +239,8 @@ def _vertex_columns(
         free = [i for i in dict.fromkeys(likely) if i not in at.values()]
         at["vertex"] = max(free, key=lambda i: sheet.num_named(i, names), default=-1)
     if needed == "value":
-        numeric = filter(sheet.numeric, unnamed_last(range(width), header))
+        likely = unnamed_last(range(width), header)
+        numeric = (i for i in likely if sheet.numeric(i) and not sheet.counts(i))
         take(at, "value", [*matching_columns("value", header), *numeric, *range(width)])
     if needed == "x" and "x" not in at and header is None and width == 3:
         at["x"], at["y"] = (i for i in range(3) if i != at["vertex"])
