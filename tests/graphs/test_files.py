@@ -179,8 +179,9 @@ def test_positions_by_longitude_and_latitude(tmp_path: Path) -> None:
     file.write_text("name,lat,lon\nb,46.9,7.4\na,46.2,6.1\nz,0,0\n", encoding="utf-8")
     table = read_positions(file, Names(["a", "b"]))
     assert table.positions is not None
-    assert table.positions.tolist() == [[6.1, 46.2], [7.4, 46.9]]
-    assert table.notes == (f"{file}: 1 row for names that are not in the graph",)
+    shrink = np.cos(np.radians(46.55))
+    assert table.positions == pytest.approx(np.array([[6.1 * shrink, 46.2], [7.4 * shrink, 46.9]]))
+    assert f"{file}: 1 row for names that are not in the graph" in table.notes
 
 
 def test_positions_need_their_columns(tmp_path: Path) -> None:
@@ -713,3 +714,21 @@ def test_the_graph_of_a_file_has_its_names(tmp_path: Path) -> None:
     file.write_text("from,to,length\nGenève,Lausanne,62\nLausanne,Bern,100\n", encoding="utf-8")
     graph, _ = read_edges(file).to_graph()
     assert wf.Labels({"Bern": 0.0, "Genève": 162.0}, graph=graph).vertices.tolist() == [0, 2]
+
+
+def test_degrees_are_put_into_a_plane(tmp_path: Path) -> None:
+    file, names = tmp_path / "places.csv", wf.Names(["a", "b"])
+    file.write_text("name,lon,lat\na,7.0,46.0\nb,8.0,48.0\n", encoding="utf-8")
+    table = read_positions(file, names)
+    shrink = np.cos(np.radians(47.0))
+    assert table.positions is not None
+    assert table.positions.tolist() == [[7.0 * shrink, 46.0], [8.0 * shrink, 48.0]]
+    assert table.notes == (
+        f"{file}: longitudes and latitudes are put into a plane, true near latitude 47°",
+    )
+    file.write_text("name,x,y\na,7.0,46.0\nb,8.0,48.0\n", encoding="utf-8")
+    table = read_positions(file, names)
+    assert table.positions is not None
+    assert table.positions.tolist() == [[7.0, 46.0], [8.0, 48.0]]
+    file.write_text("name,lon,lat\na,700,46.0\nb,8.0,48.0\n", encoding="utf-8")
+    assert not read_positions(file, names).notes  # no degrees

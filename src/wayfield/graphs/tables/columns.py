@@ -126,6 +126,14 @@ def oneway_columns(header: Sequence[str] | None) -> list[int]:
     return [i for i, word in enumerate(headings) if word in _ONE_WAY.split()]
 
 
+def are_degrees(x: str, y: str) -> bool:
+    """Whether the headings of positions are longitude and latitude."""
+    return not (
+        {"lon", "lng", "long", "longitude", "longitud"}.isdisjoint(map(bare, tokens(x)))
+        or {"lat", "latitude", "latitud"}.isdisjoint(map(bare, tokens(y)))
+    )
+
+
 def unit_of(heading: str) -> str:
     """Return the unit that a heading names; empty if it names none.
 
