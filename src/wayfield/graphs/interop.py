@@ -86,6 +86,11 @@ def matrix_edges(matrix: Any) -> Ends:
         e = int(np.argmax(bad))
         entry = f"matrix[{tails[e]}, {heads[e]}] = {lengths[e]}"
         raise InputError(f"{entry} is not a positive, finite length")
+    own = tails == heads
+    if own.sum() == coo.shape[0] > 1 and lengths[own].min() >= lengths.max() > lengths.min():
+        message = "the matrix is largest on its diagonal, as similarities are, but its entries are "
+        message += "taken as lengths: where they are similarities, pass 1 / w or -log(w)"
+        warnings.warn(message, InputWarning, stacklevel=4)
     return tails, heads, lengths, coo.shape[0]
 
 
