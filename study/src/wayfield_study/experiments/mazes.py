@@ -24,7 +24,7 @@ from wayfield.graphs.layouts import read_maze_file
 from wayfield.typing import FloatArray
 
 from ..engine import Experiment, Profile, Row
-from ..engine.config import read_list, real, refuse_others, whole
+from ..engine.config import check_size, read_list, real, refuse_others, whole
 from ..paper.grid import LABEL_FRACTIONS, MAZES, PAIRS, PAPER_APART, REFINEMENTS, SEEDS
 from ..report import Section
 
@@ -262,6 +262,7 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
         raise wf.InputError(f"grid.label_fractions[{fractions.index(0.0)}] must be more than 0")
     seeds = read_list(table, "seeds", SEEDS, whole(0, 2**63 - 1))
     goals = as_whole(table.get("goals", 32), "grid.goals", 1, PAIRS)
+    check_size(mazes, refinements, fractions, seeds)
     return [
         replace(cell, maze=maze, text=text)
         for maze, text in mazes
