@@ -1,7 +1,5 @@
 (* Odds between bounds (`Odds`): their extremes, where they may lead, and where they may stay. *)
-From Coq Require Import Reals List Lia Lra Arith Bool ZArith Permutation Sorted.
 From Wayfield Require Import Lists Process.
-Import ListNotations.
 Open Scope Z_scope.
 
 (* an outcome with the bounds on its odds, and a choice: all odds between the bounds that sum to total *)

@@ -1,8 +1,6 @@
 (* Condition 3 of Theorem 3 (`_two_least`): at each unfixed vertex it is enough to know the two
    least values that it leads to, and two of the largest that lead to it. *)
-From Coq Require Import ZArith List Lia Arith Permutation Sorted.
 From Wayfield Require Import Lists.
-Import ListNotations.
 Open Scope bool_scope.
 Open Scope Z_scope.
 
