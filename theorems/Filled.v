@@ -177,15 +177,13 @@ Proof.
   { intros e He NK. specialize (No e He NK). apply Rnot_lt_le. intros P.
     apply fall_pos in P; [lra|]. now apply (among_positive G F Pos). }
   (* on K the steepest slopes are those of the arcs within K *)
-  assert (GKF : among GF K = GK). { unfold GF, GK, among. clear - KF. induction G as [|e l IH]; simpl; [reflexivity|].
-    destruct (inb (tail e) F) eqn:E1, (inb (head e) F) eqn:E2, (inb (tail e) K) eqn:E3, (inb (head e) K) eqn:E4; simpl;
-      rewrite ?E3, ?E4; simpl; try (f_equal; exact IH); try exact IH;
-      apply inb_iff in E3, E4; apply KF, inb_iff in E3; apply KF, inb_iff in E4; congruence. }
   assert (Same : forall x, In x K -> S_up GF f x = S_up GK w x /\ S_down GF f x = S_down GK w x).
-  { intros x Hx. destruct (kept GF K f x Hx) as [<- <-].
-    - intros e He N. apply Falls; [assumption | tauto].
-    - rewrite GKF. unfold S_up, S_down, steepest. split; f_equal; apply map_ext_in; intros e He; unfold fall;
-        [apply in_into in He | apply in_out in He]; destruct He as [He _]; apply in_among in He; rewrite !F1 by tauto; reflexivity. }
+  { assert (Eq : forall A B, (forall e, In e A -> In e GF) -> (forall e, In e B <-> In e A /\ In e GK) -> steepest f A = steepest w B).
+    { intros A B HA HB. rewrite <- (steepest_more f A B).
+      - unfold steepest. f_equal. apply map_ext_in. intros e He. apply HB in He as [_ He]. apply in_among in He. unfold fall. now rewrite !F1 by tauto.
+      - intros e He. now apply HB.
+      - intros e He N. rewrite HB in N. apply HA in He as HF. apply Falls; [assumption|]. intros NK. apply N. split; [assumption|]. apply in_among in HF. apply in_among. tauto. }
+    intros x Hx. split; apply Eq; intros e; unfold GF, GK; rewrite ?in_into, ?in_out, ?in_among; intuition. }
   assert (Level : forall x, ~ In x K -> level GF f x).
   { intros x Hx. split; (apply Rle_antisym; [|apply steepest_nonneg]); apply steepest_le; try lra;
       intros e He; [apply in_into in He | apply in_out in He]; destruct He as [He <-]; apply Falls; tauto. }
