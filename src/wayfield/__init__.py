@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import audit as audit
     from . import errors as errors
     from . import plots as plots
     from .adapters import jax as jax
@@ -92,7 +93,7 @@ def load_on_use(package: str) -> tuple[Callable[[str], Any], Callable[[], list[s
 
 
 _load, __dir__, _names = load_on_use(__name__)
-_SUBMODULES = ("errors", "jax", "plots", "rewards", "sklearn")
+_SUBMODULES = ("audit", "errors", "jax", "plots", "rewards", "sklearn")
 
 __all__ = [name for name in _names if name not in _SUBMODULES]
 

@@ -100,16 +100,14 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfield.checks import as_floats, as_vertex, frozen, refuse
-from wayfield.errors import InputError
-from wayfield.fields import check_field
-from wayfield.graphs.graph import Graph, check_graph
-from wayfield.graphs.labels import Labels, check_labels, label_distance
-from wayfield.plans.planning import Plan
-from wayfield.typing import BoolArray, FloatArray
-
-from ..kernels import decisions as kernels
-from . import inputs
+from ..checks import as_floats, as_vertex, frozen, refuse
+from ..errors import InputError
+from ..fields import check_field
+from ..graphs.graph import Graph, check_graph
+from ..graphs.labels import Labels, check_labels, label_distance
+from ..plans.planning import Plan
+from ..typing import BoolArray, FloatArray
+from . import inputs, kernels
 
 LOW_TAU = 0.5
 """A ranking with a smaller τ-b counts as poor."""
@@ -535,7 +533,7 @@ def fidelity(audit: Ordering, error: ArrayLike | None = None) -> Fidelity:
     Examples
     --------
     >>> import wayfield as wf
-    >>> from wayfield_study import audit
+    >>> from wayfield import audit
     >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> rough = audit.ordering(path, [0.0, 2.0, 2.0, 1.0], wf.cost_to_go(path, 0), goal=0)
     >>> fidelity(rough)

@@ -7,19 +7,19 @@ from fractions import Fraction
 from itertools import pairwise
 from math import inf, isinf, nan
 
-import naive_audit as naive
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from naive_audit import deciding
 
+import naive_audit as naive
 import wayfield as wf
+from naive_audit import deciding
+from wayfield.audit import half_gap
+from wayfield.audit.inputs import rounding
+from wayfield.audit.kernels import first_breaks
 from wayfield.graphs.graph import same_graph
 from wayfield.plans.kernels import visit_counts
-from wayfield_study.audit import half_gap
-from wayfield_study.audit.inputs import rounding
-from wayfield_study.kernels.decisions import first_breaks
 from worlds import PATH, any_fields, noisy_fields, random_graph, seven
 
 # ------------------------------------------------------------------ twins
