@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from .. import load_on_use
 
 if TYPE_CHECKING:
+    from .decisions import amle_half_gap as amle_half_gap
     from .decisions import fidelity as fidelity
     from .decisions import half_gap as half_gap
     from .decisions import ordering as ordering

@@ -115,7 +115,7 @@ def plan_on(graph: Graph, values: FloatArray, goal: int, plan: Plan | None) -> P
     if plan is None:
         return greedy_plan(graph, values, goal, rule="q", ties="index")
     if not isinstance(plan, Plan):
-        raise InputError(f"plan must be a wayfield.Plan, got {type(plan).__name__}")
+        raise InputError(f"plan must be a Plan, the result of wf.plan, got {type(plan).__name__}")
     n, other = check_graph(graph).num_vertices, plan.graph.num_vertices
     if other != n:
         raise InputError(f"the plan's graph has {other} vertices, but the graph has {n}")
