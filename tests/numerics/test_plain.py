@@ -22,6 +22,10 @@ LIBRARY = {
     "graphs/graph": "twin or symmetr or components",
     "fields/amle_kernels": "",
     "replay/outcomes": "",
+    "audit/half_gap": "not a_thousand or False-unit",
+    "audit/ordering": "",
+    "audit/mechanism": "not on_a_maze",
+    "audit/failures": "twin or walker",
     "plans/plan": "not hub and not rounds_up",
     "plans/lifting": "not large",
     "certificates/certify": "naive or rounding",
@@ -38,10 +42,6 @@ LIBRARY = {
 }
 STUDY = {
     "sweeps": "not first_field or 0.3-0.5",
-    "audit/half_gap": "not a_thousand or False-unit",
-    "audit/ordering": "",
-    "audit/mechanism": "not on_a_maze",
-    "audit/failures": "twin or walker",
     "experiments/energy_solvers": "twin or level",
 }
 """Test files, and the tests to run in each: those with small cases. An empty text means all."""

@@ -494,8 +494,7 @@ def _write_report(
 def _warm_up() -> None:
     """Call every kernel that only the studies use, on a small maze."""
     import wayfield as wf
-
-    from . import audit
+    from wayfield import audit
 
     graph = wf.grid_graph(wf.load_layout("umaze"), 4)
     labels, truth = wf.sample_labels(graph, 0, 0.1, seed=0), wf.cost_to_go(graph, 0)

@@ -12,7 +12,6 @@ import small_run
 from small_run import TINY
 
 import wayfield as wf
-from wayfield_study.audit.lattice_search import search
 from wayfield_study.engine import Row, Store, Task, by_experiment
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import (
@@ -28,6 +27,7 @@ from wayfield_study.experiments import (
 from wayfield_study.experiments.iteration_audit import BUDGETS
 from wayfield_study.experiments.trial import HARMONIC, SWEEPS
 from wayfield_study.experiments.witnesses import GraphCell
+from wayfield_study.lattice_search import search
 from wayfield_study.paper.grid import PAPER_RELAXATION
 from wayfield_study.report import Section
 from wayfield_study.sweeps import MidrangeSweeps

@@ -40,9 +40,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wayfield as wf
+from wayfield.audit import ordering, separated_states, strict_extrema, visits_from, walk_ends
 from wayfield.typing import FloatArray
 
-from ..audit import ordering, separated_states, strict_extrema, visits_from, walk_ends
 from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Tables
 from ..kernels.energy import relaxed_sweeps
 from ..paper.figures import FIGURES

@@ -17,12 +17,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 import wayfield as wf
+from wayfield.audit import End, mechanism, ordering, pool, strict_extrema, walk_ends
 from wayfield.fields import Extension, Method
 from wayfield.plans.planning import RuleName, TieName
 from wayfield.typing import FloatArray
 from wayfield_study.sweeps import MidrangeSweeps
 
-from ..audit import End, mechanism, ordering, pool, strict_extrema, walk_ends
 from ..engine.proofs import COLUMN, proof_digest
 from ..engine.tasks import Row
 from ..kernels.midrange import jacobi

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 import wayfield as wf
 from exact import exact_harmonic
 from exact_amle import exact_amle
+from wayfield.audit import failures, mechanism, ordering, strict_extrema
 from wayfield.graphs.labels import label_distance
-from wayfield_study.audit import failures, mechanism, ordering, strict_extrema
-from wayfield_study.audit.witnesses import seven_node
 from wayfield_study.kernels.midrange import balance, midrange
 from wayfield_study.sweeps import MidrangeSweeps
+from wayfield_study.witnesses import seven_node
 from worlds import labelled_graphs, maze_problem, noisy_fields, rough_fields, tasks
 
 # ------------------------------------------------------------------ harmonic measure

@@ -20,6 +20,13 @@ every move of it is optimal, V* falls strictly, and it reaches the goal.
 
     φ_μ = Pr[the walk fails] ≤ Pr[some state of the walk has ε ≥ Δ* / 2].
 
+**Corollary (AMLE planner-admissibility certificate).** On an undirected graph let u be the exact
+AMLE of labels within ε_lab of the truth, the goal among them, and h(N(s)) the largest distance from
+a neighbour of s to its nearest label. Then ε_s ≤ ε_lab + 2 h(N(s)), since u and V* change by at
+most the distance to a label. So the lemma and the theorem hold with 2 h(N(s)) + ε_lab < Δ*_s / 2 in
+place of the half-gap: of the field, only its labels count. `amle_half_gap`. On unit lengths a
+finite gap is at most 2, so with exact labels the premise asks for labels at all neighbours.
+
 None has a converse: a right action may lack the half-gap, and a walk that lacks it may arrive.
 
 All three are about argmin Q on the very field that is audited; a plan by another rule or on other
@@ -100,40 +107,79 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfield.checks import as_floats, as_vertex, frozen, refuse
-from wayfield.errors import InputError
-from wayfield.fields import check_field
-from wayfield.graphs.graph import Graph, check_graph
-from wayfield.graphs.labels import Labels, check_labels, label_distance
-from wayfield.plans.planning import Plan
-from wayfield.typing import BoolArray, FloatArray
-
-from ..kernels import decisions as kernels
-from . import inputs
+from ..checks import as_floats, as_vertex, frozen, refuse
+from ..errors import InputError
+from ..fields import AMLE, check_field, extend
+from ..graphs.graph import Graph, check_graph
+from ..graphs.labels import Labels, check_labels, label_distance
+from ..plans.planning import Plan
+from ..typing import BoolArray, FloatArray
+from . import inputs, kernels
 
 LOW_TAU = 0.5
 """A ranking with a smaller τ-b counts as poor."""
 
 
 @dataclass(frozen=True)
-class FailureBound:
-    """The path-existential bound on the failure probability, beside the failures themselves.
+class FailureBound(inputs.Tally):
+    """The path-existential bound on failures beside the failures; several goals add up with ``+``.
 
     Attributes
     ----------
-    bound : float
-        Probability that the walk meets a state with ε ≥ Δ* / 2; NaN if no start can reach the
-        goal.
-    failure : float
-        Probability that the walk does not reach the goal; at most `bound` for argmin Q on the
-        field that was audited.
+    starts : int
+        Number of starts that can reach the goal, each as often as it was given.
+    broken : int
+        Those with a state of ε ≥ Δ* / 2 on their walk.
+    failed : int
+        Those whose walk does not reach the goal; at most `broken` for argmin Q on the field that
+        was audited.
     excluded : int
-        Number of starts that cannot reach the goal; the two above leave them out.
+        Number of starts that cannot reach the goal.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> from wayfield.audit import half_gap, pool
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> fields = {0: [0.0, 1.0, 2.0, 3.0], 3: [0.0, 1.0, 1.0, 0.0]}
+    >>> audits = [half_gap(path, u, wf.cost_to_go(path, goal), goal) for goal, u in fields.items()]
+    >>> found = pool(audit.failure_bound() for audit in audits)
+    >>> found.starts, round(found.bound, 3), round(found.failure, 3)
+    (6, 0.5, 0.333)
     """
 
-    bound: float
-    failure: float
+    starts: int
+    broken: int
+    failed: int
     excluded: int
+
+    @property
+    def bound(self) -> float:
+        """Share of walks that meet a state with ε ≥ Δ* / 2; NaN if no start can reach the goal."""
+        return inputs.share(self.broken, self.starts)
+
+    @property
+    def failure(self) -> float:
+        """Share of walks that do not reach the goal; NaN if no start can."""
+        return inputs.share(self.failed, self.starts)
+
+
+@dataclass(frozen=True)
+class HalfGapCounts(inputs.Tally):
+    """Decisions where the half-gap holds; those of several goals add up with ``+``.
+
+    Attributes
+    ----------
+    decisions, holding : int
+        States that decide, and those of them where it holds.
+    met, met_holding : int
+        The same, each state as often as the walks from the starts meet it.
+    """
+
+    decisions: int
+    holding: int
+    met: int
+    met_holding: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,9 +258,21 @@ class HalfGap(inputs.FrozenArrays):
         """
         start = inputs.starts_of(self.graph, starts, self.goal)
         known = start[self.decides[start] | (start == self.goal)]
-        bound = inputs.share(int((~self.start_holds[known]).sum()), known.size)
-        failure = inputs.share(int((~self.plan.reached[known]).sum()), known.size)
-        return FailureBound(bound, failure, start.size - known.size)
+        broken, failed = ~self.start_holds[known], ~self.plan.reached[known]
+        counts = known.size, int(broken.sum()), int(failed.sum())
+        return FailureBound(*counts, excluded=start.size - known.size)
+
+    def counts(self, starts: ArrayLike | None = None) -> HalfGapCounts:
+        """Count the decisions where it holds, all of them and along the walks from the starts.
+
+        Parameters
+        ----------
+        starts : (k,) array of vertices, optional
+            Where walks begin, repeats counted. Default: every vertex except the goal.
+        """
+        met, holds = inputs.visits_from(self.plan, starts) * self.decides, self.holds & self.decides
+        counts = self.decides.sum(), holds.sum(), met.sum(), met[holds].sum()
+        return HalfGapCounts(*map(int, counts))
 
     def __repr__(self) -> str:
         total = int(self.decides.sum())
@@ -264,12 +322,70 @@ def half_gap(
     return judge(inputs.plan_on(graph, values, goal, plan), values, cost)
 
 
-def judge(plan: Plan, values: FloatArray, truth: FloatArray) -> HalfGap:
-    """Make the half-gap test of a plan and a field; nothing is checked."""
+def amle_half_gap(
+    graph: Graph, labels: Labels, truth: ArrayLike, goal: int, plan: Plan | None = None
+) -> HalfGap:
+    """Test ε_lab + 2 h(N(s)) < Δ* / 2 at every state, and along the AMLE's walk from every start.
+
+    Corollary (AMLE planner-admissibility certificate): `half_gap` for the exact AMLE, with a bound
+    on its error from the labels alone. ``error`` of the result is that bound.
+
+    Parameters
+    ----------
+    graph : Graph
+        Undirected state graph.
+    labels : Labels
+        Labels within their ``error`` of the truth, the goal among them.
+    truth : (n,) array
+        The cost-to-go V*; checked by the Bellman identity.
+    goal : int
+        Where plans lead.
+    plan : Plan, optional
+        A plan on the exact AMLE of these labels; the paper's, argmin Q with index ties, if not
+        given.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges(range(6), range(1, 7))
+    >>> V = wf.cost_to_go(path, 0)
+    >>> amle_half_gap(path, wf.Labels([0, 1, 2, 3], V[[0, 1, 2, 3]]), V, goal=0)
+    HalfGap(6 decisions: 50.0% hold, 33.3% hold all along their walk)
+    """
+    goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
+    cost = inputs.check_truth(graph, truth, goal)
+    error = _label_errors(graph, labels, cost, goal)
+    field = extend(graph, labels, AMLE(bracket=False), unreachable="nan")
+    values = check_field(graph, field)
+    return judge(inputs.plan_on(graph, values, goal, plan), values, cost, error)
+
+
+def _label_errors(graph: Graph, labels: Labels, truth: FloatArray, goal: int) -> FloatArray:
+    """Return the (n,) bound ε_lab + 2 h(N(s)) on the AMLE's local error, if the premise holds."""
+    if graph.directed:
+        raise InputError("the bound from label distances is for undirected graphs")
+    if not check_labels(labels, graph).mask(graph)[goal]:
+        raise InputError(f"the goal {goal} is not labelled")
+    true = truth[labels.vertices]
+    refuse(np.isinf(true), labels.vertices, "label vertices", "cannot reach the goal")
+    off = np.abs(labels.values - true) > labels.error + inputs.rounding(graph) * true
+    refuse(off, labels.values, "label values", "is off the truth by more than its error")
+    far = label_distance(graph, labels)
+    return labels.error + 2.0 * kernels.local_errors(graph.arcs, far, np.zeros(far.size))
+
+
+def judge(
+    plan: Plan, values: FloatArray, truth: FloatArray, error: FloatArray | None = None
+) -> HalfGap:
+    """Make the half-gap test of a plan and a field, or of a bound on its local error.
+
+    Nothing is checked.
+    """
     graph, goal = plan.graph, plan.goal
     arcs, relative = graph.arcs, inputs.rounding(graph)
     optimal, gap = kernels.true_actions(arcs, truth, goal, relative)
-    error = kernels.local_errors(arcs, values, truth)
+    if error is None:
+        error = kernels.local_errors(arcs, values, truth)
     # 2 ε < Δ*, with room for the rounding of Q-values of the size of the rival's. Rivals worse
     # than the second best have larger Q-values and larger gaps: room that suffices for the second
     # best suffices for them. On unit lengths there is nothing to round but ε, and rounding is
@@ -382,18 +498,8 @@ class Ordering(inputs.FrozenArrays):
         >>> ordering(star, V, V, goal=0).amle_bound(wf.Labels([0, 2, 3], V[[0, 2, 3]]))
         array([nan,  1., nan, nan])
         """
-        graph, goal = self.half_gap.graph, self.half_gap.goal
-        if graph.directed:
-            raise InputError("the fill-distance bound of the AMLE is for undirected graphs")
-        if not check_labels(labels, graph).mask(graph)[goal]:
-            raise InputError(f"the goal {goal} is not labelled")
-        true = self.truth[labels.vertices]
-        refuse(np.isinf(true), labels.vertices, "label vertices", "cannot reach the goal")
-        off = np.abs(labels.values - true) > labels.error + inputs.rounding(graph) * true
-        refuse(off, labels.values, "label values", "is off the truth by more than its error")
-        far = label_distance(graph, labels)
-        reach = kernels.local_errors(graph.arcs, far, np.zeros(far.size))
-        return self._bound_for(2.0 * labels.error + 4.0 * reach)
+        audit = self.half_gap
+        return self._bound_for(2.0 * _label_errors(audit.graph, labels, self.truth, audit.goal))
 
     def _bound_for(self, widths: FloatArray) -> FloatArray:
         """Return 1 - 4 M(η) / (d (d - 1)) for the (n,) gaps η = `widths`."""
@@ -535,7 +641,7 @@ def fidelity(audit: Ordering, error: ArrayLike | None = None) -> Fidelity:
     Examples
     --------
     >>> import wayfield as wf
-    >>> from wayfield_study import audit
+    >>> from wayfield import audit
     >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> rough = audit.ordering(path, [0.0, 2.0, 2.0, 1.0], wf.cost_to_go(path, 0), goal=0)
     >>> fidelity(rough)

@@ -7,7 +7,7 @@ from itertools import combinations
 from math import inf, isinf
 
 import wayfield as wf
-from wayfield_study.audit.inputs import rounding
+from wayfield.audit.inputs import rounding
 
 Number = Fraction | float
 """A rational, or inf."""

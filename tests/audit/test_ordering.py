@@ -6,18 +6,18 @@ from fractions import Fraction
 from itertools import combinations
 from math import inf, isinf, isnan, nan
 
-import naive_audit as naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_audit import deciding
 from scipy.stats import kendalltau
 
+import naive_audit as naive
 import wayfield as wf
+from naive_audit import deciding
+from wayfield import audit
+from wayfield.audit import fidelity, ordering, pool
 from wayfield.graphs.labels import label_distance
-from wayfield_study import audit
-from wayfield_study.audit import fidelity, ordering, pool
 from worlds import WHOLE, labelled_graphs, noisy_fields, random_graph, rows, seven
 
 # ------------------------------------------------------------------ twins

@@ -23,7 +23,6 @@ arc among its best moves is *blurred*, and judged by nothing that rests on A*.
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import reduce
@@ -33,21 +32,20 @@ from typing import Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfield.checks import as_floats, as_vertex, as_vertices, frozen, owned, refuse
-from wayfield.errors import InputError
-from wayfield.fields import Extension
-from wayfield.graphs.graph import Graph, check_graph, same_graph
-from wayfield.graphs.shortest_paths import cost_to_go
-from wayfield.plans.kernels import visit_counts
-from wayfield.plans.planning import Plan
-from wayfield.plans.planning import plan as greedy_plan
-from wayfield.typing import BoolArray, FloatArray
+from ..checks import as_floats, as_list, as_vertex, as_vertices, frozen, owned, refuse
+from ..errors import InputError
+from ..fields import Extension
+from ..graphs.graph import Graph, check_graph, same_graph
+from ..graphs.shortest_paths import cost_to_go
+from ..plans.kernels import visit_counts
+from ..plans.planning import Plan
+from ..plans.planning import plan as greedy_plan
+from ..typing import BoolArray, FloatArray
 
 EPS = float(np.finfo(np.float64).eps)
 
 Field: TypeAlias = Extension | ArrayLike
 """A field under audit: an extension, or its (n,) values."""
-Item = TypeVar("Item")
 
 
 class FrozenArrays:
@@ -117,7 +115,7 @@ def plan_on(graph: Graph, values: FloatArray, goal: int, plan: Plan | None) -> P
     if plan is None:
         return greedy_plan(graph, values, goal, rule="q", ties="index")
     if not isinstance(plan, Plan):
-        raise InputError(f"plan must be a wayfield.Plan, got {type(plan).__name__}")
+        raise InputError(f"plan must be a Plan, the result of wf.plan, got {type(plan).__name__}")
     n, other = check_graph(graph).num_vertices, plan.graph.num_vertices
     if other != n:
         raise InputError(f"the plan's graph has {other} vertices, but the graph has {n}")
@@ -126,14 +124,6 @@ def plan_on(graph: Graph, values: FloatArray, goal: int, plan: Plan | None) -> P
     if plan.goal != goal:
         raise InputError(f"the plan leads to vertex {plan.goal}, but the goal is {goal}")
     return plan
-
-
-def as_list(data: Iterable[Item], name: str) -> list[Item]:
-    """Return `data` as a list, if it is a collection."""
-    try:
-        return list(data)
-    except TypeError as error:
-        raise InputError(f"{name} must be a collection, got {reprlib.repr(data)}") from error
 
 
 def starts_of(graph: Graph, starts: ArrayLike | None, goal: int) -> NDArray[np.int64]:
@@ -169,7 +159,7 @@ def pool(records: Iterable[Record]) -> Record:
     Examples
     --------
     >>> import wayfield as wf
-    >>> from wayfield_study.audit import ordering, pool
+    >>> from wayfield.audit import ordering, pool
     >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> truths = [wf.cost_to_go(path, goal) for goal in (0, 3)]
     >>> pool(ordering(path, V, V, goal).all for V, goal in zip(truths, (0, 3))).decisions

@@ -12,9 +12,9 @@ from math import inf, nan, sqrt
 
 import numpy as np
 
-from wayfield.numerics.csr import Arcs
-from wayfield.numerics.jit import njit
-from wayfield.typing import BoolArray, FloatArray, IntArray
+from ..numerics.csr import Arcs
+from ..numerics.jit import njit
+from ..typing import BoolArray, FloatArray, IntArray
 
 UNSEEN, ON_WALK = -3, -2
 NOWHERE = -1

@@ -52,17 +52,16 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfield.checks import as_vertex
-from wayfield.errors import InputError
-from wayfield.fields import check_field
-from wayfield.graphs.graph import Graph, check_graph
-from wayfield.plans.planning import Plan
-from wayfield.plans.planning import plan as greedy_plan
-from wayfield.typing import BoolArray, FloatArray
-
-from ..kernels.decisions import misranked, operator_residuals
+from ..checks import as_vertex
+from ..errors import InputError
+from ..fields import check_field
+from ..graphs.graph import Graph, check_graph
+from ..plans.planning import Plan
+from ..plans.planning import plan as greedy_plan
+from ..typing import BoolArray, FloatArray
 from . import inputs
 from .decisions import judge
+from .kernels import misranked, operator_residuals
 
 
 class Compatible(IntEnum):

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import wayfield as wf
 from methods import methods
 from walkers import cycle_of, follow, moves
-from wayfield_study.audit import End, failures, strict_extrema
-from wayfield_study.audit.lattice_search import search
-from wayfield_study.kernels.decisions import neighbour_range
+from wayfield.audit import End, failures, strict_extrema
+from wayfield.audit.kernels import neighbour_range
+from wayfield_study.lattice_search import search
 from worlds import PATH, any_fields, label_sets, labelled_graphs, rough_fields, rows
 
 # ------------------------------------------------------------------ ends and basins

@@ -5,18 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 from math import isinf
 
-import naive_audit as naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_audit import deciding
 
+import naive_audit as naive
 import wayfield as wf
 from exact import exact_harmonic
 from exact_amle import exact_amle
-from wayfield_study.audit import Compatible, geometry, half_gap, mechanism, ordering, pool
-from wayfield_study.audit.separation import over_scope
+from naive_audit import deciding
+from wayfield.audit import Compatible, geometry, half_gap, mechanism, ordering, pool
+from wayfield.audit.separation import over_scope
 from worlds import NOISE, noisy, noisy_fields, random_graph, seven
 
 undirected_unit = noisy_fields(lengths=("unit",), directed=False)

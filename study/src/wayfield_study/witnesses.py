@@ -24,13 +24,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfield.checks import as_whole
+from wayfield.checks import as_list, as_whole
 from wayfield.fields import AMLE, Harmonic, extend
 from wayfield.graphs.graph import Graph
 from wayfield.graphs.labels import Labels
 from wayfield.plans.planning import Plan
-
-from .inputs import as_list
 
 DECISION, DIRECT, DETOUR = 4, 3, 1
 """The decision state of the seven-node graph, its optimal neighbour, and the harmonic choice."""

@@ -32,16 +32,15 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfield.checks import as_vertex
-from wayfield.fields import Extension, check_field
-from wayfield.graphs.graph import Graph, check_graph
-from wayfield.graphs.labels import Labels, check_labels
-from wayfield.plans import kernels as planning
-from wayfield.plans.planning import Plan
-from wayfield.typing import BoolArray, FloatArray
-
-from ..kernels.decisions import neighbour_range
+from ..checks import as_vertex
+from ..fields import Extension, check_field
+from ..graphs.graph import Graph, check_graph
+from ..graphs.labels import Labels, check_labels
+from ..plans import kernels as planning
+from ..plans.planning import Plan
+from ..typing import BoolArray, FloatArray
 from .inputs import Field, FrozenArrays, plan_on
+from .kernels import neighbour_range
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -25,11 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wayfield as wf
-from wayfield.checks import as_whole, frozen
+from wayfield.checks import as_list, as_whole, frozen
 from wayfield.plans.planning import TieName
 
-from ..kernels.midrange import sweep
-from .inputs import as_list
+from .kernels.midrange import sweep
 from .witnesses import Witness
 
 WAYS: tuple[str, ...] = ("swept", "exact", "exit")
@@ -113,7 +112,7 @@ def contests(
 
     Examples
     --------
-    >>> from wayfield_study.audit.witnesses import seven_node
+    >>> from wayfield_study.witnesses import seven_node
     >>> graph, labels, goal, names = seven_node()
     >>> contests(graph, labels, goal, np.array(names))["exit"].harmonic_wins
     False

@@ -7,20 +7,21 @@ from fractions import Fraction
 from itertools import pairwise
 from math import inf, isinf, nan
 
-import naive_audit as naive
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from naive_audit import deciding
 
+import naive_audit as naive
 import wayfield as wf
+from naive_audit import deciding
+from wayfield.audit import amle_half_gap, half_gap, pool
+from wayfield.audit.inputs import rounding
+from wayfield.audit.kernels import first_breaks
 from wayfield.graphs.graph import same_graph
+from wayfield.graphs.labels import label_distance
 from wayfield.plans.kernels import visit_counts
-from wayfield_study.audit import half_gap
-from wayfield_study.audit.inputs import rounding
-from wayfield_study.kernels.decisions import first_breaks
-from worlds import PATH, any_fields, noisy_fields, random_graph, seven
+from worlds import PATH, any_fields, labelled_graphs, noisy_fields, random_graph, seven
 
 # ------------------------------------------------------------------ twins
 
@@ -180,6 +181,100 @@ def test_the_default_starts_are_all_states_but_the_goal() -> None:
     assert bound.failure == pytest.approx(2 / 3)
     assert bound.bound == pytest.approx(2 / 3)
     assert bound.excluded == 0
+
+
+@given(st.lists(noisy_fields(), min_size=1, max_size=4))
+def test_counts_of_several_goals_add_up(cases) -> None:
+    audits = [half_gap(*case) for case in cases]
+    bound = pool(audit.failure_bound() for audit in audits)
+    counts = pool(audit.counts() for audit in audits)
+    known = sum(len(deciding(truth, goal)) for _, _, truth, goal in cases)
+    assert bound.starts == counts.decisions == known
+    assert bound.excluded == sum(graph.num_vertices - 1 for graph, *_ in cases) - known
+    assert bound.broken == sum(int((~a.start_holds & a.decides).sum()) for a in audits)
+    assert bound.failed == sum(int((~a.plan.reached & a.decides).sum()) for a in audits)
+    assert counts.holding == sum(
+        bool(a.holds[s])
+        for a, (_, _, truth, goal) in zip(audits, cases, strict=True)
+        for s in deciding(truth, goal)
+    )
+
+
+@given(noisy_fields(), st.randoms(use_true_random=False))
+def test_decisions_are_counted_as_often_as_walks_meet_them(case, random) -> None:
+    graph, _, truth, goal = case
+    audit = half_gap(*case)
+    starts = [random.randrange(graph.num_vertices) for _ in range(5)]
+    met = [
+        s
+        for start in starts
+        for s in dict.fromkeys(audit.plan.rollout(start).path.tolist())
+        if s in deciding(truth, goal)
+    ]
+    counts = audit.counts(starts)
+    assert counts.met == len(met)
+    assert counts.met_holding == sum(bool(audit.holds[s]) for s in met)
+
+
+# ------------------------------------------------------------------ from labels alone
+
+
+@given(labelled_graphs(), st.sampled_from([0.0, 0.1, 0.25, 0.6]))
+def test_corollary_label_distances_bound_the_error_of_the_amle(problem, error) -> None:
+    graph, drawn = problem
+    goal = int(drawn.vertices[0])
+    truth = wf.cost_to_go(graph, goal)
+    off = np.random.default_rng(len(drawn)).uniform(-error, error, len(drawn))
+    off *= truth[drawn.vertices] > 0.0
+    labels = wf.Labels(drawn.vertices, truth[drawn.vertices] + off, error=error)
+    audit = amle_half_gap(graph, labels, truth, goal)
+    seen = half_gap(graph, wf.extend(graph, labels, wf.AMLE()), truth, goal)
+    far = label_distance(graph, labels)
+    for s in deciding(truth, goal):
+        promised = error + 2.0 * far[graph.neighbours(s)].max()
+        assert audit.error[s] == promised
+        assert seen.error[s] <= promised * (1 + 1e-12) + 1e-12
+        if audit.holds[s]:
+            assert 2.0 * promised < audit.gap[s]
+            assert audit.chosen_optimal[s]
+        elif not audit.blurred[s]:
+            assert 2.0 * promised >= audit.gap[s] * (1 - 1e-9)
+    assert audit.plan.reached[audit.start_holds].all()
+    assert (audit.plan.successor == seen.plan.successor).all()
+
+
+def test_on_unit_mazes_the_corollary_asks_for_all_neighbours() -> None:
+    maze = wf.grid_graph(wf.load_layout("medium"), refinement=2)
+    truth, labels = wf.cost_to_go(maze, 0), wf.sample_labels(maze, 0, 0.5, seed=1)
+    audit = amle_half_gap(maze, labels, truth, 0)
+    known = labels.mask(maze)
+    finite = audit.decides & np.isfinite(audit.gap)
+    around = np.array([known[maze.neighbours(s)].all() for s in range(maze.num_vertices)])
+    assert 0 < (audit.holds & finite).sum() < finite.sum()
+    assert np.array_equal(audit.holds[finite], around[finite])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"labels": wf.Labels([1], [1.0])}, "the goal 0 is not labelled"),
+        ({"labels": wf.Labels([0, 2], [0.0, 3.0])}, r"label values\[1\] = 3.0 is off the truth"),
+        ({"truth": [0.0, 1.0, 2.0, 5.0]}, r"truth\[3\] = 5.0 violates the Bellman identity"),
+        ({"goal": 9}, "goal"),
+        (
+            {
+                "graph": wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], directed=True),
+                "truth": [0.0, 3.0, 2.0, 1.0],
+            },
+            "for undirected graphs",
+        ),
+    ],
+)
+def test_what_the_corollary_refuses(change, message: str) -> None:
+    given_ = {"graph": PATH, "labels": wf.Labels([0], [0.0]), "goal": 0}
+    given_["truth"] = wf.cost_to_go(PATH, 0)
+    with pytest.raises(wf.InputError, match=message):
+        amle_half_gap(**(given_ | change))
 
 
 # ------------------------------------------------------------------ what they do not say
@@ -432,7 +527,7 @@ def test_graph_that_is_none() -> None:
 
 
 def test_plan_of_another_kind_graph_or_goal() -> None:
-    refused("plan must be a wayfield.Plan, got list", plan=[0, 0, 1, 2])
+    refused("plan must be a Plan, the result of wf.plan, got list", plan=[0, 0, 1, 2])
     edge = wf.Graph.from_edges([0], [1])
     refused(
         "the plan's graph has 2 vertices, but the graph has 4", plan=wf.plan(edge, [0.0, 1.0], 0)
