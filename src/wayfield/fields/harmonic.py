@@ -41,8 +41,8 @@ import numpy as np
 
 from ..graphs.graph import Graph
 from ..graphs.labels import Labels
-from ..numerics.deadline import check_time
 from ..numerics.doubledouble import Pair, corrected
+from ..numerics.workers import check_time
 from ..typing import FloatArray, IntArray
 from .adjoint import Adjoint, adjoint_of
 from .base import Problem, Shared, Solution, Status
