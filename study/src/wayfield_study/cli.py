@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .engine.store import Entry
 
 RESULTS = Path("results")
-PAPER = "paper"
+PAPER, ALL = "paper", "all"
 PANEL = "The studies"
 """Heading of these commands in the help of ``wayfield``."""
 
@@ -212,9 +212,9 @@ study_app.command("run", cls=Command)(with_options(run_study))
 def reproduce(given: Running) -> None:
     """Run the paper's experiments again and write [bold]report/index.html[/].
 
-    Every table and figure of the paper beside ours, and what lies beyond it. Press Ctrl-C at any
-    time: finished tasks are kept, and the next run continues from there. The same as
-    [bold]wayfield study paper[/].
+    Every table and figure of the paper beside ours. Press Ctrl-C at any time: finished tasks are
+    kept, and the next run continues from there. The same as [bold]wayfield study paper[/];
+    [bold]wayfield study all[/] adds what lies beyond the paper.
     """
     run_study(PAPER, given)
 
@@ -437,6 +437,38 @@ def query(
 
 
 @study_app.command(cls=Command)
+def readings(results: Results = RESULTS, accept_stale: AcceptStale = False) -> None:
+    """Rank the readings of the paper by the rule that chooses the one in use.
+
+    From the results of [bold]wayfield study all[/].
+    """
+    from .engine import Store, as_records, by_experiment, look_up, what_is_there
+    from .experiments import STUDIES
+    from .experiments import readings as design
+    from .paper.verdicts import SHOWN
+
+    study = STUDIES[ALL]
+    tasks = [task for task in study.tasks() if task.experiment is design.DESIGN]
+    found = what_is_there(look_up(tasks, Store(results)), accept_stale)
+    tables = as_records(by_experiment(found.tables))
+    ranking = design.ranking(study.experiments, tables)
+    if ranking is None:
+        raise WayfieldError(f"{results} lacks results of the design: run wayfield study {ALL}")
+    title = f"{len(ranking.readings)} readings by {len(ranking.names)} figures of the paper"
+    table = Table("rank", "reading", "score", "behind", title=Text(title), title_justify="left")
+    for place, reading in enumerate(ranking.readings, 1):
+        adopted = reading == ranking.adopted
+        if place > SHOWN and not adopted:
+            continue
+        lead, error = ranking.behind(reading)
+        name = f"{reading} (adopted)" if adopted else str(reading)
+        behind = "" if place == 1 else f"{lead:.1f} ± {error:.1f}"
+        score = ranking.scores[place - 1].sum()
+        table.add_row(str(place), Text(name), f"{score:.1f}", behind)
+    Console().print(table)
+
+
+@study_app.command(cls=Command)
 def travel(
     path: Annotated[
         Path,
@@ -484,8 +516,9 @@ def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
     from wayfield.graphs.tables import check_outputs
 
     need("jinja2", "study")
-    folder = out or (Path("report") if study.name == PAPER else Path("report") / study.name)
-    names = ("index.html", "claims.json") if study.name == PAPER else ("index.html",)
+    of_paper = study.name in (PAPER, ALL)  # they share a report
+    folder = out or (Path("report") if of_paper else Path("report") / study.name)
+    names = ("index.html", "claims.json") if of_paper else ("index.html",)
     check_outputs(folder, names, force)
     return folder / "index.html"
 

@@ -24,7 +24,6 @@ from ..paper.grid import (
     MAZES,
     PAPER_RELAXATION,
     PAPER_SWEEPS,
-    PAPER_TOLERANCE,
     REFINEMENTS,
 )
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
@@ -277,7 +276,7 @@ SECTIONS = (
         "rollouts",
         "Main rollouts",
         f"Harmonic values, the AMLE by midrange sweeps, relaxed by {PAPER_RELAXATION:g} and "
-        f"stopped at a residual of {PAPER_TOLERANCE:g} or after {PAPER_SWEEPS} (our reading), and "
+        f"stopped after {PAPER_SWEEPS} (our reading), and "
         "the exact AMLE, planned on by argmin Q with "
         "lowest-index ties. Figures marked “exact” are those of the exact AMLE.",
         compared={
