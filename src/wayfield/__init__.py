@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .graphs.graph import Graph as Graph
     from .graphs.grid import grid_graph as grid_graph
     from .graphs.labels import Labels as Labels
+    from .graphs.labels import label_distance as label_distance
     from .graphs.layouts import Layout as Layout
     from .graphs.layouts import layout_names as layout_names
     from .graphs.layouts import load_layout as load_layout

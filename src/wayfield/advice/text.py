@@ -100,6 +100,8 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
                 "dropped_count": dropped.size,
                 "dropped": [call(x) for x in dropped[:MOST_NAMED]],
                 "per_graph_distance": answer.distance_ratio,
+                "missed_count": int(np.count_nonzero(answer.field.missed)),
+                "missed_most": np.abs(answer.field.missed).max(initial=0.0),
             },
             "goal": call(answer.goal),
             "method": answer.made_by,
@@ -266,6 +268,10 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         if width is not None:
             solved = f"its equation is solved to within {width:.1e}"
         say("method", f"{facts['method']}: {facts['status']}; {solved}; {seconds}")
+    missed = labels["missed_count"]
+    if missed:
+        most = short(labels["missed_most"])
+        say("missed", f"the field differs from {missed:,} of {count:,} labels, by up to {most}")
     behind = graph["behind_labels"]
     if behind:
         named = _some(map(quoted, graph["behind_labels_examples"]), behind)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .gaps import Certificate as Certificate
     from .gaps import certify as certify
     from .intervals import Intervals as Intervals
+    from .intervals import interval_test as interval_test
     from .intervals import next_labels as next_labels
 
 __getattr__, __dir__, __all__ = load_on_use(__name__)

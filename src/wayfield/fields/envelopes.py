@@ -41,7 +41,7 @@ from ..errors import InputError
 from ..graphs.graph import Graph
 from ..graphs.labels import Labels, nearest_label
 from ..numerics.shortest import dijkstra
-from .base import Problem, Solution
+from .base import Problem, Solution, Status
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ class NearestLabel:
     def solve(self, problem: Problem) -> Solution:
         """Copy every label over its Voronoi cell."""
         _, nearest = nearest_label(problem.graph, problem.labels)
-        return Solution(np.where(problem.orphaned, np.nan, problem.boundary[nearest]))
+        values = np.where(problem.orphaned, np.nan, problem.boundary[nearest])
+        return Solution(values, Status.CONVERGED, residual=0.0)
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,10 @@ class _Envelope:
         values[labels.vertices] = labels.values
         values[problem.orphaned] = np.nan
         details = {"lipschitz": lipschitz}
-        return Solution(values, residual=excess[worst], iterations=passes, details=details)
+        residual = excess[worst]
+        return Solution(
+            values, Status.CONVERGED, residual=residual, iterations=passes, details=details
+        )
 
 
 class McShane(_Envelope):
