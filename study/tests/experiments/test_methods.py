@@ -36,6 +36,7 @@ from wayfield_study.paper.figures import FIGURES
 from wayfield_study.paper.grid import GRID, SEEDS
 from wayfield_study.rivals import GamePLaplacian
 
+COUNTS = ("reached", "boundary", "interior", "reached_all", "cost_all", "pair_end")
 COMPARED = (rollout, ordering, mechanism, finite_p)
 MINE = """
 import numpy as np
@@ -60,9 +61,14 @@ def smooth(graph, labels):
 def short(graph, labels):
     return np.zeros(3)
 
-class Raises(Level):
-    def solve(self, problem):
-        raise RuntimeError("no field today")
+def raises(graph, labels):
+    raise RuntimeError("no field today")
+
+def undefined(graph, labels):
+    return np.full(graph.num_vertices, np.nan)
+
+def generator(graph, labels):
+    yield 1.0
 """
 
 
@@ -107,7 +113,10 @@ def test_rivals_have_the_names_of_their_arms(rival: Any) -> None:
 def test_objects_and_factories(folder: Path) -> None:
     for name in ("Level", "make", "LEVEL"):
         assert hasattr(find_method(mine(folder, name)), "solve"), name
-    assert callable(find_method(mine(folder, "smooth")))
+    smooth = Records.of(rollout.run(replace(TINY, method=mine(folder, "smooth"))))
+    (harmonic,) = (row for row in rollout.run(TINY) if row["arm"] == "harmonic")
+    (ours,) = smooth.where(arm=mine(folder, "smooth"))
+    assert {name: ours[name] for name in COUNTS} == {name: harmonic[name] for name in COUNTS}
 
 
 @pytest.mark.parametrize(
@@ -116,7 +125,7 @@ def test_objects_and_factories(folder: Path) -> None:
         ("amlee", "unknown method 'amlee'; did you mean amle?"),
         ("nowhere:f", "cannot import nowhere:f: No module named 'nowhere'"),
         ("math:nothing", "has no attribute 'nothing'"),
-        ("math:pi", "math:pi is neither a function of a graph and labels nor an object with solve"),
+        ("math:pi", "method 'math:pi' must be an extension such as AMLE(), a function of graph"),
     ],
 )
 def test_names_of_no_method(name: str, complaint: str) -> None:
@@ -178,12 +187,19 @@ def test_methods_and_label_counts_of_a_study(folder: Path) -> None:
 
 
 def test_a_method_that_fails_spoils_no_other(folder: Path) -> None:
-    study = own_study(folder, mine(folder, "Raises"), "amle")
+    wrong = [mine(folder, name) for name in ("raises", "short", "undefined", "generator")]
+    study = own_study(folder, *wrong, "amle")
     outcome = run(study.tasks(), Store(folder / "results"), workers=0)
     assert {task.cell.columns["method"] for task in outcome.tables} == {"amle"}
     said = "".join(outcome.failed.values())
-    assert len(outcome.failed) == 12
-    assert "no field today" in said
+    assert len(outcome.failed) == 4 * 12
+    for complaint in (
+        "raises raised RuntimeError: no field today",
+        "short: values has 3 entries, expected",
+        "undefined: values[0] = nan is not a finite number",
+        "generator: values must be an array of",
+    ):
+        assert complaint in said
 
 
 def test_a_changed_method_is_run_again(folder: Path) -> None:

@@ -8,11 +8,13 @@ an object with ``solve``, or something that makes one when called without argume
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from wayfield.errors import InputError
+from wayfield.fields import Method
 from wayfield.fields.names import WORDS, Word, parse_method
+from wayfield.fields.own import as_method
 
 from ..engine.config import import_own
 from ..sweeps import MidrangeSweeps
@@ -33,7 +35,7 @@ WORDS.update(RIVALS)
 assert MidrangeSweeps.__name__ == WORDS["sweeps"].method  # its module adds its name
 
 
-def find_method(name: str, folder: Path | None = None) -> Any:
+def find_method(name: str, folder: Path | None = None) -> Method:
     """Return the method with this name; one's own is looked for in a folder too.
 
     Examples
@@ -44,24 +46,17 @@ def find_method(name: str, folder: Path | None = None) -> Any:
     if ":" not in name:
         return parse_method(name)
     found = import_own(name, folder)
-    if callable(found) and not hasattr(found, "solve"):
-        found = found if _takes_arguments(found) else found()
-    elif isinstance(found, type):
+    if callable(found) and _is_factory(found):
         found = found()
-    if not callable(found) and not hasattr(found, "solve"):
-        raise InputError(
-            f"{name} is neither a function of a graph and labels nor an object with solve, but a "
-            f"{type(found).__name__}"
-        )
-    return found
+    return as_method(found, f"method {name!r}")
 
 
-def _takes_arguments(function: Any) -> bool:
-    """Whether a function cannot be called without arguments."""
+def _is_factory(found: Callable[..., Any]) -> bool:
+    """Whether it is a class, or a function that can be called without arguments."""
+    if isinstance(found, type | Method):
+        return isinstance(found, type)
     try:
-        inspect.signature(function).bind()
-    except TypeError:
-        return True
-    except ValueError:  # compiled: nothing is known of it
-        return True
-    return False
+        inspect.signature(found).bind()
+    except (TypeError, ValueError):  # it takes arguments, or is compiled: nothing is known of it
+        return False
+    return True

@@ -10,8 +10,6 @@ Reference: J. Calder, "The game theoretic p-Laplacian and semi-supervised learni
 labels", Nonlinearity 32 (2019). p = 10 is the default of its author's package GraphLearning.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,6 @@
 """Inverse distance weighting: a mean of the nearest labels.
 
-u(x) = Σ w_i y_i / Σ w_i over the k nearest labels i, and those as near as the last of them, with
-w_i = d(x, i)^−power, d the distance in the graph. At a label u is its value.
+u(x) = Σ w_i y_i / Σ w_i over the k nearest labels i, and those as near: w_i = d(x, i)^−power.
 
 Reference: D. Shepard, "A two-dimensional interpolation function for irregularly-spaced data", ACM
 National Conference (1968): power 2. He takes about seven neighbours; k = 8 is ours.
