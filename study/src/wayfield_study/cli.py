@@ -514,10 +514,12 @@ def _warm_up() -> None:
     import wayfield as wf
     from wayfield import audit
 
+    from .rivals import GamePLaplacian
+
     graph = wf.grid_graph(wf.load_layout("umaze"), 4)
     labels, truth = wf.sample_labels(graph, 0, 0.1, seed=0), wf.cost_to_go(graph, 0)
-    methods = (wf.Harmonic(), wf.PLaplacian(4.0), wf.AMLE())
-    smooth, _, sharp = (wf.extend(graph, labels, method) for method in methods)
+    methods = (wf.Harmonic(), wf.PLaplacian(4.0), GamePLaplacian(), wf.AMLE())
+    smooth, *_, sharp = (wf.extend(graph, labels, method) for method in methods)
     wf.plan(graph, sharp.values, 0, "q", "index")
     audit.ordering(graph, smooth, truth, 0)
     audit.mechanism(graph, smooth, sharp, truth, 0)

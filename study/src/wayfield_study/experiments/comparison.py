@@ -190,11 +190,11 @@ def across(
     columns: Sequence[str],
     name: str,
     title: str,
-    rate: Rate,
+    *rates: Rate,
     note: str = "",
     base: str = "",
 ) -> Table:
-    """Tabulate a rate: a row for each arm, a column for each value of some columns of the rows.
+    """Tabulate rates: a row for each arm, a column for each value of some columns of the rows.
 
     With a `base`, differences from this arm on the same cells, and cells won and lost.
     """
@@ -205,11 +205,12 @@ def across(
             if each not in cells:
                 line.append("–")
             elif base:
+                rate = rates[0]
                 found = paired(groups[each], str(arm), base, rate.part, rate.whole)
                 text = found.difference.text(rate.digits, 100.0 if rate.percent else 1.0)
                 line.append(f"{text} ({found.won} : {found.lost})")
             else:
-                line.append(rate.of(cells[each]))
+                line.append(" / ".join(rate.of(cells[each]) for rate in rates))
         lines.append(line)
     heads = ["method", "ties", *map(str, groups)]
     return Table(name, title, heads, lines, f"{_pooled(rows)} {note}".strip())

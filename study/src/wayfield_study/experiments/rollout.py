@@ -291,7 +291,7 @@ def tables(rows: Records) -> Iterator[Table]:
         ("by-labels", "Success by labels, sampled pairs", SUCCESS, "", ""),
         ("cost-by-labels", "Cost over least cost, of walks that arrive", cost, "", ""),
     ):
-        yield across(labels, ["labels"], name, title, rate, note, other)
+        yield across(labels, ["labels"], name, title, rate, note=note, base=other)
 
 
 def failure_tables(rows: Records) -> Iterator[Table]:
