@@ -30,7 +30,6 @@ LIBRARY = {
     "plans/lifting": "not large",
     "certificates/certify": "naive or rounding",
     "certificates/intervals": "definition",
-    "fields/sweeps": "not first_field or 0.3-0.5",
     "fields/envelopes": "",
     "fields/harmonic": "not long_path and not maze",
     "fields/amle_hostile": "followed or hangs or never_make",
@@ -42,6 +41,7 @@ LIBRARY = {
     "replay/replay_odds": "",
 }
 STUDY = {
+    "sweeps": "not first_field or 0.3-0.5",
     "experiments/energy_solvers": "twin or level",
 }
 """Test files, and the tests to run in each: those with small cases. An empty text means all."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..checks import as_real
 from ..errors import OutOfTime
-from .threads import check_stopped
+from .workers import check_stopped
 
 _deadline = ContextVar("deadline", default=(np.inf, np.inf))
 """Time to stop, by `time.perf_counter`, and the limit behind it, in seconds."""

@@ -41,7 +41,7 @@ from ..errors import InputError
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels
 from ..graphs.names import Naming
-from ..numerics.threads import one_thread
+from ..numerics.workers import one_thread
 from ..typing import FloatArray, IntArray
 from .evidence import FLOOR, Evidence, Peak, Solver
 from .network import CELLS, Network, RouteRows, kernel, variance

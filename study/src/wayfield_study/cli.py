@@ -147,7 +147,7 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
     Press Ctrl-C at any time: finished tasks are kept, and the next run continues from there.
     """
     from wayfield.cli.warmup import COMMON, warm_up
-    from wayfield.numerics.threads import num_processors
+    from wayfield.numerics.workers import num_processors
 
     from .engine import Store, run
     from .engine.tasks import headline

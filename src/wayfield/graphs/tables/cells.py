@@ -4,7 +4,7 @@
 
 | cell                                   | ways                                     |
 |----------------------------------------|------------------------------------------|
-| yes, true, 1; FT                       | from → to only                           |
+| yes, true, 1; FT (ja, oui, sí …)       | from → to only                           |
 | -1, reverse; TF                        | to → from only: against the drawing      |
 | no, false, 0, both, empty              | both                                     |
 | reversible, alternating                | both: each at its time, which is noted   |
@@ -36,12 +36,15 @@ from ...errors import InputError, Message, Option
 from ...typing import BoolArray, FloatArray
 from ...words import number_of
 from ..names import Names, Numbering, canonical
+from .columns import unmarked
 from .sheet import Piece, Sheet
 
 FORWARD, BOTH, BACKWARD = 1, 0, -1
 _AT_TIMES = ("reversible", "alternating")
 _WAYS = (
     dict.fromkeys(("yes", "true", "1", "1.0", "ft", "forward"), FORWARD)
+    | dict.fromkeys(("ja", "oui", "sí", "si", "sì", "sim", "y", "j", "wahr", "vrai"), FORWARD)
+    | dict.fromkeys(("nein", "non", "não", "nee", "n", "falsch", "faux"), BOTH)
     | dict.fromkeys(("-1", "-1.0", "−1", "reverse", "tf", "backward"), BACKWARD)
     | dict.fromkeys(("no", "false", "0", "0.0", "", "none", "nan", "both", *_AT_TIMES), BOTH)
 )
@@ -74,7 +77,8 @@ Meaning = TypeVar("Meaning")
 def as_names(sheet: Sheet, index: int, piece: Piece, row: int) -> Sequence[str]:
     """Return some rows of a column, the first of them `row`, as names of vertices.
 
-    Whole numbers are written without a decimal point. A name is never empty, and has one line.
+    Whole numbers are written without a decimal point. A name is never empty, and has one line. The
+    apostrophe before a name that a spreadsheet would read as a formula is no part of it.
     """
     names: Sequence[str]
     if not isinstance(piece, np.ma.MaskedArray):
@@ -91,7 +95,10 @@ def as_names(sheet: Sheet, index: int, piece: Piece, row: int) -> Sequence[str]:
         names = [str(number) for number in numbers.tolist()]
         for i in np.flatnonzero(missing).tolist():
             names[i] = ""
-    if not all(map(canonical, names)) or "\n" in "".join(names):
+    text = "".join(names)
+    if "'" in text:
+        names = list(map(unmarked, names))
+    if not all(map(canonical, names)) or "\n" in text:
         for number, name in enumerate(names, row):
             if not canonical(name):
                 raise InputError(f"{sheet.place(number, index)}: the vertex name is missing")

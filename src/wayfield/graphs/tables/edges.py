@@ -30,6 +30,7 @@ from .columns import (
     matching_columns,
     named_columns,
     oneway_columns,
+    refuse_twins,
     take,
     tokens,
     unnamed_last,
@@ -162,6 +163,7 @@ def read_edges(
     }
     wanted = {role: column for role, column in wanted.items() if role not in declined}
     at = _edge_columns(sheet, wanted, declined | ({"oneway"} if directed else set()))
+    refuse_twins(sheet, at, wanted)
     if "speed" in at and "length" not in at:
         raise InputError(f"{sheet.path}: a speed column needs a length column, and there is none")
     numbering = Numbering()
@@ -230,9 +232,9 @@ def _edge_columns(
         find(role, matching_columns(role, header))
     # headings such as a, b and t look like names of vertices, unless there is a header
     words = [tokens(heading) for heading in header or ()]
-    if {"from", "to"}.isdisjoint(at) and all(any(w[-1:] == [c] for w in words) for c in "ab"):
+    if {"from", "to"}.isdisjoint(at) and all(any(_is(w, c) for w in words) for c in "ab"):
         for role, letter in (("from", "a"), ("to", "b")):
-            find(role, (i for i, word in enumerate(words) if word[-1:] == [letter]))
+            find(role, (i for i, word in enumerate(words) if _is(word, letter)))
     find("length", (i for i, word in enumerate(words) if word == ["t"]))
     for role in EDGE_ROLES[:2]:
         # a number or the name of an edge is none of its ends
@@ -245,9 +247,16 @@ def _edge_columns(
                 "columns of vertices. Is this the file of labels? The edges come first"
             )
     left = [i for i in range(width) if i not in at.values()]
-    if header is None or len(left) == 1:
+    if header is None:
+        find("length", sorted(filter(sheet.numeric, left), key=sheet.counts))
+    elif len(left) == 1 and not sheet.counts(left[0]):
         find("length", filter(sheet.numeric, left))
     return {role: at[role] for role in EDGE_ROLES if role in at}
+
+
+def _is(words: list[str], letter: str) -> bool:
+    """Whether a heading names a node by a letter, such as ``node a``, ``a_node`` and ``ANODE``."""
+    return [letter] in (words[-1:], words[:1]) or words == [f"{letter}node"]
 
 
 def _stored_graph(path: Path) -> EdgeTable:

@@ -7,6 +7,7 @@ column of the file. The rules are:
 
 - points and commas in one column are an error, and so are thousands separators (``1.234,5``,
   ``1'234``);
+- a column of durations, h:mm:ss, is read in minutes. Two numbers, such as 6:36, are an error;
 - a comma that is not settled is an error. A point that is not settled is an error in files
   separated by semicolons, which often have decimal commas. In other files it is read as a decimal
   point, with a note.
@@ -29,7 +30,7 @@ from ...typing import BoolArray, FloatArray
 from ..names import Names, Numbering
 from .cells import WordColumn, as_names, shortened
 from .sheet import Piece, Sheet
-from .text import Progress, Style
+from .text import DURATION, Progress, Style
 
 VERTICES = ("from", "to", "start", "end", "vertex")
 WORD_ROLES = ("oneway", "speed")
@@ -87,11 +88,14 @@ class NumberColumn:
     ----------
     seen : dict
         Marks found so far, if the decimal mark is to be found out.
+    timed : bool
+        Whether there are durations; the numbers are then minutes.
     """
 
     def __init__(self, sheet: Sheet, index: int, style: Style) -> None:
         self.sheet, self.index, self.decimal = sheet, index, decimal_mark(style)
         self.seen: dict[str, Seen] = {}
+        self.timed = False
         self._rows = 0
         self._values: list[FloatArray] = []
         self._empty: list[BoolArray] = []
@@ -120,8 +124,10 @@ class NumberColumn:
         self._rows += len(piece)
 
     def _read(self, cells: list[str]) -> None:
+        if ":" in "".join(cells):
+            cells = [self._minutes(row, cell) for row, cell in enumerate(cells, self._rows)]
         text = "\n".join(cells)
-        if self.decimal is None:
+        if self.decimal is None and not self.timed:
             self._look(text, cells)
         values, empty = None, np.zeros(len(cells), dtype=bool)
         if not re.search(r"[^0-9eE+\-\n]" if self.decimal == "," else r"[^0-9eE+\-\n.]", text):
@@ -142,6 +148,22 @@ class NumberColumn:
             empty = np.array([not cell for cell in cells], dtype=bool)
         self._values.append(values)
         self._empty.append(empty)
+
+    def _minutes(self, row: int, cell: str) -> str:
+        """Return a duration as a number of minutes, and any other cell as it is."""
+        duration = DURATION.fullmatch(cell)
+        if duration is None:
+            return cell
+        hours, minutes, short, seconds = duration.groups()
+        if short is not None:
+            raise InputError(
+                f"{self.sheet.place(row, self.index)}: {cell!r} is not a number: it may be "
+                f"hours and minutes or minutes and seconds; write 0:{cell} or {cell}:00"
+            )
+        self.timed = True
+        total = 60 * int(hours) + int(minutes) + float(seconds.replace(",", ".")) / 60
+        mark = "," if self.decimal == "," else "."
+        return repr(total).replace(".", mark)
 
     def _look(self, text: str, cells: Sequence[str]) -> None:
         """Record the marks in some rows; one that is settled replaces an earlier one."""
@@ -199,7 +221,9 @@ def read_columns(
             word_column.add(cells[role])
         done += len(pieces[0])
     vertices = {role: np.concatenate(parts) for role, parts in found.items()}
-    return Columns(vertices, numbers, words, [*sheet.notes, *judge(numbers.values())])
+    timed = [sheet.called(column.index) for column in numbers.values() if column.timed]
+    notes = [f"{sheet.path}: column {each} is h:mm:ss, read in minutes" for each in timed]
+    return Columns(vertices, numbers, words, [*sheet.notes, *notes, *judge(numbers.values())])
 
 
 def judge(columns: Iterable[NumberColumn]) -> list[str]:

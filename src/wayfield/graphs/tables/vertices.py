@@ -21,7 +21,15 @@ from ...words import number_of
 from ..labels import Labels
 from ..names import Names
 from .cells import refuse_cells, refuse_strangers
-from .columns import matching_columns, named_columns, take, unnamed_last, unused_note
+from .columns import (
+    are_degrees,
+    matching_columns,
+    named_columns,
+    refuse_twins,
+    take,
+    unnamed_last,
+    unused_note,
+)
 from .numbers import NumberColumn, read_columns
 from .sheet import Sheet, open_sheet
 from .text import Progress, Style
@@ -139,7 +147,7 @@ def read_labels(
         notes.append(f"{sheet.path}: {empty} without a value, so without a label")
     return VertexTable(
         Labels(vertex[given], value[given], error),
-        _positions(sheet, at, numbers, vertex, len(names)),
+        _positions(sheet, at, numbers, vertex, len(names), notes),
         _said(sheet, at),
         tuple(notes),
     )
@@ -201,7 +209,7 @@ def read_positions(
     found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
     notes += unused_note(sheet, at)
     vertex = found["vertex"]
-    positions = _positions(sheet, at, numbers, vertex, len(names))
+    positions = _positions(sheet, at, numbers, vertex, len(names), notes)
     assert positions is not None
     lost = np.isnan(positions).any(axis=1)
     if lost.any():
@@ -232,13 +240,15 @@ def _vertex_columns(
         free = [i for i in dict.fromkeys(likely) if i not in at.values()]
         at["vertex"] = max(free, key=lambda i: sheet.num_named(i, names), default=-1)
     if needed == "value":
-        numeric = filter(sheet.numeric, unnamed_last(range(width), header))
+        likely = unnamed_last(range(width), header)
+        numeric = (i for i in likely if sheet.numeric(i) and not sheet.counts(i))
         take(at, "value", [*matching_columns("value", header), *numeric, *range(width)])
     if needed == "x" and "x" not in at and header is None and width == 3:
         at["x"], at["y"] = (i for i in range(3) if i != at["vertex"])
     for role in ("vertex", needed):
         if at.get(role, -1) < 0:
             raise sheet.lacks(role)
+    refuse_twins(sheet, at, columns)
     return at
 
 
@@ -248,7 +258,13 @@ def _positions(
     numbers: Mapping[str, NumberColumn],
     vertex: NDArray[np.int64],
     n: int,
+    notes: list[str],
 ) -> FloatArray | None:
+    """Return (n, 2) positions, NaN where the file has none; degrees are put into a plane.
+
+    Near latitude φ a degree of longitude is cos φ times as long as one of latitude. All x are
+    multiplied by the cosine of the mean latitude (local equirectangular projection).
+    """
     if "x" not in at or "y" not in at:
         return None
     positions = np.full((n, 2), np.nan)
@@ -257,6 +273,15 @@ def _positions(
         values = numbers[role].values
         refuse_cells(np.isinf(values), sheet, at[role], "is not a position")
         positions[vertex[known], axis] = values[known]
+    held = positions[np.isfinite(positions).all(axis=1)]
+    small = held.size > 0 and bool((np.abs(held) <= (180, 90)).all())
+    if small and sheet.header is not None and are_degrees(*(sheet.header[at[r]] for r in "xy")):
+        middle = float(held[:, 1].mean())
+        positions[:, 0] *= np.cos(np.radians(middle))
+        notes.append(
+            f"{sheet.path}: longitudes and latitudes are put into a plane, true near latitude "
+            f"{middle:.4g}°"
+        )
     return positions
 
 

@@ -9,6 +9,7 @@ file or anywhere else. Every error is one line that names the file and the key.
 from __future__ import annotations
 
 import importlib
+import math
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,6 +29,8 @@ Reader: TypeAlias = Callable[[Any, str], T]
 
 _LARGEST = 1 << 20
 """Bytes of a study; a file may be a stream that never ends."""
+MOST_CELLS = 100_000
+"""Largest number of cells of a study: each is a file of results."""
 
 
 def load_config(path: Path, known: Sequence[Experiment[Any]]) -> Study:
@@ -51,6 +54,8 @@ def load_config(path: Path, known: Sequence[Experiment[Any]]) -> Study:
         return _study(data, path, known)
     except RecursionError as error:
         raise InputError(f"{path}: nested too deeply for a study") from error
+    except SystemExit as error:  # of the user's own `read_grid`
+        raise InputError(f"{path}: an experiment called sys.exit({error.code!r})") from error
     except (InputError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error}") from error
 
@@ -116,6 +121,8 @@ def import_own(value: str, folder: Path | None = None) -> Any:
         sys.path.insert(0, str(folder.resolve()))  # workers look on the same path
     try:
         return getattr(importlib.import_module(module), attribute)
+    except SystemExit as error:
+        raise InputError(f"{value} called sys.exit({error.code!r})") from error
     except Exception as error:  # the user's module may raise anything
         raise InputError(f"cannot import {value}: {error}") from error
 
@@ -132,13 +139,20 @@ def read_list(given: dict[str, Any], key: str, default: Sequence[Any], read: Rea
     entries = given.get(key, list(default))
     if not isinstance(entries, list) or not entries:
         raise InputError(f"grid.{key} must be a nonempty list, got {entries!r}")
-    found: list[T] = []
+    found: dict[T, None] = {}  # a set that keeps the order
     for number, entry in enumerate(entries):
         value = read(entry, f"grid.{key}[{number}]")
         if value in found:
             raise InputError(f"grid.{key}[{number}] = {entry!r} is listed twice")
-        found.append(value)
-    return found
+        found[value] = None
+    return list(found)
+
+
+def check_size(*lists: Sequence[Any]) -> None:
+    """Raise `InputError` if the combinations of all lists are too many cells."""
+    size = math.prod(map(len, lists))
+    if size > MOST_CELLS:
+        raise InputError(f"a grid must have at most {MOST_CELLS:,} cells, got {size:,}")
 
 
 def read_lists(
@@ -147,7 +161,9 @@ def read_lists(
     """Read the lists of a ``[grid]``, each with its default and a reader for its entries."""
     table = dict(given)
     refuse_others(table, tuple(lists), "grid.")
-    return [read_list(table, key, default, read) for key, (default, read) in lists.items()]
+    found = [read_list(table, key, default, read) for key, (default, read) in lists.items()]
+    check_size(*found)
+    return found
 
 
 def one_of(choices: Iterable[str]) -> Reader[str]:

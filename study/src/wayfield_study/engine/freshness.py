@@ -32,11 +32,13 @@ FOLDERS = (Path(wayfield.__file__).parent, Path(__file__).parent.parent)
 """The library and the study: no room of one has the name of a room of the other that counts."""
 SILENT = {
     "__init__", "adapters", "cli", "engine", "errors", "explorer", "graphs/tables", "lazy",
-    "numerics/workers", "paper", "plots", "report", "words",
+    "numerics/processes", "numerics/workers", "paper", "plots", "report", "words",
 }  # fmt: skip
 """Rooms that read, show, check or keep, and parts of rooms: no figure depends on them."""
 SETTINGS = {"paper/grid.py"}
 """Files in such rooms that hold settings of experiments nevertheless."""
+MAPS = "maps.txt"
+"""The benchmark mazes: data that figures depend on as on source."""
 SHARED = {"__init__", "mazes", "methods", "shared", "trial"}
 """Modules that many experiments compute with."""
 
@@ -68,7 +70,8 @@ def source() -> dict[str, str]:
     set()
     """
     rooms: dict[str, Any] = {}
-    files = [(folder, path) for folder in FOLDERS for path in sorted(folder.rglob("*.py"))]
+    kinds = "*.py", MAPS
+    files = [(at, path) for at in FOLDERS for kind in kinds for path in sorted(at.rglob(kind))]
     for folder, path in files:
         place = path.relative_to(folder)
         room = place.parts[0].removesuffix(".py")
@@ -78,7 +81,9 @@ def source() -> dict[str, str]:
         if silent or own or place.name == "__main__.py":
             continue
         digest = rooms.setdefault(room, hashlib.sha256())
-        digest.update(place.as_posix().encode() + b"\0" + bare(path.read_text("utf-8")).encode())
+        text = path.read_text("utf-8")
+        text = text if place.name == MAPS else bare(text)
+        digest.update(place.as_posix().encode() + b"\0" + text.encode())
     return {room: digest.hexdigest()[:12] for room, digest in rooms.items()}
 
 

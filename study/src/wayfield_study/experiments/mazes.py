@@ -24,7 +24,7 @@ from wayfield.graphs.layouts import read_maze_file
 from wayfield.typing import FloatArray
 
 from ..engine import Experiment, Profile, Row
-from ..engine.config import read_list, real, refuse_others, whole
+from ..engine.config import check_size, read_list, real, refuse_others, whole
 from ..engine.freshness import code_of
 from ..paper.grid import LABEL_FRACTIONS, MAZES, PAIRS, PAPER_APART, REFINEMENTS, SEEDS
 from ..report import Section
@@ -301,6 +301,7 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
     methods = [""]
     if "methods" in table:
         methods = read_list(table, "methods", (), lambda value, name: _method(value, name, folder))
+    check_size(mazes, refinements, [*fractions, *counts], seeds, methods)
     return [
         replace(cell, maze=maze, text=text, method=method)
         for maze, text in mazes

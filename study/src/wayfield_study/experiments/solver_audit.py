@@ -49,7 +49,7 @@ from scipy.sparse.linalg import splu
 import wayfield as wf
 from wayfield.fields.kernels import update_residual
 from wayfield.numerics.doubledouble import Pair
-from wayfield.numerics.threads import one_thread
+from wayfield.numerics.workers import one_thread
 from wayfield.typing import FloatArray
 
 from ..engine import Measure, Profile, Records, Row, mean_of, sd_of
