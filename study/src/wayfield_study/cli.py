@@ -78,6 +78,8 @@ SCHEDULER = "Run on a Dask cluster instead: its scheduler, tcp://HOST:PORT."
 Cluster = Annotated[str | None, _option(SCHEDULER, metavar="ADDRESS")]
 STALE = "Use results of other code or package versions; the report says so."
 AcceptStale = Annotated[bool, _option(STALE, "--accept-stale")]
+METHOD = "Another method for the tables: a name, or module:name of your own. Repeat for more."
+Methods = Annotated[list[str] | None, _option(METHOD, "--method", default="none")]
 OFFICIAL = "The profile official: OGBench's own evaluation of pointmaze, in MuJoCo."
 Official = Annotated[bool, _option(OFFICIAL, "--official")]
 
@@ -129,6 +131,7 @@ class Running:
 
     profile: WhichProfile = None
     goals: Goals = None
+    method: Methods = None
     out: Out = None
     results: ResultsOrOut = None
     workers: Workers = None
@@ -148,7 +151,7 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
 
     from .engine import Store, run
     from .engine.tasks import headline
-    from .experiments import find_study
+    from .experiments import add_methods, find_study
     from .sweeps import MidrangeSweeps
 
     # refuse what cannot be run or written, before anything is computed
@@ -156,7 +159,7 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
         raise typer.BadParameter("--official and --profile exclude each other")
     if given.workers and given.cluster:
         raise typer.BadParameter("--workers and --cluster exclude each other")
-    study = find_study(which)
+    study = add_methods(find_study(which), given.method or ())
     chosen = study.profile("official" if official else given.profile, given.goals)
     tasks, lacking = study.tasks(chosen), study.left_out(chosen)
     if not tasks and lacking:
@@ -223,6 +226,7 @@ def report(
     which: Which = PAPER,
     profile: WhichProfile = None,
     goals: Goals = None,
+    method: Methods = None,
     out: Out = None,
     results: ResultsToRead = None,
     accept_stale: AcceptStale = False,
@@ -230,9 +234,9 @@ def report(
 ) -> None:
     """Write a study's report from the results so far, and list what is missing."""
     from .engine import Store, look_up, what_is_there
-    from .experiments import find_study
+    from .experiments import add_methods, find_study
 
-    study = find_study(which)
+    study = add_methods(find_study(which), method or ())
     tasks = study.tasks(study.profile(profile, goals))
     page = _prepare_report(study, out, force)
     if results is None:
@@ -403,12 +407,24 @@ def verify(
         raise typer.Exit(1)
 
 
+_PAIRS = """
+CREATE VIEW pairs AS SELECT maze, refinement, label_fraction, label_count, seed, goals, arm, ties,
+    generate_subscripts(pair_goal, 1) AS pair, unnest(pair_goal) AS goal,
+    unnest(pair_start) AS start, unnest(pair_end) AS ended, unnest(pair_cost) AS cost,
+    unnest(pair_least) AS least
+FROM {table}
+"""
+"""One row for every sampled pair of the rollouts."""
+
+
 @study_app.command(cls=Command)
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="Experiments are its tables.")],
     results: Results = RESULTS,
 ) -> None:
     """Query the results with DuckDB: every experiment is a table, every setting a column.
+
+    The table pairs has a row for every sampled pair and arm of the rollouts.
 
     For example: SELECT label_fraction, avg(reached / pairs) FROM rollout WHERE arm = 'amle'
     GROUP BY 1 ORDER BY 1
@@ -424,6 +440,8 @@ def query(
             for folder in folders:
                 rows = connection.read_parquet(f"{folder}/*.parquet", union_by_name=True)
                 rows.create(folder.name)
+                if {"pair_goal", "arm"} <= set(rows.columns):
+                    connection.execute(_PAIRS.format(table=folder.name))
             connection.execute("SET enable_external_access = false")  # results are only read
             answer = connection.sql(sql)
             if answer is not None:
@@ -542,10 +560,12 @@ def _warm_up() -> None:
     import wayfield as wf
     from wayfield import audit
 
+    from .rivals import GamePLaplacian
+
     graph = wf.grid_graph(wf.load_layout("umaze"), 4)
     labels, truth = wf.sample_labels(graph, 0, 0.1, seed=0), wf.cost_to_go(graph, 0)
-    methods = (wf.Harmonic(), wf.PLaplacian(4.0), wf.AMLE())
-    smooth, _, sharp = (wf.extend(graph, labels, method) for method in methods)
+    methods = (wf.Harmonic(), wf.PLaplacian(4.0), GamePLaplacian(), wf.AMLE())
+    smooth, *_, sharp = (wf.extend(graph, labels, method) for method in methods)
     wf.plan(graph, sharp.values, 0, "q", "index")
     audit.ordering(graph, smooth, truth, 0)
     audit.mechanism(graph, smooth, sharp, truth, 0)

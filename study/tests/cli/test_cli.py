@@ -115,10 +115,8 @@ def test_failing_tasks_are_said(command: Command, toy_instead: Replace) -> None:
     toy_instead(fail_on_bad_seed)
     answer = command("study", "run", "study.toml", "--workers", 1)
     assert answer.code == 1
-    assert (
-        "toy umaze-refinement2-label_fraction0.2-seed66-goals2 failed: RuntimeError: seed 66"
-        in answer.err
-    )
+    name = "toy umaze-refinement2-label_fraction0.2-seed66-goals2-label_count0"
+    assert f"{name} failed: RuntimeError: seed 66" in answer.err
     assert "1 task failed; see *.failed.txt in results" in answer.err
     assert counts(command("study", "status", "study.toml").out) == ["all", "2", "0", "1", "0", "0"]
     toy_instead(figures)

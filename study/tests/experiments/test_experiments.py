@@ -25,7 +25,7 @@ from wayfield_study.experiments import (
     witnesses,
 )
 from wayfield_study.experiments.iteration_audit import BUDGETS
-from wayfield_study.experiments.trial import HARMONIC, SWEEPS
+from wayfield_study.experiments.trial import HARMONIC, RIVALS, SWEEPS
 from wayfield_study.experiments.witnesses import GraphCell
 from wayfield_study.lattice_search import search
 from wayfield_study.paper.grid import PAPER_RELAXATION
@@ -46,7 +46,9 @@ def computed(paper_store: Store) -> None:
 SAMPLED = ("design", "other_draws")
 """Those that look at sampled starts alone."""
 OUTCOMES = [
-    name for name in BY_NAME if name not in ("ordering", "mechanism", *SAMPLED, *small_run.CELLS)
+    name
+    for name in BY_NAME
+    if name not in ("ordering", "mechanism", "certificates", *SAMPLED, *small_run.CELLS)
 ]
 
 
@@ -73,7 +75,7 @@ def shared(row: Row, other: Row) -> tuple[Row, Row]:
 def test_rows_are_the_same_every_time(name: str) -> None:
     cells = small_run.CELLS.get(name, [TINY])
     again = [row for cell in cells for row in as_table(cell, BY_NAME[name].run(cell))]
-    assert again == rows_of(name)
+    assert BY_NAME[name].to_report(again) == rows_of(name)
 
 
 @pytest.mark.parametrize("name", OUTCOMES)
@@ -99,7 +101,12 @@ def test_every_sampled_start_ends_somewhere(name: str) -> None:
 
 def test_arms_of_the_main_experiment() -> None:
     arms = [row["arm"] for row in rows_of("rollout")]
-    assert arms == ["harmonic", "sweeps", "amle", "amle_exit", "nearest", "oracle"]
+    papers = ["harmonic", "sweeps", "amle", "amle_exit", "nearest", "nearest_exit"]
+    assert arms == [*papers, *(arm.name for arm in RIVALS), "oracle"]
+    assert len(RIVALS) == 8
+    for row in rows_of("rollout"):
+        assert row["ties"] == ("exit" if row["arm"].endswith("_exit") else "index")
+        assert 0.0 <= row["weighted"] <= row["reached"]
 
 
 def test_the_oracle_walks_shortest_paths() -> None:
@@ -440,7 +447,8 @@ def cells(tasks: list[Task], experiment: str) -> list[MazeCell]:
 def test_the_papers_cells() -> None:
     tasks = profile("paper")
     for name in ("rollout", "ordering", "mechanism"):
-        assert cells(tasks, name) == grid(goals=32)
+        own = [cell for cell in cells(tasks, name) if not cell.method]
+        assert own == grid(goals=32)
     assert cells(tasks, "finite_p") == cells(tasks, "lbfgs_budget")  # on the same goals
     assert {replace(cell, goals=32) for cell in cells(tasks, "finite_p")} == set(grid(goals=32))
     assert {cell.goals for cell in cells(tasks, "finite_p")} == {2, 4, 8}

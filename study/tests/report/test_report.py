@@ -67,6 +67,11 @@ CHARTS = (
     "Seven nodes, harmonic",
 )
 PAPER = STUDIES["all"]
+MORE = {
+    "cost_all": 1.0, "least_cost_all": 1.0, "weighted": 1.0, "label_count": 0, "ties": "index",
+    "boundary": 0, "interior": 0, "dead_ends": 0, "sinks": 0,
+}  # fmt: skip
+"""Columns of rollouts that no figure of the paper needs."""
 EXPERIMENTS = {experiment.name: experiment for experiment in PAPER.experiments}
 
 
@@ -247,11 +252,12 @@ def test_powers_are_what_programs_read(folder: Path) -> None:
 
 def test_success_is_a_mean_over_cells_in_every_column() -> None:
     """Of a large cell all starts reach, of a small one none."""
-    more = {"cost_all": 1.0, "least_cost_all": 1.0}
-    large = arm("amle", 1000, **more) | {"starts_all": 9000, "reached_all": 9000}
-    small = arm("amle", 0, **more) | {"seed": 55}
-    (table,) = rollout.tables(Records.of([large, small]))
-    assert table.rows[0][1:4] == ["0.5000", "0.50000", "1,000"]
+    large = arm("amle", 1000, **MORE) | {"starts_all": 9000, "reached_all": 9000}
+    small = arm("amle", 0, **MORE) | {"seed": 55}
+    table, *_ = rollout.tables(Records.of([large, small]))
+    assert table.heads[2:4] == ["success, sampled pairs", "success, all starts"]
+    assert table.rows[0][2:4] == ["0.5000 ± 0.5000", "0.50000 ± 0.50000"]
+    assert table.rows[0][-1] == "1,000"
 
 
 # ------------------------------------------------------------------- verdicts
@@ -712,8 +718,7 @@ def test_where_nothing_of_the_paper_was_measured_there_are_no_verdicts(tmp_path:
     """Rollouts on mazes of one's own: their sections, but no figure of the paper."""
     own = Study("own", "A study of one's own", (rollout.EXPERIMENT,), (), paper_study.cover)
     rows = [row | {"maze": "mine@1f0c2a"} for row in rollouts(450, 940, 1000, 1000)["rollout"]]
-    more = {"cost_all": 1.0, "least_cost_all": 1.0}
-    page = write_report(own, {"rollout": [row | more for row in rows]}, tmp_path, PROVENANCE)
+    page = write_report(own, {"rollout": [row | MORE for row in rows]}, tmp_path, PROVENANCE)
     found = outline(page.read_text(encoding="utf-8"))
     assert "A study of one's own" in found.words.replace("’", "'")
     assert {"picture", "rollouts"} <= set(found.ids)
@@ -722,7 +727,8 @@ def test_where_nothing_of_the_paper_was_measured_there_are_no_verdicts(tmp_path:
     assert wf.__version__ in found.words
     assert sorted(path.name for path in tmp_path.rglob("*.*")) == [
         MANIFEST,
-        "index.html", "rollouts-arms.csv"
+        "failures-kinds.csv", "index.html", "rollouts-arms.csv", "rollouts-by-labels.csv",
+        "rollouts-cost-by-labels.csv", "rollouts-paired.csv",
     ]  # fmt: skip
 
 

@@ -21,6 +21,7 @@ import tokenize
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ SETTINGS = {"paper/grid.py"}
 """Files in such rooms that hold settings of experiments nevertheless."""
 MAPS = "maps.txt"
 """The benchmark mazes: data that figures depend on as on source."""
-SHARED = {"__init__", "mazes", "shared", "trial"}
+SHARED = {"__init__", "mazes", "methods", "shared", "trial"}
 """Modules that many experiments compute with."""
 
 
@@ -111,6 +112,16 @@ def bare(code: str) -> str:
     return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
+def code_of(module: str) -> str:
+    """Return a digest of a module's source, as far as figures depend on it; empty if unknown."""
+    try:
+        spec = find_spec(module)
+        text = Path(spec.origin).read_text("utf-8") if spec and spec.origin else ""
+        return hashlib.sha256(bare(text).encode()).hexdigest()[:12] if text else ""
+    except (ImportError, OSError, SyntaxError, ValueError):
+        return ""
+
+
 def author(run: Callable[..., Any]) -> str:
     """Return the file of the function that computes an experiment's rows, with its folder.
 
@@ -174,6 +185,8 @@ def what_changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         if before != after:
             found.append(f"{name} {before}, now {after}")
     before, after = then.get("source", {}), now["source"]
+    if then.get("code", "") != now.get("code", ""):
+        found.append("the code of its method changed since")
     rooms = [room for room in {**after, **before} if before.get(room) != after.get(room)]
     if not before:
         found.append("of an unknown source")

@@ -150,7 +150,7 @@ def run(
                     store.write_failure(task, ended.failure)
                     show.note(f"{task.key} failed: {ended.failure.strip().splitlines()[-1]}")
                 else:
-                    tables[task] = ended.rows
+                    tables[task] = task.experiment.to_report(ended.rows)
                     store.write(task, ended.rows)
                     store.log(task, ended.seconds)
                 show.count(task.experiment.name, ended.rows, task.effort, ended.seconds)

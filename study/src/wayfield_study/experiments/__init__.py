@@ -5,19 +5,22 @@ A new experiment is a module with an ``EXPERIMENT`` and a line in `EXPERIMENTS`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from wayfield.errors import InputError
 
-from ..engine import Experiment, Profile, Study, load_config
+from ..engine import Cell, Experiment, Profile, Study, load_config
 from ..paper.grid import PAIRS
 from . import (
     antmaze,
     beyond,
     buffers,
+    certificates,
     decisions,
     directed,
     finite_p,
@@ -32,19 +35,22 @@ from . import (
     solver_audit,
     witnesses,
 )
+from .comparison import Estimate, Paired, over_seeds, paired
 from .directed import WorldCell
 from .mazes import SAMPLE, MazeCell, grid, read_grid
+from .methods import find_method
 from .trial import Trial
 
 __all__ = [
-    "EXPERIMENTS", "SAMPLE", "STUDIES", "MazeCell", "Trial", "WorldCell", "find_study", "grid",
-    "read_grid",
+    "EXPERIMENTS", "SAMPLE", "STUDIES", "Estimate", "MazeCell", "Paired", "Trial", "WorldCell",
+    "add_methods", "find_method", "find_study", "grid", "over_seeds", "paired", "read_grid",
 ]  # fmt: skip
 
 PAPER: tuple[Experiment[Any], ...] = (
     rollout.EXPERIMENT,
     ordering.EXPERIMENT,
     mechanism.EXPERIMENT,
+    certificates.EXPERIMENT,
     finite_p.EXPERIMENT,
     solver_audit.BUDGET,
     solver_audit.EXPERIMENT,
@@ -153,3 +159,26 @@ def find_study(which: str) -> Study:
         hint = f"did you mean {close[0]}?" if close else known
         raise InputError(f"unknown study {which!r}; {hint}")
     return replace(load_config(Path(which), EXPERIMENTS), cover=paper_study.cover)
+
+
+def add_methods(study: Study, methods: Sequence[str]) -> Study:
+    """Return a study with more methods in every table of methods: `find_method` has their names.
+
+    Each is run on the cells of the study's own methods, by both tie rules, as tasks of its own:
+    results that are there stay as they are.
+    """
+    for name in methods:
+        find_method(name, Path())
+    if methods and not any(each.compares for each in study.experiments):
+        raise InputError(f"no experiment of the study {study.name} compares methods")
+
+    def more(cells: Callable[[Profile], Sequence[Cell]], profile: Profile) -> list[Cell]:
+        usual = list(cells(profile))
+        own = [cell for cell in usual if isinstance(cell, MazeCell) and not cell.method]
+        return [*usual, *(replace(cell, method=name) for name in methods for cell in own)]
+
+    experiments = (
+        replace(each, cells=partial(more, each.cells)) if each.compares and methods else each
+        for each in study.experiments
+    )
+    return replace(study, experiments=tuple(experiments))

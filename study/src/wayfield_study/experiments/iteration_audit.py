@@ -45,7 +45,7 @@ def run(cell: MazeCell) -> list[Row]:
         swept = trial.swept(swept, budget, PAPER_RELAXATION)
         residual = float(np.mean([each.residual for each in swept]))
         quality: Row = {"residual": residual, "width": inf, COLUMN: ""}
-        about: Row = {"sweeps": budget, "arm": "sweeps"}
+        about: Row = {"sweeps": budget, "arm": "sweeps", "ties": "index"}
         rows.append(about | trial.outcomes([each.values for each in swept]) | quality)
     return [*rows, {"sweeps": 0} | trial.row(EXACT)]
 
@@ -140,5 +140,5 @@ SECTION = Section(
     findings=on_papers_cells([budget], [budget], AUDITED, AUDIT_SEEDS),
 )
 EXPERIMENT = maze_experiment(
-    "iteration_audit", "Midrange sweeps", 3, run, cells, 5.0, SECTION, measures=measures
+    "iteration_audit", "Midrange sweeps", 4, run, cells, 5.0, SECTION, measures=measures
 )

@@ -46,7 +46,7 @@ def cover(study: Study, tables: Tables) -> Cover:
     known = evidence(study.experiments, tables)
     ranking = readings.ranking(study.experiments, tables)
     verdicts = Verdicts(study.experiments, tables, known, ranking)
-    picture = [_picture(rows)] if len(rows) else []
+    picture = [_picture(rows)] if _drawn(rows) else []
     if verdicts.empty and study.name not in ("paper", "all"):
         return Cover(study.title, tiles=_tiles(rows), before=picture)
     goals, starts = _sampling(rows)
@@ -82,7 +82,10 @@ def cover(study: Study, tables: Tables) -> Cover:
 def _tiles(rows: Records) -> list[Tile]:
     """Return the success of the four main arms as tiles; with exit ties over all starts."""
     tiles = []
-    for look, method in (*PANELS, (EXACT_EXIT, None)) if len(rows) else ():
+    arms = rows.values("arm")
+    for look, method in (*PANELS, (EXACT_EXIT, None)):
+        if look.name not in arms:
+            continue
         part, whole = "reached", "pairs"
         if look is EXACT_EXIT:
             part, whole = "reached_all", "starts_all"
@@ -97,10 +100,18 @@ def _tiles(rows: Records) -> list[Tile]:
     return tiles
 
 
+def _drawn(rows: Records) -> bool:
+    """Whether the phase diagram has something to show: a panel, and fractions of labels."""
+    shown = {look.name for look, _ in PANELS} & set(rows.values("arm"))
+    return bool(shown) and all(rows.values("label_fraction"))
+
+
 def _picture(rows: Records) -> Block:
     """Show the phase diagram: harmonic, AMLE stopped early, AMLE solved."""
     panels: dict[str, dict[Any, dict[str, Any]]] = {}
     for look, method in PANELS:
+        if look.name not in rows.values("arm"):
+            continue
         cells = rows.where(arm=look.name).by(*CONFIGURATION)
         boxes = panels[look.title] = {}
         for (maze, r, lf), some in cells.items():
