@@ -21,12 +21,13 @@ LIBRARY = {
     "graphs/shortest_paths": "",
     "graphs/graph": "twin or symmetr or components",
     "fields/amle_kernels": "",
+    "numerics/laplacian": "not diagonal_where and not hardly_grow and not given_up",
+    "fields/linear": "agree_with_dense or the_fill or iteration_contain",
     "replay/outcomes": "",
     "plans/plan": "not hub and not rounds_up",
     "plans/lifting": "not large",
     "certificates/certify": "naive or rounding",
     "certificates/intervals": "definition",
-    "fields/sweeps": "not first_field or 0.3-0.5",
     "fields/envelopes": "",
     "fields/harmonic": "not long_path and not maze",
     "fields/amle_hostile": "followed or hangs or never_make",
@@ -38,6 +39,7 @@ LIBRARY = {
     "replay/replay_odds": "",
 }
 STUDY = {
+    "sweeps": "not first_field or 0.3-0.5",
     "audit/half_gap": "not a_thousand or False-unit",
     "audit/ordering": "",
     "audit/mechanism": "not on_a_maze",
