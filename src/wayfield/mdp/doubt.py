@@ -34,8 +34,8 @@ Were they alike, χ² would be near j - 1. So the share min(1, (j - 1) / χ²) o
 noise (empirical Bayes [4]_). Let b be this share of m - Q, for the j at which it is largest. The
 plan's choice should then cost b more. Its odds are tilted until it does: p_y grows by the factor
 1 + b (f_y - Q) / u, f_y being the cost-to-go after the outcome y. To first order this is the least
-change of the odds, in relative entropy, with that effect. A prior of `STRENGTH` samples, spread
-over all outcomes that any action had at the state, lets an outcome grow that the choice never had.
+change of the odds, in relative entropy, with that effect. A prior of `STRENGTH` samples of the odds
+of all actions at the state lets an outcome grow that the choice never had.
 The effect of the tilt on the plan's field, and the variance under the tilted odds, give a second
 pessimistic end. The worse of the two counts.
 
@@ -57,7 +57,7 @@ References
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse, special
@@ -66,6 +66,9 @@ from ..numerics.csr import entries_of
 from ..typing import BoolArray, FloatArray, IntArray
 from .solver import PolicySystem, policy_rows
 from .transitions import Transitions
+
+if TYPE_CHECKING:
+    from .expected import ExpectedCost
 
 STRENGTH = 1 / 2
 """Samples that the prior on outcomes seen at the state is worth, where odds are tilted."""
@@ -92,14 +95,6 @@ class Moments(NamedTuple):
     size: FloatArray
 
 
-class Figures(NamedTuple):
-    """A process, and the plan's expected cost and reach in it."""
-
-    moves: Transitions
-    values: FloatArray
-    reach: FloatArray
-
-
 class Noise(NamedTuple):
     """Per state: a field's variance, its bias, and the effect of one more sample.
 
@@ -114,22 +109,13 @@ class Noise(NamedTuple):
 
 
 def posterior(moves: Transitions, support: Transitions | None) -> Transitions:
-    """Return the counts with their prior on all outcomes that are known to be possible."""
-    n, own = moves.num_states, moves._outcome_choices
+    """Return the counts with a prior on all outcomes that are known to be possible."""
     if support is None:
-        # every outcome seen at a state, with its count, and what was paid for it
-        where = (moves.states[own], moves.next_states)
-        seen = sparse.csr_array((moves.counts, where), (n, n))
-        paid = sparse.csr_array((moves.counts * moves.costs, where), (n, n))
-        seen.sum_duplicates()
-        paid.sum_duplicates()
-        choice, at = entries_of(moves.states, seen.indptr)
-        following, cost = seen.indices[at], paid.data[at] / seen.data[at]
-    else:
-        choice, following, cost = moves._on_support(support)
-    prior = STRENGTH / np.bincount(choice, minlength=moves.num_choices)[choice]
+        return moves.shrunk(STRENGTH)
+    choice, following, cost = moves._on_support(support)
+    prior = STRENGTH / np.bincount(choice)[choice]
     return moves._with_outcomes(
-        np.append(own, choice),
+        np.append(moves._outcome_choices, choice),
         np.append(moves.next_states, following),
         np.append(moves.counts, prior),
         np.append(moves.costs, cost),
@@ -220,13 +206,13 @@ def noise(
     rank: FloatArray,
     following: FloatArray,
     variance: FloatArray,
-    worst: tuple[FloatArray, FloatArray],
+    worst: list[FloatArray],
 ) -> Noise:
     """Return the noise of a plan's field at the states `inside`; 0 elsewhere.
 
     `following` is the field after every outcome, with what the outcome costs; `variance` is that of
-    one sample of every choice. `worst` is how much worse than the mean an outcome can be, seen and
-    unseen, for every state.
+    one sample of every choice. `worst` is how much worse than the mean an outcome of every choice
+    can be, seen and unseen.
     """
     found = Noise(*(np.zeros(policy.size) for _ in range(4)))
     states = np.flatnonzero(inside)
@@ -250,7 +236,7 @@ def noise(
     share = odds * (after - np.bincount(row, odds * after, order.size)[row])
     inner = column >= 0
     row, column, share = row[inner], column[inner], share[inner]
-    heavy = [visits * np.maximum(more[order], 0.0) / (size + 1.0) for more in worst]
+    heavy = [visits * np.maximum(more[taken], 0.0) / (size + 1.0) for more in worst]
     if order.size <= DENSE:
         inverse = np.linalg.inv(system.matrix.toarray())
         found.variance[order] = inverse**2 @ (visits * deviation) ** 2
@@ -303,13 +289,9 @@ def gamma_quantile(
         low, high = found.min(axis=0), found.max(axis=0)
         for _ in range(HALVINGS if np.any(more) else 0):
             middle = (low + high) / 2
-            below = np.where(
-                certain, middle >= means, special.gammainc(means / scale, middle / scale)
-            )
-            low, high = (
-                np.where(below.mean(axis=0) < share, middle, low),
-                np.where(below.mean(axis=0) < share, high, middle),
-            )
+            below = special.gammainc(means / scale, middle / scale)
+            below = np.where(certain, middle >= means, below).mean(axis=0) < share
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
     return np.asarray(high)
 
 
@@ -326,11 +308,37 @@ def ends(
     return low, np.where(luck > 1e-9 * mean, np.maximum(high, higher), high)
 
 
+def noises(
+    at: ExpectedCost, possible: Transitions, within: FloatArray, unseen: float | None
+) -> tuple[Noise, Noise]:
+    """Return the noise of a plan's cost and of its reach; arguments as in `confidence_bounds`."""
+    moves, values, reach = at.transitions, at.values, at.reach
+    policy, first = moves._choices(at.plan), possible.outcome_indptr[:-1]
+    of = moments(moves, values, reach, within)
+    after, arrived = possible.costs + values[possible.next_states], reach[possible.next_states]
+    with np.errstate(invalid="ignore"):
+        # what the worst outcome and the worst conceivable one would change, for every choice
+        most = np.maximum.reduceat(np.where(np.isfinite(after), after, -np.inf), first)
+        most += np.minimum(np.sqrt(moves.totals), FEW_DEVIATIONS) * np.sqrt(within)
+        cost = [most - values[moves.states]] * 2
+        lost = [reach[moves.states] - np.minimum.reduceat(arrived, first)] * 2
+        if unseen is not None:
+            bottom = unseen if unseen < np.inf else values[np.isfinite(values)].max()
+            paid = np.bincount(moves._outcome_choices, moves.probabilities * moves.costs)
+            cost[1] = bottom + paid - values[moves.states]
+            lost[1] = reach[moves.states] * (unseen < np.inf)
+    inside = (policy >= 0) & np.isfinite(values), (policy >= 0) & (reach > 0.0)
+    after, arrived = moves.costs + values[moves.next_states], reach[moves.next_states]
+    return (
+        noise(moves, policy, inside[0], values, after, of.cost_variance, cost),
+        noise(moves, policy, inside[1], values, arrived, of.reach_variance, lost),
+    )
+
+
 def confidence_bounds(
-    plain: Figures,
-    seen: Figures,
-    worse: Figures,
-    policy: IntArray,
+    plain: ExpectedCost,
+    seen: ExpectedCost,
+    worse: ExpectedCost,
     within: FloatArray,
     unseen: float | None,
     tail: float,
@@ -340,57 +348,33 @@ def confidence_bounds(
     `within` is the mean variance of costs within the outcomes of every choice, and `unseen` the
     cost of an outcome never seen: infinite for that of the worst state, None if there is none.
     """
-    moves, values, reach = plain
-    possible, taken, moving = seen.moves, policy, policy >= 0
-    finite = moving & np.isfinite(values) & np.isfinite(worse.values)
-    arriving = moving & (reach > 0.0) & (worse.reach > 0.0)
-    first, choices = possible.outcome_indptr[:-1], np.flatnonzero(moving)
-    noises = []
-    for at in (plain, worse):
-        # what the worst outcome, and the worst conceivable one, would make worse at every state
-        of = moments(at.moves, at.values, at.reach, within)
-        after = possible.costs + at.values[possible.next_states]
-        most = np.maximum.reduceat(np.where(np.isfinite(after), after, -np.inf), first)
-        most += np.minimum(np.sqrt(moves.totals), FEW_DEVIATIONS) * np.sqrt(within)
-        least = np.minimum.reduceat(at.reach[possible.next_states], first)
-        known = np.zeros((4, taken.size))
-        known[0, choices] = most[taken[choices]] - at.values[choices]
-        known[2, choices] = at.reach[choices] - least[taken[choices]]
-        if unseen is not None:
-            bottom = unseen if unseen < np.inf else at.values[np.isfinite(at.values)].max()
-            paid = np.add.reduceat(moves.probabilities * moves.costs, moves.outcome_indptr[:-1])
-            known[1, choices] = bottom + paid[taken[choices]] - at.values[choices]
-            known[3, choices] = at.reach[choices] if unseen < np.inf else 0.0
-        following = at.moves.costs + at.values[at.moves.next_states]
-        common = (at.moves, taken, finite, at.values, following, of.cost_variance)
-        cost = noise(*common, (known[0], known[1]))
-        following = at.reach[at.moves.next_states]
-        common = (at.moves, taken, arriving, at.values, following, of.reach_variance)
-        noises.append((cost, noise(*common, (known[2], known[3]))))
-
-    # Cost: the excess over the luckiest walk. Where a walk may end by giving up it is bounded, and
-    # skewed to the other side; so the lower end is no closer than that of a normal distribution.
-    floor = luckiest(moves, taken, values)
+    values, reach, policy = plain.values, plain.reach, plain.transitions._choices(plain.plan)
+    finite = (policy >= 0) & np.isfinite(values) & np.isfinite(worse.values)
+    arriving = (policy >= 0) & (reach > 0.0) & (worse.reach > 0.0)
+    both = [noises(at, seen.transitions, within, unseen) for at in (plain, worse)]
     with np.errstate(invalid="ignore", divide="ignore"):
+        # Cost: the excess over the luckiest walk. Where a walk may end by giving up it is bounded,
+        # and skewed to the other side; so the lower end is no closer than a normal one.
+        floor, of = luckiest(plain.transitions, policy, values), both[0][0]
         luck = np.where(finite, np.maximum(worse.values - seen.values, 0.0), 0.0)
-        excess = unbiased(np.where(finite, values - floor, 0.0), noises[0][0].bias)
-        low, high = ends(excess, noises[0][0], noises[1][0], luck, tail)
-        low = np.minimum(low, excess + special.ndtri(tail) * np.sqrt(noises[0][0].variance))
+        excess = unbiased(np.where(finite, values - floor, 0.0), of.bias)
+        low, high = ends(excess, of, both[1][0], luck, tail)
+        low = np.minimum(low, excess + special.ndtri(tail) * np.sqrt(of.variance))
         cost_low = np.where(finite, floor + np.maximum(low, 0.0), values)
-        cost_high = np.where(finite, floor + high, np.where(moving, np.inf, values))
+        cost_high = np.where(finite, floor + high, np.where(policy >= 0, np.inf, values))
 
         # Reach: the hazard.
-        hazards = []
-        for at, (_, of) in zip((plain, worse), noises, strict=True):
+        hazards, bias = [], both[0][1].bias
+        for at, (_, of) in zip((plain, worse), both, strict=True):
             h = np.where(arriving, at.reach, 1.0)
             more = np.log1p(of.seen / h), np.log1p(of.unseen / h)
             hazards.append(Noise(of.variance / h**2, of.bias, *more))
-        h, bias = np.where(arriving, reach, 1.0), hazards[0].bias
+        h = np.where(arriving, reach, 1.0)
         h = np.where(bias > 0.0, unbiased(h, bias), 1.0 - unbiased(1.0 - h, -bias))
         luck = np.where(arriving, np.maximum(np.log(seen.reach / worse.reach), 0.0), 0.0)
         low, high = ends(np.maximum(-np.log(h), 0.0), *hazards, luck, tail)
     # where no sample led to an arrival, there is no hazard to bound
-    reach_low = np.where(arriving, np.exp(-high), np.where(moving, 0.0, reach))
-    open_ = moving & ~arriving & (seen.reach > 0.0)
-    reach_high = np.where(arriving, np.exp(-low), np.where(open_, 1.0, reach))
+    open_ = (policy >= 0) & ~arriving
+    reach_low = np.where(arriving, np.exp(-high), np.where(open_, 0.0, reach))
+    reach_high = np.where(open_ & (seen.reach > 0.0), 1.0, np.where(arriving, np.exp(-low), reach))
     return cost_low, cost_high, reach_low, reach_high

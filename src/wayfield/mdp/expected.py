@@ -61,7 +61,7 @@ from ..graphs.labels import Labels
 from ..numerics import proof_file
 from ..typing import BoolArray, FloatArray
 from ..words import number_of
-from .doubt import Figures, confidence_bounds, moments, posterior, tilted
+from .doubt import confidence_bounds, moments, posterior, tilted
 from .free import least_cost
 from .intervals import confident, solve
 from .proofs import cost_sections
@@ -228,18 +228,8 @@ class ExpectedCost(KeepsReadOnly):
                 f"the plan has {number_of(self.values.size, 'states')}, "
                 f"the transitions have {moves.num_states:,}"
             )
-        return self._evaluated(moves, self.plan, self.values, check=as_flag(check, "check"))
-
-    def _evaluated(
-        self,
-        moves: Transitions,
-        plan: NDArray[np.int64],
-        values: FloatArray,
-        *,
-        check: bool = False,
-    ) -> ExpectedCost:
-        """Return the cost of a plan in another process; `values` are a first estimate."""
-        return _evaluated((moves, self.goal, self.labels, self.give_up), plan, values, check)
+        question = (moves, self.goal, self.labels, self.give_up)
+        return _evaluated(question, self.plan, self.values, as_flag(check, "check"))
 
     def doubt(
         self, level: float = 0.95, support: Transitions | None = None, *, guarantee: bool = False
@@ -290,16 +280,16 @@ class ExpectedCost(KeepsReadOnly):
         if as_flag(guarantee, "guarantee"):
             return self._guaranteed(level, support)
 
-        # the plan on the counts, with all possible outcomes, and where these are worse by its luck
-        policy, own = moves._choices(self.plan), moves._outcome_choices
-        within = np.bincount(own, moves.counts * moves.cost_spread**2) / moves.totals
-        seen = self._evaluated(posterior(moves, support), self.plan, self.values)
+        # the plan on all possible outcomes, and where these are worse by its luck
+        rest, begin = (self.goal, self.labels, self.give_up), self.values
+        within = np.bincount(moves._outcome_choices, moves.counts * moves.cost_spread**2)
+        within /= moves.totals
+        seen = _evaluated((posterior(moves, support), *rest), self.plan, begin, False)
         of = moments(seen.transitions, seen.values, seen.reach, within)
-        odds = tilted(seen.transitions, policy, seen.values, of)
-        worse = self._evaluated(odds, self.plan, self.values)
-        fields = (Figures(at.transitions, at.values, at.reach) for at in (self, seen, worse))
+        odds = tilted(seen.transitions, moves._choices(self.plan), seen.values, of)
+        worse = _evaluated((odds, *rest), self.plan, begin, False)
         unseen = None if support is not None else np.inf if self.give_up is None else self.give_up
-        ends = confidence_bounds(*fields, policy, within, unseen, (1.0 - level) / 2)
+        ends = confidence_bounds(self, seen, worse, within, unseen, (1.0 - level) / 2)
         return Doubt(
             frozen(np.fmin(ends[0], self.lower)),
             frozen(np.fmax(ends[1], self.upper)),
@@ -478,28 +468,24 @@ def expected_cost(
         if odds is None:
             return _evaluated((moves, ends, labels, price), taken, np.zeros(n), check)
         # one choice at each state; where the plan gives up, nothing else can happen
-        policy = moves._choices(taken)
-        chosen = policy[moves.states[moves._outcome_choices]] == moves._outcome_choices
+        own = moves._outcome_choices
+        chosen = moves._choices(taken)[moves.states[own]] == own
         if not chosen.any():
             raise InputError("plan must take an action at one state at least, got none")
-        low, high = moves._bounds
-        moves = moves._narrowed(chosen, low[chosen], high[chosen])
-        boundary = _boundary(moves, ends, labels, price)
+        moves = moves._narrowed(chosen, *(bound[chosen] for bound in moves._bounds))
+        boundary = there = _boundary(moves, ends, labels, price)
         if price is not None:
             stops = (taken < 0) & ~boundary.fixed
             values = np.where(stops, boundary.give_up, boundary.values)
-            stopped = Boundary(boundary.fixed | stops, values, np.inf, stops)
-            found = solve(moves, stopped, rtol, worst=odds == "worst")
-        else:
-            found = solve(moves, boundary, rtol, worst=odds == "worst")
-        question = (moves, ends, labels, price)
-        return _packaged(question, boundary, found, start, check, optimal=False, odds=odds)
-    if odds is None:
+            there = Boundary(boundary.fixed | stops, values, np.inf, stops)
+        found = solve(moves, there, rtol, worst=odds == "worst")
+    elif odds is None:
         solved = least_cost(moves._process, boundary, rtol)
         found = policy_bounds(moves._process, solved, boundary, optimal=True)
     else:
         found = solve(moves, boundary, rtol, worst=odds == "worst")
-    return _packaged((moves, ends, labels, price), boundary, found, start, check, odds=odds)
+    question = (moves, ends, labels, price)
+    return _packaged(question, boundary, found, start, check, plan is None, odds)
 
 
 Question = tuple[Transitions, NDArray[np.int64], Labels | None, float | None]
