@@ -131,7 +131,7 @@ def generator(graph: wf.Graph, labels: wf.Labels) -> Any:
 
 
 def failing(graph: wf.Graph, labels: wf.Labels) -> Any:
-    raise ZeroDivisionError("no luck")
+    raise ZeroDivisionError("no\n  luck")
 
 
 BAD: list[tuple[Callable[..., Any], str]] = [
