@@ -246,6 +246,22 @@ def test_work_that_is_shared_between_label_sets() -> None:
         wf.extend_many(PATH, [ENDS] * 4, Sharing(lost=1))
 
 
+@dataclass(frozen=True)
+class Table:
+    """Values in a table, one of the settings."""
+
+    values: Any
+    scale: float = 1.0
+
+    def solve(self, problem: Problem) -> Any:
+        return self.scale * self.values
+
+
+def test_settings_are_shown_and_tables_by_their_shape() -> None:
+    field = wf.extend(PATH, ENDS, Table(INTERPOLATED, scale=2.0))
+    assert repr(field).startswith("Extension(Table(values=array of shape (4,), scale=2.0), 4 val")
+
+
 def test_names_from_elsewhere_import_nothing() -> None:
     """A page in the browser passes names to `parse_method`; only a command line may import."""
     with pytest.raises(wf.InputError, match="unknown method 'tests:mean'"):
