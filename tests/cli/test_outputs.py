@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import os
+import signal
+import subprocess
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from hypothesis import strategies as st
 import wayfield as wf
 from wayfield.graphs.tables import Outbox, check_outputs, write_table
 from wayfield.graphs.tables.write import MANIFEST
+from wayfield.numerics.proof_file import check_path
 
 names = st.text(
     st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), min_size=1, max_size=8
@@ -125,6 +129,58 @@ def test_files_of_others_are_not_replaced(tmp_path: Path) -> None:
     put(tmp_path, "ours again")
 
 
+def test_a_link_to_nothing_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").symlink_to(tmp_path / "gone")
+    with pytest.raises(wf.InputError, match=r"a.txt was not written by wayfield"):
+        put(tmp_path, "ours")
+    assert (tmp_path / "a.txt").is_symlink()
+    put(tmp_path, "ours", force=True)
+    assert contents(tmp_path) == {"a.txt": "ours"}
+    (tmp_path / "a.proof").symlink_to(tmp_path / "gone")
+    with pytest.raises(wf.InputError, match=r"a.proof is not a file"):
+        check_path(tmp_path / "a.proof")
+
+
+FILL = """
+import sys, time
+from pathlib import Path
+from wayfield import cli
+from wayfield.graphs.tables import Outbox
+
+folder, sys.argv = Path(sys.argv[1]), ["wayfield", "plan"]
+
+def write(**_):
+    with Outbox(folder) as outbox:
+        outbox.path("a.txt").write_text("half", encoding="utf-8")
+        print("written", flush=True)
+        time.sleep(60)
+
+cli.app = write
+cli.main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_runs_that_are_ended_leave_nothing_or_the_next_run_cleans_up(tmp_path: Path) -> None:
+    def end(by: int) -> list[str]:
+        code = [sys.executable, "-c", FILL, str(tmp_path)]
+        with subprocess.Popen(code, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "written\n"
+            mine = [file.name for file in tmp_path.iterdir()]
+            with Outbox(tmp_path):  # beside it: what another process is writing stays
+                assert [file.name for file in tmp_path.iterdir()] == mine
+            process.send_signal(by)
+            assert process.wait(30) == (143 if by == signal.SIGTERM else -by)
+        return sorted(contents(tmp_path))
+
+    assert end(signal.SIGTERM) == []
+    (left,) = end(signal.SIGKILL)
+    assert left.startswith(".wayfield-")
+    put(tmp_path, "whole")
+    assert contents(tmp_path) == {"a.txt": "whole"}
+
+
 def test_files_of_ours_that_someone_has_changed_are_not_replaced(tmp_path: Path) -> None:
     put(tmp_path, "ours")
     (tmp_path / "a.txt").write_text("ours, with remarks", encoding="utf-8")
@@ -133,7 +189,9 @@ def test_files_of_ours_that_someone_has_changed_are_not_replaced(tmp_path: Path)
     assert contents(tmp_path) == {"a.txt": "ours, with remarks"}
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"files": 3}', '{"files": {"a.txt": 7}}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "[" * 100_000, '{"files": 3}', '{"files": {"a.txt": 7}}']
+)
 def test_without_a_list_of_ours_nothing_is(text: str, tmp_path: Path) -> None:
     put(tmp_path, "ours")
     (tmp_path / MANIFEST).write_text(text, encoding="utf-8")

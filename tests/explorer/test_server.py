@@ -191,6 +191,26 @@ def test_bodies_are_bounded_all_together(monkeypatch: pytest.MonkeyPatch) -> Non
     assert asyncio.run(scene()) == [503, 200, 200, 200, 200, 503]
 
 
+def test_a_client_that_leaves_in_the_middle_is_no_error() -> None:
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        said.append(message["type"])
+
+    said: list[str] = []
+    app = server.make_app(first_visit(), object(), 80)  # type: ignore[arg-type]
+    headers = [(b"host", b"127.0.0.1"), (b"content-length", b"9")]
+    headers.append((b"content-type", b"application/json"))
+    scope = {
+        "type": "http", "method": "POST", "path": "/api/picture", "raw_path": b"/api/picture",
+        "root_path": "", "scheme": "http", "query_string": b"", "headers": headers,
+        "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "http_version": "1.1",
+    }  # fmt: skip
+    asyncio.run(app(scope, receive, send))
+    assert said == ["http.response.start", "http.response.body"]
+
+
 @pytest.mark.parametrize(
     "sent",
     [b"[" * 10**6, b'{"a":' * 10**5, b'{"scene": NaN}', b"\x00" * 100, b"", b"null",

@@ -21,7 +21,13 @@ import wayfield as wf
 from wayfield import Names
 from wayfield.graphs import tables as files
 from wayfield.graphs.names import canonical
-from wayfield.graphs.tables import Style, read_edges, read_labels, read_positions
+from wayfield.graphs.tables import (
+    Style,
+    read_edges,
+    read_labels,
+    read_positions,
+    write_table,
+)
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -173,8 +179,9 @@ def test_positions_by_longitude_and_latitude(tmp_path: Path) -> None:
     file.write_text("name,lat,lon\nb,46.9,7.4\na,46.2,6.1\nz,0,0\n", encoding="utf-8")
     table = read_positions(file, Names(["a", "b"]))
     assert table.positions is not None
-    assert table.positions.tolist() == [[6.1, 46.2], [7.4, 46.9]]
-    assert table.notes == (f"{file}: 1 row for names that are not in the graph",)
+    shrink = np.cos(np.radians(46.55))
+    assert table.positions == pytest.approx(np.array([[6.1 * shrink, 46.2], [7.4 * shrink, 46.9]]))
+    assert f"{file}: 1 row for names that are not in the graph" in table.notes
 
 
 def test_positions_need_their_columns(tmp_path: Path) -> None:
@@ -239,17 +246,69 @@ def test_a_length_may_be_declined(tmp_path: Path) -> None:
     assert read.lengths.tolist() == [3.0]
 
 
-@pytest.mark.parametrize(
-    ("heading", "column"), [("from,to,minutes,km", 4), ("from,to,length,length", 3)]
-)
-def test_two_columns_that_might_be_the_length(heading: str, column: int, tmp_path: Path) -> None:
+def test_two_columns_that_might_be_the_length(tmp_path: Path) -> None:
     file = tmp_path / "edges.csv"
-    file.write_text(heading + "\nA,B,1,10\nB,E,2,20\n", encoding="utf-8")
+    file.write_text("from,to,minutes,km\nA,B,1,10\nB,E,2,20\n", encoding="utf-8")
     lengths = read_edges(file).lengths
     assert lengths is not None
-    assert lengths.tolist() == ([1.0, 2.0] if column == 3 else [10.0, 20.0])
-    left = heading.split(",")[2]
-    assert read_edges(file, {"length": "4"}).notes == (f"{file}: not used: '{left}'",)
+    assert lengths.tolist() == [10.0, 20.0]
+    assert read_edges(file, {"length": "4"}).notes == (f"{file}: not used: 'minutes'",)
+
+
+@pytest.mark.parametrize("columns", [{}, {"length": "length"}])
+def test_two_columns_of_one_heading_are_not_read_as_one(
+    columns: dict[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text("from,to,length,length\nA,B,1,10\nB,E,2,20\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match="columns 3 and 4 are both called 'length'"):
+        read_edges(file, columns)
+    lengths = read_edges(file, {"length": "4"}).lengths
+    assert lengths is not None
+    assert lengths.tolist() == [10.0, 20.0]
+    file.write_text("city,value,value\nA,1,10\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match="columns 2 and 3 are both called 'value'"):
+        read_labels(file, Names(["A", "B"]), columns and {"value": "value"})
+
+
+# what a spreadsheet might read as a formula, and what looks like a name so marked
+marks = st.text("'=+-@5a", min_size=1, max_size=4)
+
+
+@given(st.lists(st.tuples(marks, marks), min_size=1, max_size=8))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_names_that_look_like_formulas_come_back(
+    tmp_path: Path, ends: list[tuple[str, str]]
+) -> None:
+    file = tmp_path / "edges.csv"
+    tails, heads = map(list, zip(*ends, strict=True))
+    write_table({"from": tails, "to": heads, "length": np.ones(len(ends))}, file)
+    # a cell as it is written has one reading; unmarked names that begin alike have the same
+    assert pairs(file) == ends
+    known = Names([name for pair in ends for name in pair])
+    write_table({"vertex": list(known), "value": np.arange(float(len(known)))}, file)
+    labels = read_labels(file, known, {"value": "value"}).labels
+    assert labels is not None
+    assert labels.vertices.tolist() == list(range(len(known)))
+
+
+def test_a_vertex_called_minus_5(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text('"from","to"\n"\'-5","b"\n', encoding="utf-8")
+    assert pairs(tmp_path / "edges.csv") == [("-5", "b")]
+
+
+@pytest.mark.parametrize("encoding", ["iso-2022-jp", "utf-7", "hz", "shift_jis", "utf-16-le"])
+def test_encodings_that_are_named(encoding: str, tmp_path: Path) -> None:
+    name = "日本" if encoding != "hz" else "中文"
+    file = tmp_path / "edges.csv"
+    file.write_bytes(f"from,to\n{name},b\n".encode(encoding))
+    read = read_edges(file, style=Style(encoding=encoding))
+    assert list(read.names) == [name, "b"]
+    # a file of UTF-8 is read as such, whatever was named
+    file.write_bytes(f"from,to\n{name},b\n".encode())
+    assert list(read_edges(file, style=Style(encoding=encoding)).names) == [name, "b"]
+    file.write_bytes(b"from,to\na,b\n")
+    assert list(read_edges(file, style=Style(encoding=encoding)).names) == ["a", "b"]
 
 
 def test_two_columns_that_might_be_the_value(tmp_path: Path) -> None:
@@ -430,6 +489,35 @@ def ways(cells: list[str], folder: Path) -> list[tuple[str, str]]:
     )
 
 
+EDGE_HEADINGS = (
+    "$LINK:NO;FROMNODENO;TONODENO;T0_PRTSYS",
+    "Nr;Startknoten;Endknoten;Fahrzeit",
+    "id;nœud_début;nœud_fin;temps",
+    "id;nodo_origen;nodo_destino;tiempo",
+    "LINK;ANODE;BNODE;TIME",
+    "link_id;a_node;b_node;distance",
+    "edge_id;init_node;term_node;free_flow_time",
+    "ID;von Knoten;nach Knoten;Länge",
+)
+
+
+@pytest.mark.parametrize("heading", EDGE_HEADINGS)
+def test_headings_of_edges_in_other_tools_and_languages(heading: str, tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text(f"{heading}\n1;a;b;7.5\n2;b;c;3.5\n3;c;a;4.5\n", encoding="utf-8")
+    edges = read_edges(file)
+    assert list(edges.names) == ["a", "b", "c"]
+    assert edges.lengths is not None
+    assert edges.lengths.tolist() == [7.5, 3.5, 4.5]
+
+
+@pytest.mark.parametrize("heading", ["Einbahn", "sens unique", "sentido único", "IsOneWay"])
+def test_a_heading_of_one_way_edges(heading: str, tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text(f"from;to;length;{heading}\na;b;1;ja\nb;c;1;nein\n", encoding="utf-8")
+    assert read_edges(file).to_graph()[0].num_arcs == 3
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -440,6 +528,10 @@ def ways(cells: list[str], folder: Path) -> list[tuple[str, str]]:
         ("1.0", "-1.0", "0.0"),
         ("yes", "-1", "reversible"),
         ("yes", "-1", "alternating"),
+        ("ja", "-1", "nein"),
+        ("Oui", "-1", "Non"),
+        ("sí", "-1", "no"),
+        ("sim", "-1", "não"),
         ("YES", " -1 ", " "),
     ],
 )
@@ -622,3 +714,21 @@ def test_the_graph_of_a_file_has_its_names(tmp_path: Path) -> None:
     file.write_text("from,to,length\nGenève,Lausanne,62\nLausanne,Bern,100\n", encoding="utf-8")
     graph, _ = read_edges(file).to_graph()
     assert wf.Labels({"Bern": 0.0, "Genève": 162.0}, graph=graph).vertices.tolist() == [0, 2]
+
+
+def test_degrees_are_put_into_a_plane(tmp_path: Path) -> None:
+    file, names = tmp_path / "places.csv", wf.Names(["a", "b"])
+    file.write_text("name,lon,lat\na,7.0,46.0\nb,8.0,48.0\n", encoding="utf-8")
+    table = read_positions(file, names)
+    shrink = np.cos(np.radians(47.0))
+    assert table.positions is not None
+    assert table.positions.tolist() == [[7.0 * shrink, 46.0], [8.0 * shrink, 48.0]]
+    assert table.notes == (
+        f"{file}: longitudes and latitudes are put into a plane, true near latitude 47°",
+    )
+    file.write_text("name,x,y\na,7.0,46.0\nb,8.0,48.0\n", encoding="utf-8")
+    table = read_positions(file, names)
+    assert table.positions is not None
+    assert table.positions.tolist() == [[7.0, 46.0], [8.0, 48.0]]
+    file.write_text("name,lon,lat\na,700,46.0\nb,8.0,48.0\n", encoding="utf-8")
+    assert not read_positions(file, names).notes  # no degrees

@@ -21,6 +21,8 @@ LIBRARY = {
     "graphs/shortest_paths": "",
     "graphs/graph": "twin or symmetr or components",
     "fields/amle_kernels": "",
+    "numerics/laplacian": "not diagonal_where and not hardly_grow and not given_up",
+    "fields/linear": "agree_with_dense or the_fill or iteration_contain",
     "replay/outcomes": "",
     "audit/half_gap": "not a_thousand or False-unit",
     "audit/ordering": "",
@@ -30,7 +32,6 @@ LIBRARY = {
     "plans/lifting": "not large",
     "certificates/certify": "naive or rounding",
     "certificates/intervals": "definition",
-    "fields/sweeps": "not first_field or 0.3-0.5",
     "fields/envelopes": "",
     "fields/harmonic": "not long_path and not maze",
     "fields/amle_hostile": "followed or hangs or never_make",
@@ -42,6 +43,7 @@ LIBRARY = {
     "replay/replay_odds": "",
 }
 STUDY = {
+    "sweeps": "not first_field or 0.3-0.5",
     "experiments/energy_solvers": "twin or level",
 }
 """Test files, and the tests to run in each: those with small cases. An empty text means all."""

@@ -108,6 +108,11 @@ def test_bad_cost_bounds(predicted: Any, paid: Any, level: float, message: str) 
         travel.cost_bound(predicted, paid, level)
 
 
+def test_a_level_is_never_rounded_down() -> None:
+    with pytest.raises(wf.InputError, match="needs at least 10 walks, got 9"):
+        travel.cost_bound(np.ones(9), np.ones(9), level=0.9 + 1e-11)
+
+
 def test_the_bound_at_next_to_no_level_is_the_least() -> None:
     assert travel.cost_bound(np.ones(3), [3.0, 1.0, 2.0], level=1e-300).factor == 1.0
 

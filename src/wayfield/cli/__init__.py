@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from functools import cache
 from importlib.metadata import entry_points
 from io import TextIOWrapper
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -22,7 +24,7 @@ from .planning import plan
 
 __all__ = ["app", "main"]
 
-FAILED, BAD_INPUT, STOPPED = 1, 2, 130
+FAILED, BAD_INPUT, STOPPED, TERMINATED = 1, 2, 130, 143
 """Exit codes besides 0."""
 
 _OF_THE_STUDY = ("reproduce", "study", "report")
@@ -50,7 +52,7 @@ wayfield plan arcs.tsv.gz values.parquet --goal 17 --directed --json
 
 0 success; 1 it ran, but a solve missed its guarantee, a --start does not arrive, a file \
 could not be written or a check failed; 2 bad input, reported in one line with file, row and \
-column; 130 stopped by Ctrl-C.
+column; 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
 app = typer.Typer(
@@ -69,6 +71,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # characters that a terminal cannot show are no error
             stream.reconfigure(errors="replace")
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         if not {each.__name__ for each in (*_COMMANDS, doctor)} & set(sys.argv[1:2]):
             _register_others()
@@ -106,6 +110,11 @@ def main() -> None:
     if code == STOPPED:  # reported here, since typer turns some Ctrl-C into this exit code
         _complain("stopped", STOPPED)
     sys.exit(code or 0)
+
+
+def _terminate(*_: object) -> NoReturn:
+    """End as after an error, so that half-written files are removed."""
+    sys.exit(TERMINATED)
 
 
 def _complain(text: str, code: int) -> int:

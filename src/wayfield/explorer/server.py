@@ -32,8 +32,8 @@ from typing import TYPE_CHECKING, Any
 from ..checks import need
 from ..errors import InputError, WayfieldError
 from ..graphs.layouts import layout_names, load_layout
-from ..numerics.threads import num_processors
-from ..numerics.workers import Worker
+from ..numerics.processes import Worker
+from ..numerics.workers import num_processors
 from .api import HANDLERS, Reply, error_reply, respond, warm_up
 from .scene import MOST_CELLS, MOST_DRAWN, MOST_EDGES, MOST_REFINED, Scene
 
@@ -285,6 +285,7 @@ def make_app(
     routing = need("starlette.routing", "web")
     middleware = need("starlette.middleware", "web")
     responses = need("starlette.responses", "web")
+    disconnected = need("starlette.requests", "web").ClientDisconnect
     start, held, busy = json.dumps(start_facts(opening)).encode(), 0, Counter[Any]()
     files = {  # kind and content by name
         file.name: (_MEDIA_TYPES[file.name[file.name.rindex(".") :]], file.read_bytes())
@@ -327,6 +328,8 @@ def make_app(
                 return _answer(Reply(200, start))
             lane = request.headers.get("wayfield-lane", "")[:100]
             return _answer(await pool.answer(name, body, lane, request.is_disconnected))
+        except disconnected:
+            return _answer(_OVERTAKEN)  # nobody reads it
         except TimeoutError:
             return _answer(error_reply(408, f"the body took longer than {SLOWEST_BODY:g} s"))
         finally:

@@ -92,7 +92,7 @@ def names(given: Collection[object], count: int, what: str) -> list[Section]:
 def check_path(path: str | os.PathLike[str]) -> Path:
     """Return `path` if nothing is there yet, or a proof; else raise `InputError`."""
     path = _in_a_folder(path)
-    if path.exists():
+    if os.path.lexists(path):
         if not path.is_file():
             raise InputError(f"{path} is not a file")
         with path.open("rb") as file:

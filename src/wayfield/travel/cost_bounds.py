@@ -143,9 +143,10 @@ def cost_bound(
     cost = as_floats(paid, "paid", expected.size)
     refuse(~(cost >= 0.0), cost, "paid", "is neither a cost nor inf")
     count = cost.size
-    # 0.9 as a double is not exactly 0.9: make sure that 10 · 0.9 gives 9
-    place = max(1, ceil(round((count + 1) * level, 9)))
-    needs = f"at least {ceil(round(level / (1.0 - level), 9)):,} walks"
+    # the decimal number that was meant: 0.9 as a double is more than 9/10, and 10 · 9/10 is 9
+    share = Fraction(repr(level))
+    place = ceil((count + 1) * share)
+    needs = f"at least {ceil(share / (1 - share)):,} walks"
     if confidence is not None:
         from scipy.stats import binom, hypergeom  # half a second, and rarely needed
 
@@ -155,7 +156,7 @@ def cost_bound(
         else:
             # the law takes time linear in the population
             total = as_whole(population, "population", least=count, most=MOST_VERTICES)
-            outside = total - ceil(round(level * total, 9)) + 1
+            outside = total - ceil(share * total) + 1
             misses = hypergeom.cdf(count - places, total, outside, count)
         passed = np.flatnonzero(misses <= 1.0 - confidence)
         place = int(passed[0]) + 1 if passed.size else count + 1

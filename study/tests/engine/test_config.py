@@ -9,6 +9,7 @@ from study_work import figures, other_figures
 
 import wayfield as wf
 from wayfield_study.engine import Experiment, Store, Study, by_experiment, load_config, run
+from wayfield_study.engine.config import read_list
 from wayfield_study.experiments import EXPERIMENTS, SAMPLE, MazeCell, find_study, grid, read_grid
 
 KNOWN = (
@@ -17,6 +18,11 @@ KNOWN = (
     Experiment("special", "on graphs of its own", 1, other_figures),
     Experiment("worlds", "on other cells", 1, other_figures, read_grid=lambda given, folder: []),
 )
+LEAVING = """
+import sys
+from wayfield_study.engine import Experiment
+X = Experiment("own", "it leaves", 1, print, read_grid=lambda given, folder: sys.exit(0))
+"""
 MAZE = "#####\n#...#\n#.#.#\n#####\n"
 
 
@@ -119,6 +125,9 @@ def test_a_maze_is_named_by_its_text() -> None:
         ("[grid]\nlabel_fractions = ['x']", "grid.label_fractions[0] must be a finite number"),
         ("[grid]\nseeds = [-1]", "grid.seeds[0] must be a whole number of at least 0, got -1"),
         ("[grid]\nseeds = [1, 2, 1]", "grid.seeds[2] = 1 is listed twice"),
+        (f"[grid]\nseeds = {list(range(40_000))}", "at most 100,000 cells, got 960,000"),
+        ("[grid]\nexperiments = ['leaving:X']", "[0]: leaving:X called sys.exit(0)"),
+        ("[grid]\nexperiments = ['leaving_later:X']", "an experiment called sys.exit(0)"),
         ("[grid]\nseeds = [true]", "grid.seeds[0] must be a whole number"),
         ("[grid]\ngoals = 513", "grid.goals must be at most 512, got 513"),
         ("[grid]\nexperiments = ['toi']", "grid.experiments[0]: unknown experiment 'toi'"),
@@ -144,12 +153,30 @@ def test_what_cannot_be_read_is_named(
     (tmp_path / "cell.txt").write_text("###\n#.#\n###", encoding="utf-8")
     (tmp_path / "apart.txt").write_text("#####\n#.#.#\n#####", encoding="utf-8")
     (tmp_path / "broken.py").write_text("def\n", encoding="utf-8")
+    (tmp_path / "leaving.py").write_text("import sys\nsys.exit(0)\n", encoding="utf-8")
+    (tmp_path / "leaving_later.py").write_text(LEAVING, encoding="utf-8")
     (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe\xff")
     path = write(tmp_path, text)
     with pytest.raises(wf.InputError, match=re.escape(f"{path}: ")) as error:
         load_config(path, KNOWN)
     assert complaint in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_entries_of_a_list_are_not_compared_with_all_others() -> None:
+    compared = 0
+
+    class Entry(int):
+        __hash__ = int.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return int(self) == other
+
+    seeds = {"seeds": list(range(2000))}
+    assert len(read_list(seeds, "seeds", (), lambda value, _: Entry(value))) == 2000
+    assert compared < 10_000
 
 
 def test_no_such_file(tmp_path: Path) -> None:

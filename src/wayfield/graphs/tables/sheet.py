@@ -20,7 +20,7 @@ from ...errors import InputError, Option
 from ...words import number_of
 from ..names import Names
 from ..npz import refuse_bomb
-from .columns import looks_like_header
+from .columns import looks_like_header, unmarked
 from .text import Progress, Rows, Style, TextFile, guess_dialect, mostly_numbers
 
 Piece = Sequence[str] | np.ma.MaskedArray[Any, Any]
@@ -101,12 +101,20 @@ class Sheet(ABC):
 
     def num_named(self, column: int, names: Names) -> int:
         """Return how many of the first cells of a column are names of vertices."""
-        cells = [row[column] for row in self.rows if column < len(row)]
+        cells = [unmarked(row[column]) for row in self.rows if column < len(row)]
         return int((names.find(cells) >= 0).sum())
 
     def numeric(self, column: int) -> bool:
         """Whether the first cells of a column are mostly numbers."""
         return mostly_numbers([row[column] for row in self.rows if column < len(row)])
+
+    def counts(self, column: int) -> bool:
+        """Whether the first cells of a column count up by one, as the numbers of rows do."""
+        cells = [row[column].strip() for row in self.rows if column < len(row)]
+        if len(cells) < 3 or not all(cell.isdecimal() for cell in cells):
+            return False
+        first = int(cells[0])
+        return first in (0, 1) and [int(cell) - first for cell in cells] == [*range(len(cells))]
 
     @property
     def notes(self) -> list[str]:

@@ -80,6 +80,8 @@ _ALIASES = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ",", "bar": "|"
 _NUMBER_LIKE = re.compile(
     r"[-+−]?(?=[.,]?[0-9])[0-9.,_'’\s]+(e[-+]?[0-9]+)?|[-+]?(inf(inity)?|nan)"
 )
+DURATION = re.compile(r"(?:([0-9]+):([0-5]?[0-9])|([0-9]+)):([0-5][0-9](?:[.,][0-9]+)?)")
+"""Matches h:mm:ss, and also h:mm or mm:ss, which cannot be told apart."""
 _NUMBER_BEGUN = re.compile(r"[^\w\"']*\d")
 _MISSING = ("", "-", "--", ".", "?", "na", "n/a", "none", "null", "missing")
 
@@ -151,7 +153,8 @@ class TextFile:
     def _encoding(self) -> tuple[str, bool]:
         """Return the encoding, and whether the file begins with a byte-order mark.
 
-        An encoding named by the user counts only if there is no mark and the file is not UTF-8.
+        An encoding named by the user counts only if there is no mark and the file is not UTF-8. In
+        encodings such as ISO-2022-JP all bytes are those of ASCII: there it counts too.
         """
         with self.path.open("rb") as raw:
             start = _unpacked(raw).read(4)
@@ -159,13 +162,17 @@ class TextFile:
             if start.startswith(mark):
                 return name, True
         if self.encoding is not None:
+            ascii_alone = "a".encode(self.encoding) == b"a"
             with self.path.open("rb") as raw, io.TextIOWrapper(_unpacked(raw), "utf-8") as text:
                 try:
                     while piece := text.read(LONGEST_LINE):
                         if "\x00" in piece:
                             return self.encoding, False
+                        ascii_alone = ascii_alone and piece.isascii()
                 except UnicodeDecodeError:
                     return self.encoding, False
+            if ascii_alone:
+                return self.encoding, False
         return "utf-8", False
 
     def _undecodable(self, error: UnicodeError, lines: int, encoding: str) -> InputError:
@@ -331,11 +338,12 @@ def _split(lines: list[str], delimiter: str) -> list[list[str]]:
 def mostly_numbers(cells: Sequence[str]) -> bool:
     """Whether at least half of the nonempty cells are meant to be numbers.
 
-    Malformed numbers, such as 1.234,5 or 12%, count too.
+    Malformed numbers, such as 1.234,5 or 12%, count too, and so do durations, h:mm:ss.
     """
     filled = list(filter(None, map(str.strip, cells)))
     meant = [cell for cell in filled if _NUMBER_LIKE.fullmatch(cell.lower().removesuffix("%"))]
-    return bool(filled) and 2 * len(meant) >= len(filled)
+    timed = [cell for cell in filled if DURATION.fullmatch(cell)]
+    return bool(filled) and 2 * (len(meant) + len(timed)) >= len(filled)
 
 
 def _guess_delimiter(lines: list[str]) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
@@ -18,13 +20,14 @@ import numpy as np
 
 from ...checks import need
 from ...errors import InputError, Option
+from .columns import marked
 
 MANIFEST = ".wayfield.json"
 """Name of the file that lists the results in its folder."""
 
 _BATCH = 1 << 16
-_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
-"""First characters of text that a spreadsheet reads as a formula."""
+_TEMPORARY = re.compile(r"\.wayfield-[0-9a-f]{32}\..+")
+"""Names of files that are being written."""
 
 
 def check_outputs(folder: str | Path, names: Iterable[str], force: bool = False) -> None:
@@ -43,7 +46,7 @@ def check_outputs(folder: str | Path, names: Iterable[str], force: bool = False)
         file = folder / name
         if file.is_dir():
             raise InputError(f"cannot write {file}: it is a folder")
-        if not force and file.exists() and not _ours(file, listed.get(name, ())):
+        if not force and os.path.lexists(file) and not _ours(file, listed.get(name, ())):
             why = "has changed since it was" if name in listed else "was not"
             raise InputError(
                 f"{file} {why} written by wayfield, and stays as it is: write elsewhere, move the "
@@ -57,8 +60,9 @@ class Outbox:
     """A folder that receives its files all at once, when the block ends without an error.
 
     Files are written under hidden temporary names and renamed at the end. After an error or Ctrl-C
-    they are removed, and so is the folder if it was made here. A file that wayfield did not write
-    is replaced only with `force`; see `check_outputs`.
+    they are removed, and so is the folder if it was made here. A process that is killed leaves them
+    behind: the next one that writes there removes them. A file that wayfield did not write is
+    replaced only with `force`; see `check_outputs`.
 
     Examples
     --------
@@ -76,6 +80,7 @@ class Outbox:
         self._unwanted: list[str] = []
         self._waiting: dict[str, Path] = {}
         self._made: list[Path] = []
+        self._locks = ExitStack()
 
     def path(self, name: str) -> Path:
         """Return the temporary path of the file `name`, which may be in a subfolder."""
@@ -95,6 +100,7 @@ class Outbox:
 
     def __enter__(self) -> Self:
         self._make(self.folder)
+        _remove_leftovers(self.folder, self._locks)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -109,6 +115,7 @@ class Outbox:
             for folder in self._made:
                 if not done and not any(folder.iterdir()):
                     folder.rmdir()
+            self._locks.close()
 
     def _make(self, folder: Path) -> None:
         """Make a folder, and remember the folders that were created, the innermost first."""
@@ -143,12 +150,31 @@ class Outbox:
             file.unlink()
 
 
+def _remove_leftovers(folder: Path, locks: ExitStack) -> None:
+    """Remove the temporary files of killed processes, unless another process is writing here.
+
+    Whoever writes into a folder holds a shared lock on it. Where there are no locks, as on Windows,
+    nothing is removed.
+    """
+    with suppress(ImportError, OSError):
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+        locks.callback(os.close, handle)
+        with suppress(BlockingIOError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for file in folder.iterdir():
+                if _TEMPORARY.fullmatch(file.name):
+                    file.unlink(missing_ok=True)
+        fcntl.flock(handle, fcntl.LOCK_SH)
+
+
 def _listed(folder: Path) -> dict[str, list[str]]:
     """Return the digests of the files that were written here, by name, the latest first."""
     try:
         listed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
         return {str(name): list(map(str, digests)) for name, digests in listed.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}  # without a list of ours, no file counts as ours
 
 
@@ -167,7 +193,8 @@ def write_table(columns: Mapping[str, Any], path: Path) -> None:
 
     A column is a list of text, with None where it is missing, or an array of numbers or flags,
     masked where they are missing. In CSV all text is quoted. Text that a spreadsheet would read as
-    a formula is written with an apostrophe: ``=1+1`` becomes ``'=1+1``.
+    a formula is written with an apostrophe: ``=1+1`` becomes ``'=1+1``. The readers of this package
+    leave it out again.
 
     Examples
     --------
@@ -212,6 +239,5 @@ def write_table(columns: Mapping[str, Any], path: Path) -> None:
 
 
 def _quoted(text: str) -> str:
-    if text.lstrip("'").startswith(_FORMULA):
-        text = f"'{text}"
+    text = marked(text)
     return f'"{text}"' if '"' not in text else '"' + text.replace('"', '""') + '"'

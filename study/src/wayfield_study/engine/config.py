@@ -9,6 +9,7 @@ file or anywhere else. Every error is one line that names the file and the key.
 from __future__ import annotations
 
 import importlib
+import math
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,6 +29,8 @@ Reader: TypeAlias = Callable[[Any, str], T]
 
 _LARGEST = 1 << 20
 """Bytes of a study; a file may be a stream that never ends."""
+MOST_CELLS = 100_000
+"""Largest number of cells of a study: each is a file of results."""
 
 
 def load_config(path: Path, known: Sequence[Experiment[Any]]) -> Study:
@@ -51,6 +54,8 @@ def load_config(path: Path, known: Sequence[Experiment[Any]]) -> Study:
         return _study(data, path, known)
     except RecursionError as error:
         raise InputError(f"{path}: nested too deeply for a study") from error
+    except SystemExit as error:  # of the user's own `read_grid`
+        raise InputError(f"{path}: an experiment called sys.exit({error.code!r})") from error
     except (InputError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error}") from error
 
@@ -76,6 +81,8 @@ def _study(data: bytes, path: Path, known: Sequence[Experiment[Any]]) -> Study:
     (read_grid,) = readers
     assert read_grid is not None
     settings = {key: value for key, value in given.items() if key != "experiments"}
+    if "methods" in settings and (alone := [each.name for each in chosen if not each.compares]):
+        raise InputError(f"grid.methods: {alone[0]} compares no methods that a study can name")
     cells = read_grid(settings, path.parent)
     experiments = tuple(replace(each, cells=lambda _: cells) for each in chosen)
     own = Profile("own", "the grid of the file")
@@ -94,13 +101,10 @@ def _experiment(
             raise InputError(f"{name}: unknown experiment {value!r}; known are {', '.join(names)}")
         found = names[value]
     else:
-        module, _, attribute = value.partition(":")
-        if str(folder.resolve()) not in sys.path:  # workers look on the same path
-            sys.path.insert(0, str(folder.resolve()))
         try:
-            found = getattr(importlib.import_module(module), attribute)
-        except Exception as error:  # the user's module may raise anything
-            raise InputError(f"{name}: cannot import {value}: {error}") from error
+            found = import_own(value, folder)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
     if not isinstance(found, Experiment):
         raise InputError(f"{name}: {value} is not an Experiment but {type(found).__name__}")
     if found.read_grid is None:
@@ -108,6 +112,19 @@ def _experiment(
     if found not in known and found.name.casefold() in {each.name.casefold() for each in known}:
         raise InputError(f"{name}: {value} must have another name: {found.name!r} is taken")
     return found
+
+
+def import_own(value: str, folder: Path | None = None) -> Any:
+    """Import what "module:NAME" names, from a folder or from anywhere that Python looks."""
+    module, _, attribute = value.partition(":")
+    if folder is not None and str(folder.resolve()) not in sys.path:
+        sys.path.insert(0, str(folder.resolve()))  # workers look on the same path
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except SystemExit as error:
+        raise InputError(f"{value} called sys.exit({error.code!r})") from error
+    except Exception as error:  # the user's module may raise anything
+        raise InputError(f"cannot import {value}: {error}") from error
 
 
 def refuse_others(table: dict[str, Any], known: Sequence[str], prefix: str) -> None:
@@ -122,13 +139,20 @@ def read_list(given: dict[str, Any], key: str, default: Sequence[Any], read: Rea
     entries = given.get(key, list(default))
     if not isinstance(entries, list) or not entries:
         raise InputError(f"grid.{key} must be a nonempty list, got {entries!r}")
-    found: list[T] = []
+    found: dict[T, None] = {}  # a set that keeps the order
     for number, entry in enumerate(entries):
         value = read(entry, f"grid.{key}[{number}]")
         if value in found:
             raise InputError(f"grid.{key}[{number}] = {entry!r} is listed twice")
-        found.append(value)
-    return found
+        found[value] = None
+    return list(found)
+
+
+def check_size(*lists: Sequence[Any]) -> None:
+    """Raise `InputError` if the combinations of all lists are too many cells."""
+    size = math.prod(map(len, lists))
+    if size > MOST_CELLS:
+        raise InputError(f"a grid must have at most {MOST_CELLS:,} cells, got {size:,}")
 
 
 def read_lists(
@@ -137,7 +161,9 @@ def read_lists(
     """Read the lists of a ``[grid]``, each with its default and a reader for its entries."""
     table = dict(given)
     refuse_others(table, tuple(lists), "grid.")
-    return [read_list(table, key, default, read) for key, (default, read) in lists.items()]
+    found = [read_list(table, key, default, read) for key, (default, read) in lists.items()]
+    check_size(*found)
+    return found
 
 
 def one_of(choices: Iterable[str]) -> Reader[str]:
