@@ -224,6 +224,21 @@ class Method(Protocol):
 
     Two more attributes are used if they are there: ``name``, the text that results show in place of
     class and settings, and ``directed``, False if the method is not defined on directed graphs.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> import wayfield as wf
+    >>> @dataclass(frozen=True)
+    ... class Constant:
+    ...     value: float = 0.0
+    ...     def solve(self, problem):
+    ...         values = np.where(problem.labelled, problem.boundary, self.value)
+    ...         return Solution(values, wf.Status.NO_BRACKET)
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> wf.extend(path, wf.Labels([0, 3], [0.0, 3.0]), Constant(2.0))
+    Extension(Constant(value=2.0), 4 values, solved, without a bracket)
     """
 
     def solve(self, problem: Problem) -> Solution:
@@ -257,6 +272,8 @@ def _in_words(setting: object) -> str:
     """Describe the value of a setting."""
     if isinstance(setting, tuple):
         return f"({', '.join(map(_in_words, setting))})"
+    if isinstance(setting, np.ndarray):
+        return f"array of shape {setting.shape}"
     return describe(setting) if is_dataclass(setting) else repr(setting)
 
 

@@ -141,7 +141,9 @@ def method_word(method: Method) -> str:
     >>> method_word(PLaplacian(8, max_steps=3))
     'PLaplacian(p=8, max_steps=3)'
     """
-    for word, known in WORDS.items():
+    from .own import is_ours
+
+    for word, known in WORDS.items() if is_ours(method) else ():
         if known.method == type(method).__name__:
             if known.number:
                 value = getattr(method, known.number)

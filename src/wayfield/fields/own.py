@@ -82,7 +82,8 @@ def solve_all(
     except (WayfieldError, MemoryError):
         raise
     except Exception as error:
-        raise InputError(f"{who} raised {type(error).__name__}: {error}") from error
+        why = " ".join(str(error).split())  # in one line
+        raise InputError(f"{who} raised {type(error).__name__}: {why}") from error
     if len(found) != len(problems):
         raise InputError(f"{who} returned {len(found)} solutions of {len(problems)} problems")
     return [_checked(each, problem, who) for each, problem in zip(found, problems, strict=True)]
