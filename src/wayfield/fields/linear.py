@@ -15,10 +15,12 @@ No result is trusted: callers refine the solution with their own residuals.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -60,6 +62,8 @@ THIN = 40.0
 """Row-by-row elimination beats SuperLU up to this many operations per entry of the factors."""
 NEWTON = 1e-4
 """Reduction of the residual of Newton's equation by an iteration."""
+MOST_KEPT = 4
+"""Number of prepared Laplacians that are kept for other solves, if any are."""
 SHIFT = 2.0**-46
 """Relative shift of the diagonal that makes a numerically singular M-matrix regular."""
 
@@ -73,6 +77,10 @@ class LinearSolver(Protocol):
         `rtol` overrides the reduction of the residual at which an iteration stops.
         """
         ...
+
+
+Kept: TypeAlias = tuple[Graph, IntArray, LinearSolver]
+_kept: ContextVar[list[Kept] | None] = ContextVar("kept", default=None)
 
 
 class Pattern(NamedTuple):
@@ -264,12 +272,34 @@ class Thin:
         return _by_columns(partial(solve_factored, self._fill, self._factors), rhs)
 
 
+@contextmanager
+def keeping(kept: list[Kept]) -> Iterator[None]:
+    """Let the solves inside keep their prepared Laplacians in a list, the latest `MOST_KEPT`.
+
+    They are used again for the same graph and the same free vertices, and their transposes.
+    """
+    token = _kept.set(kept)
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
 def symmetric_solver(interior: Interior) -> LinearSolver:
     """Return a solver for the interior Laplacian."""
+    kept = _kept.get()
+    for graph, vertices, solver in kept or ():
+        if graph is interior.graph and np.array_equal(vertices, interior.vertices):
+            return solver
     weights = interior.conductances
+    made: LinearSolver
     if interior.factors_well:
-        return Direct(interior.matrix(weights), transposed=True)
-    return prepared(interior.weighted(weights))
+        made = Direct(interior.matrix(weights), transposed=True)
+    else:
+        made = prepared(interior.weighted(weights))
+    if kept is not None:
+        kept[:] = [*kept[1 - MOST_KEPT :], (interior.graph, interior.vertices, made)]
+    return made
 
 
 def general_solver(interior: Interior, weights: FloatArray) -> LinearSolver:
