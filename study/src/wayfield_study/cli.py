@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .engine.store import Entry
 
 RESULTS = Path("results")
-PAPER = "paper"
+PAPER, ALL = "paper", "all"
 PANEL = "The studies"
 """Heading of these commands in the help of ``wayfield``."""
 
@@ -215,9 +215,9 @@ study_app.command("run", cls=Command)(with_options(run_study))
 def reproduce(given: Running) -> None:
     """Run the paper's experiments again and write [bold]report/index.html[/].
 
-    Every table and figure of the paper beside ours, and what lies beyond it. Press Ctrl-C at any
-    time: finished tasks are kept, and the next run continues from there. The same as
-    [bold]wayfield study paper[/].
+    Every table and figure of the paper beside ours. Press Ctrl-C at any time: finished tasks are
+    kept, and the next run continues from there. The same as [bold]wayfield study paper[/];
+    [bold]wayfield study all[/] adds what lies beyond the paper.
     """
     run_study(PAPER, given)
 
@@ -407,16 +407,6 @@ def verify(
         raise typer.Exit(1)
 
 
-_PAIRS = """
-CREATE VIEW pairs AS SELECT maze, refinement, label_fraction, label_count, seed, goals, arm, ties,
-    generate_subscripts(pair_goal, 1) AS pair, unnest(pair_goal) AS goal,
-    unnest(pair_start) AS start, unnest(pair_end) AS ended, unnest(pair_cost) AS cost,
-    unnest(pair_least) AS least
-FROM {table}
-"""
-"""One row for every sampled pair of the rollouts."""
-
-
 @study_app.command(cls=Command)
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="Experiments are its tables.")],
@@ -431,18 +421,11 @@ def query(
     """
     from wayfield.checks import need
 
+    from .engine.queries import connect
+
     duckdb = need("duckdb", "study")
-    folders = sorted({path.parent for path in results.glob("*/*.parquet")})
-    if not folders:
-        raise WayfieldError(f"there are no results in {results} yet")
     try:
-        with duckdb.connect() as connection:
-            for folder in folders:
-                rows = connection.read_parquet(f"{folder}/*.parquet", union_by_name=True)
-                rows.create(folder.name)
-                if {"pair_goal", "arm"} <= set(rows.columns):
-                    connection.execute(_PAIRS.format(table=folder.name))
-            connection.execute("SET enable_external_access = false")  # results are only read
+        with connect(results) as connection:
             answer = connection.sql(sql)
             if answer is not None:
                 typer.echo(str(answer).rstrip())
@@ -452,6 +435,38 @@ def query(
         if isinstance(error, duckdb.InvalidInputException | duckdb.IOException):
             hint = "wayfield study status names damaged results, and a run computes them again"
         raise WayfieldError(f"{said} ({hint})") from error
+
+
+@study_app.command(cls=Command)
+def readings(results: Results = RESULTS, accept_stale: AcceptStale = False) -> None:
+    """Rank the readings of the paper by the rule that chooses the one in use.
+
+    From the results of [bold]wayfield study all[/].
+    """
+    from .engine import Store, as_records, by_experiment, look_up, what_is_there
+    from .experiments import STUDIES
+    from .experiments import readings as design
+    from .paper.verdicts import SHOWN
+
+    study = STUDIES[ALL]
+    tasks = [task for task in study.tasks() if task.experiment is design.DESIGN]
+    found = what_is_there(look_up(tasks, Store(results)), accept_stale)
+    tables = as_records(by_experiment(found.tables))
+    ranking = design.ranking(study.experiments, tables)
+    if ranking is None:
+        raise WayfieldError(f"{results} lacks results of the design: run wayfield study {ALL}")
+    title = f"{len(ranking.readings)} readings by {len(ranking.names)} figures of the paper"
+    table = Table("rank", "reading", "score", "behind", title=Text(title), title_justify="left")
+    for place, reading in enumerate(ranking.readings, 1):
+        adopted = reading == ranking.adopted
+        if place > SHOWN and not adopted:
+            continue
+        lead, error = ranking.behind(reading)
+        name = f"{reading} (adopted)" if adopted else str(reading)
+        behind = "" if place == 1 else f"{lead:.1f} ± {error:.1f}"
+        score = ranking.scores[place - 1].sum()
+        table.add_row(str(place), Text(name), f"{score:.1f}", behind)
+    Console().print(table)
 
 
 @study_app.command(cls=Command)
@@ -489,8 +504,9 @@ def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
     from wayfield.graphs.tables import check_outputs
 
     need("jinja2", "study")
-    folder = out or (Path("report") if study.name == PAPER else Path("report") / study.name)
-    names = ("index.html", "claims.json") if study.name == PAPER else ("index.html",)
+    of_paper = study.name in (PAPER, ALL)  # they share a report
+    folder = out or (Path("report") if of_paper else Path("report") / study.name)
+    names = ("index.html", "claims.json") if of_paper else ("index.html",)
     check_outputs(folder, names, force)
     return folder / "index.html"
 

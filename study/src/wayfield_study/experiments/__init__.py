@@ -26,7 +26,6 @@ from . import (
     finite_p,
     iteration_audit,
     mechanism,
-    medium_maps,
     ordering,
     paper_study,
     pointmaze,
@@ -34,7 +33,6 @@ from . import (
     rollout,
     small_graphs,
     solver_audit,
-    solver_readings,
     witnesses,
 )
 from .comparison import Estimate, Paired, over_seeds, paired
@@ -57,17 +55,18 @@ PAPER: tuple[Experiment[Any], ...] = (
     solver_audit.BUDGET,
     solver_audit.EXPERIMENT,
     iteration_audit.EXPERIMENT,
-    *readings.EXPERIMENTS,
-    solver_readings.EXPERIMENT,
-    medium_maps.EXPERIMENT,
+    readings.OTHER_DRAWS,
     witnesses.OTHER_SEARCHES,
     witnesses.EXPERIMENT,
     small_graphs.EXPERIMENT,
-    *beyond.EXPERIMENTS,
 )
-"""What ``make reproduce`` runs, in the order of the report."""
+"""What ``make reproduce`` runs: the paper's tables and figures, and the other draws on which
+verdicts rest; in the order of the report."""
+EVIDENCE: tuple[Experiment[Any], ...] = (readings.DESIGN, *beyond.EXPERIMENTS)
+"""What ``make evidence`` adds: why the paper is read as it is, and what lies beyond it."""
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     *PAPER,
+    *EVIDENCE,
     directed.EXPERIMENT,
     *decisions.EXPERIMENTS,
     *pointmaze.POINT,
@@ -77,18 +76,20 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
 )
 """All of them, by name in a study of one's own."""
 
+PROFILES = (
+    Profile("paper", "the paper's cells, 32 goals each", 32),
+    Profile("quick", "a few small cells of every experiment, half a minute", 4),
+    Profile("full", "the paper's cells with up to 512 goals each: hours", PAIRS),
+)
 STUDIES = {
     study.name: study
     for study in (
+        Study("paper", "The paper's figures again", PAPER, PROFILES, paper_study.cover),
         Study(
-            "paper",
-            "The paper's figures again, and what lies beyond it",
-            PAPER,
-            (
-                Profile("paper", "all of the paper and beyond it, 32 goals per cell", 32),
-                Profile("quick", "a few small cells of every experiment, half a minute", 4),
-                Profile("full", "as the paper, with up to 512 goals per cell: hours", PAIRS),
-            ),
+            "all",
+            "The paper, why it is read as it is, and what lies beyond it",
+            (*PAPER, *EVIDENCE),
+            PROFILES,
             paper_study.cover,
         ),
         Study(

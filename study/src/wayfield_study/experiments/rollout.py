@@ -26,7 +26,6 @@ from ..paper.grid import (
     MAZES,
     PAPER_RELAXATION,
     PAPER_SWEEPS,
-    PAPER_TOLERANCE,
     REFINEMENTS,
     SEEDS,
 )
@@ -355,7 +354,7 @@ SECTIONS = (
         "rollouts",
         "Main rollouts",
         f"Harmonic values, the AMLE by midrange sweeps, relaxed by {PAPER_RELAXATION:g} and "
-        f"stopped at a residual of {PAPER_TOLERANCE:g} or after {PAPER_SWEEPS} (our reading), and "
+        f"stopped after {PAPER_SWEEPS} (our reading), and "
         "the exact AMLE, planned on by argmin Q with "
         "lowest-index ties. Figures marked “exact” are those of the exact AMLE.",
         compared={

@@ -29,7 +29,7 @@ from wayfield_study.sweeps import MidrangeSweeps
 from ..engine.proofs import COLUMN, proof_digest
 from ..engine.tasks import Row
 from ..kernels.midrange import jacobi
-from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS, PAPER_TOLERANCE
+from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS
 from ..report.charts import TONES, Look
 from .mazes import Draw, MazeCell
 from .methods import find_method
@@ -95,7 +95,7 @@ def power_arm(p: int) -> Arm:
 
 
 HARMONIC = Arm("harmonic", "harmonic", "harmonic", method=wf.Harmonic())
-STOPPED = MidrangeSweeps(PAPER_SWEEPS, "harmonic", PAPER_RELAXATION, PAPER_TOLERANCE)
+STOPPED = MidrangeSweeps(PAPER_SWEEPS, "harmonic", PAPER_RELAXATION)
 SWEEPS = Arm("sweeps", "AMLE, stopped", "sweeps", "square", method=STOPPED)
 EXACT = Arm("amle", "AMLE, exact", "exact-line", "triangle", method=wf.AMLE())
 EXACT_EXIT = replace(EXACT.by_exits(), colour="exit", shape="diamond")
