@@ -5,6 +5,8 @@ random fields, half of them with a plan. Each is written, solved again by its de
 and corrupted in every way that provably leaves no proof (``tests/proofs.py``). The same number of
 random processes of each kind is treated likewise (``tests/chance_proofs.py``).
 
+A line each tells how long dense graphs and files made to be slow are checked, per megabyte.
+
 The second part takes grids with these numbers of vertices. It prints the time to write a proof, in
 seconds and as a multiple of the bracket, beside the time to hash its bytes and write them to a
 file. It also prints the time to check it, and its bytes per vertex beyond the graph. The time of
@@ -36,7 +38,16 @@ from wayfield_verify import NotProved, Unreadable, verify
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 from chance_proofs import tally
-from proofs import File, Original, proved_fields, random_plan, spoiled, unharmed
+from proofs import (
+    File,
+    Original,
+    dense,
+    near_ties,
+    proved_fields,
+    random_plan,
+    spoiled,
+    unharmed,
+)
 
 METHODS = (wf.AMLE(), wf.AMLE(fill="cost"), wf.Harmonic(), wf.PLaplacian(8))
 RUNS = 5
@@ -122,6 +133,14 @@ def grids(vertices: int) -> tuple[wf.Graph, ...]:
     )
 
 
+def checked(file: Path) -> float:
+    """Seconds of the processor to check a file in a process of its own."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    command = [sys.executable, "-m", "wayfield_verify", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
 def seconds(graph: wf.Graph, method: wf.AMLE | wf.Harmonic | wf.PLaplacian, file: Path) -> None:
     """Tell what writing and checking a certificate cost beside solving and the bracket."""
     labels = wf.sample_labels(graph, 0, fraction=0.01, seed=1)
@@ -135,10 +154,7 @@ def seconds(graph: wf.Graph, method: wf.AMLE | wf.Harmonic | wf.PLaplacian, file
         lambda: (hashlib.sha256(content), file.unlink(), file.write_bytes(content)),
     )
     answer.write_proof(file)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    command = [sys.executable, "-m", "wayfield_verify", str(file)]
-    subprocess.run(command, check=True, capture_output=True)
-    check = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    check = checked(file)
     given = ("size", "kind", "tail", "head", "leng", "labv", "laby")
     sizes = (len(each) for tag, each in File(file).sections.items() if tag not in given)
     bracket = median(b - a for a, b in zip(plain, whole, strict=True))
@@ -152,6 +168,18 @@ def seconds(graph: wf.Graph, method: wf.AMLE | wf.Harmonic | wf.PLaplacian, file
     )
 
 
+def per_megabyte(file: Path) -> None:
+    """Print the seconds per megabyte of the slowest files: p-Laplacians with many arcs."""
+    for p in (3.0, 2.1, 3 - 2.0**-51, 2 + 2.0**-51, 60_000.3):
+        shown = []
+        for vertices, share, unit in ((150, 1.0, False), (300, 0.4, True)):
+            dense(p, vertices, share, unit).write_proof(file)
+            shown.append(f"{checked(file) / file.stat().st_size * 1e6:.1f}")
+        file.write_bytes(near_ties(p, 2.0**-140))
+        shown.append(f"{checked(file) / file.stat().st_size * 1e6:.1f}")
+        print(f"p = {p!r}: dense {shown[0]}, dense of unit lengths {shown[1]}, crafted {shown[2]}")
+
+
 def main(fields: int, sizes: list[int]) -> None:
     """Verdicts, then seconds."""
     warnings.simplefilter("ignore", wf.InputWarning)
@@ -160,6 +188,7 @@ def main(fields: int, sizes: list[int]) -> None:
         if fields:
             verdicts(fields, file)
             chance_verdicts(fields, file)
+            per_megabyte(file)
         if sizes:
             print(
                 " vertices graph    method             solved bracket written ratio  bytes "

@@ -218,6 +218,54 @@ class File:
         return path
 
 
+def near_ties(p: float, epsilon: float, vertices: int = 300, reach: int = 60) -> bytes:
+    """Return a file made to be slow: at every vertex both sums of powers agree but for epsilon.
+
+    Each of the vertices in a row is joined to the `reach` next ones on both sides, and its value
+    is its number. The barriers are bent by epsilon, so that the proof holds.
+    """
+    x = np.arange(vertices)
+    away = np.arange(1, reach + 1)
+    tails, heads = (np.concatenate([x[: vertices - a] + b for a, b in zip(away, to, strict=True)])
+                    for to in (0 * away, away))  # fmt: skip
+    order = np.lexsort((heads, tails))
+    labelled = np.append(x[:reach], x[-reach:])
+    steps = np.ones(vertices, "<u1")
+    steps[labelled] = 0
+    bent = epsilon * (x - vertices) * (x + 1.0)
+    sections = [
+        ("size", struct.pack("<3Q", vertices, tails.size, labelled.size)),
+        ("kind", struct.pack("<BBd", 0, 0, p)),
+        ("tail", tails[order].astype("<u4").tobytes()),
+        ("head", heads[order].astype("<u4").tobytes()),
+        ("labv", labelled.astype("<u4").tobytes()),
+        ("laby", labelled.astype("<f8").tobytes()),
+        ("valu", x.astype("<f8").tobytes()),
+        ("lowr", steps.tobytes()),
+        ("uppr", steps.tobytes()),
+        ("shif", struct.pack("<dq", 0.0, 0)),
+        ("subh", x.astype("<f8").tobytes()),
+        ("subl", bent.astype("<f8").tobytes()),
+        ("suph", x.astype("<f8").tobytes()),
+        ("supl", (-bent).astype("<f8").tobytes()),
+    ]
+    return sealed(
+        b"".join(struct.pack("<4sQ", t.encode(), len(each)) + each for t, each in sections)
+    )
+
+
+def dense(p: float, vertices: int, share: float, unit: bool) -> Extension:
+    """Return a field on a random graph with this share of all possible edges."""
+    draw = np.random.default_rng(0)
+    tails, heads = np.triu_indices(vertices, 1)
+    kept = draw.random(tails.size) < share
+    lengths = None if unit else draw.uniform(0.5, 2.0, int(kept.sum()))
+    graph = wf.Graph.from_edges(tails[kept], heads[kept], lengths, vertices)
+    labelled = np.arange(0, vertices, 10)
+    labels = wf.Labels(labelled, draw.uniform(0.0, 10.0, labelled.size))
+    return wf.extend(graph, labels, wf.PLaplacian(p))
+
+
 def sealed(body: bytes) -> bytes:
     """Return a file with this body and the digest that fits it."""
     return MAGIC + hashlib.sha256(body).digest() + body

@@ -5,6 +5,10 @@ every ratio r is at most 1, and r^q is enclosed between two whole multiples of 2
 
 - q is a double less 1, so q = k + j / 2^t: r^q is a product of squares of squares of r and of
   square roots of square roots of r;
+- if t is large, the roots of roots are taken only for a table. Write r = 2^k a_1 a_2 … a_n (1 + δ)
+  with a_i = 1 + d_i / 2^(8 i), where d_i is a digit of 8 bits, and δ < 2^(−8 n). The powers of 2^k
+  and of the a_i are in the table. By Bernoulli's inequality
+  1 + q δ ≤ (1 + δ)^q ≤ 1 / (1 − q δ / (1 + δ)), where q δ < 1;
 - a number is held as lo · 2^e ≤ number ≤ hi · 2^e with whole lo and hi of about `bits` digits;
   products are cut off downwards in lo and upwards in hi, roots likewise (`math.isqrt`).
 
@@ -21,13 +25,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import groupby
 from math import isqrt
 from operator import itemgetter
 
 FEWEST_BITS, MOST_BITS = 128, 256
+MOST_ROOTS = 12
+"""A power takes no more square roots; beyond that, a table of powers is used."""
+DIGIT = 8
+"""Bits of a digit of the table."""
 LONGEST = 1 << 20
-"""A sum is computed exactly if its powers, and its denominators, have no more bits in all."""
+"""A sum of quotients is added up exactly if its denominators have no more bits in all."""
+LONGEST_POWERS = 1 << 16
+"""A sum of powers is computed exactly if these have no more bits in all."""
 
 Enclosure = tuple[int, int, int]
 """(lo, hi, e): a number between lo · 2^e and hi · 2^e."""
@@ -56,7 +67,7 @@ def sign_of_balance(slopes: Sequence[Fraction], q: Fraction) -> int | None:
         bits *= 2
     # enclosures do not do: exactly, if that is not too long
     bits = sum(max(s.numerator, s.denominator).bit_length() for s, _ in (*ups, *downs))
-    if q.denominator != 1 or q * bits > LONGEST:
+    if q.denominator != 1 or q * bits > LONGEST_POWERS:
         return None
     whole = q.numerator
     terms = [(count * s.numerator**whole, s.denominator**whole) for s, count in ups]
@@ -100,8 +111,10 @@ def _sum_of_powers(
 ) -> tuple[int, int]:
     """Return whole numbers around 2^bits · Σ (s / unit)^q; no s exceeds the unit."""
     least = most = 0
+    table = _table(q, bits) if q.denominator >> MOST_ROOTS else None
     for slope, count in slopes:
-        lo, hi, e = power(slope / unit, q, bits)
+        ratio = slope / unit
+        lo, hi, e = power(ratio, q, bits) if table is None else table.power(ratio)
         # to whole multiples of 2^-bits, outward
         shift = e + bits
         least += count * (lo << shift if shift >= 0 else lo >> -shift)
@@ -111,11 +124,8 @@ def _sum_of_powers(
 
 def power(ratio: Fraction, q: Fraction, bits: int) -> Enclosure:
     """Enclose ratio^q for a ratio in (0, 1] and q ≥ 0 with a power of two as denominator."""
-    one: Enclosure = (1, 1, 0)
-    shift = max(0, bits + ratio.denominator.bit_length() - ratio.numerator.bit_length())
-    lo, left = divmod(ratio.numerator << shift, ratio.denominator)
-    base: Enclosure = (lo, lo + (left > 0), -shift)
-    result, whole = one, int(q)
+    base = _quotient(ratio, bits)
+    result, whole = (1, 1, 0), int(q)
     # the whole part: squares of squares
     square = base
     while whole:
@@ -131,6 +141,53 @@ def power(ratio: Fraction, q: Fraction, bits: int) -> Enclosure:
         if rest >= 1:
             result, rest = _product(result, root, bits), rest - 1
     return result
+
+
+class PowerTable:
+    """Powers of one exponent q ≥ 1, by a table of the powers of digits that is filled as needed."""
+
+    def __init__(self, q: Fraction, bits: int) -> None:
+        self.q, self.bits = q, bits
+        self.scales: dict[int, Enclosure] = {}
+        # as many places as make the square of q δ less than 2^-bits
+        places = bits // 2 + int(q).bit_length()
+        self.digits: list[dict[int, Enclosure]] = [{} for _ in range(-(-places // DIGIT))]
+
+    def power(self, ratio: Fraction) -> Enclosure:
+        """Enclose ratio^q for a positive ratio."""
+        q, bits = self.q, self.bits
+        lo, hi, e = _quotient(ratio, bits)
+        # ratio = 2^k m, where m lies between lo and lo + width, in units of 2^-one
+        one, width = lo.bit_length() - 1, hi - lo
+        result = self.scales.get(one + e)
+        if result is None:
+            result = self.scales[one + e] = power(Fraction(2) ** (one + e), q, bits)
+        places = 0
+        for known in self.digits:
+            places += DIGIT
+            digit = (lo >> one - places) - (1 << places)
+            if digit:
+                factor = known.get(digit)
+                if factor is None:
+                    exact = Fraction((1 << places) + digit, 1 << places)
+                    factor = known[digit] = power(exact, q, bits)
+                result = _product(result, factor, bits)
+                lo, width = (lo << places) // ((1 << places) + digit), width + 1
+        # what is left of m is 1 + δ: Bernoulli's inequality
+        unit, hi, top, bottom = 1 << one, lo + width, q.numerator, q.denominator
+        least = unit + top * (lo - unit) // bottom
+        most = -((-hi * bottom << one) // (hi * bottom - top * (hi - unit)))
+        return _product(result, (least, most, -one), bits)
+
+
+_table = lru_cache(maxsize=4)(PowerTable)
+
+
+def _quotient(ratio: Fraction, bits: int) -> Enclosure:
+    """Enclose a positive rational by `bits` digits or more."""
+    shift = max(0, bits + ratio.denominator.bit_length() - ratio.numerator.bit_length())
+    lo, left = divmod(ratio.numerator << shift, ratio.denominator)
+    return lo, lo + (left > 0), -shift
 
 
 def _product(a: Enclosure, b: Enclosure, bits: int) -> Enclosure:

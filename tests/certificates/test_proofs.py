@@ -25,6 +25,7 @@ from proofs import (
     PLAN_SPOILERS,
     File,
     Original,
+    dense,
     proved_fields,
     random_plan,
     sealed,
@@ -34,10 +35,10 @@ from proofs import (
 from shell import wayfield
 from wayfield.advice import Answer
 from wayfield.fields.base import Method
-from wayfield_verify import NotProved, Unreadable, verify
+from wayfield_verify import NotProved, Unreadable, _powers, verify
 from wayfield_verify.__main__ import main
 from wayfield_verify._field import _two_least
-from wayfield_verify._powers import power, sign_of_balance, sign_of_sum
+from wayfield_verify._powers import PowerTable, power, sign_of_balance, sign_of_sum
 
 
 def accepted(path: Path) -> bool:
@@ -131,6 +132,45 @@ def test_powers_are_enclosed(q: float) -> None:
             least, most = (mp.ldexp(mp.mpf(bound), e) for bound in (lo, hi))
             assert least <= true * (1 + mp.mpf(10) ** -40)
             assert true * (1 - mp.mpf(10) ** -40) <= most
+
+
+@pytest.mark.parametrize("bits", [128, 256])
+@pytest.mark.parametrize("q", [1.1, 2 - 2.0**-51, 1 + 2.0**-51, 99.7, 2**16 - 2.0**-36])
+def test_powers_by_a_table_are_enclosed(q: float, bits: int) -> None:
+    """By logarithms of many digits, and about as narrow as by roots alone."""
+    draw = np.random.default_rng(int(q))
+    table, exponent = PowerTable(Fraction(q), bits), Fraction(q)
+    tops = [int(a) * int(b) for a, b in draw.integers(1, 2**62, (60, 2))]
+    edges = [Fraction(1), Fraction(1, 2), 1 - Fraction(1, 2**130), Fraction(1, 2**2000)]
+    for ratio in [Fraction(a, max(tops)) for a in tops] + edges:
+        lo, hi, e = table.power(ratio)
+        one_lo, one_hi, one_e = power(ratio, exponent, bits)
+        with mp.workdps(400):
+            exact = mp.mpf(ratio.numerator) / ratio.denominator
+            true = mp.exp(mp.mpf(q) * mp.log(exact))
+            least, most = (mp.ldexp(mp.mpf(bound), e) for bound in (lo, hi))
+            width = mp.ldexp(mp.mpf(one_hi - one_lo), one_e) + true * mp.mpf(2) ** (8 - bits)
+            assert least <= true * (1 + mp.mpf(10) ** -300)
+            assert true * (1 - mp.mpf(10) ** -300) <= most
+            assert most - least <= 64 * width
+
+
+@pytest.mark.parametrize("p", [2.1, 3 - 2.0**-51, 2 + 2.0**-51, 100.7])
+def test_any_p_takes_few_roots(p: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By roots alone it would be half a million: 51 for every end of an arc and barrier."""
+    field, roots = dense(p, vertices=75, share=1.0, unit=False), 0
+
+    take = _powers._root
+
+    def count(a: _powers.Enclosure, bits: int) -> _powers.Enclosure:
+        nonlocal roots
+        roots += 1
+        return take(a, bits)
+
+    _powers._table.cache_clear()
+    monkeypatch.setattr(_powers, "_root", count)
+    assert verify(field.write_proof(tmp_path / "dense.proof"))
+    assert roots <= 51 * (9 * 256 + 40)
 
 
 def test_signs_of_balances() -> None:

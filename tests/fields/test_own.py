@@ -15,6 +15,7 @@ from hypothesis import given
 
 import wayfield as wf
 from wayfield.fields import Problem, Shared, Solution
+from wayfield.fields.names import parse_method
 from worlds import ENDS, PATH, labelled_graphs
 
 INTERPOLATED = np.array([0.0, 1.0, 2.0, 3.0])
@@ -243,6 +244,12 @@ def test_work_that_is_shared_between_label_sets() -> None:
         wf.InputError, match=r"^labels_list\[0:4\]: Sharing\(lost=1\) returned 3 solutions of 4"
     ):
         wf.extend_many(PATH, [ENDS] * 4, Sharing(lost=1))
+
+
+def test_names_from_elsewhere_import_nothing() -> None:
+    """A page in the browser passes names to `parse_method`; only a command line may import."""
+    with pytest.raises(wf.InputError, match="unknown method 'tests:mean'"):
+        parse_method("tests:mean")
 
 
 def test_the_lowest_label_is_the_goal_of_costs() -> None:

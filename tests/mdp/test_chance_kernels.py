@@ -158,7 +158,7 @@ def test_moves_are_solved_by_sweeps_and_biconjugate_gradients(seed: int) -> None
     data = np.concatenate([odds[i, row] for i, row in enumerate(rows)])
     rhs, x = rng.normal(size=n), np.zeros(n)
     r = rhs.copy()
-    left = biconjugate_gradients(Matrix(ptr, columns, data), True, x, r, 1e-10, 200, np.inf)
+    left = biconjugate_gradients(Matrix(ptr, columns, data), x, r, 1e-10, 200, np.inf)
     assert left <= 1e-10
     assert np.abs(rhs - x + odds @ x).max() <= 2e-10
     assert r == pytest.approx(rhs - x + odds @ x, abs=1e-12)

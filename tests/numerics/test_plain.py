@@ -21,6 +21,8 @@ LIBRARY = {
     "graphs/shortest_paths": "",
     "graphs/graph": "twin or symmetr or components",
     "fields/amle_kernels": "",
+    "numerics/laplacian": "not diagonal_where and not hardly_grow and not given_up",
+    "fields/linear": "agree_with_dense or the_fill or iteration_contain",
     "replay/outcomes": "",
     "audit/half_gap": "not a_thousand or False-unit",
     "audit/ordering": "",

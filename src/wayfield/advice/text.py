@@ -306,7 +306,7 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         pass  # nothing is proved while the units may differ
     elif proved["moves"]:
         moves, routes = (number_of(proved[name], name) for name in ("moves", "routes"))
-        premise = "labels are right and no edge is false or too cheap"
+        premise = "labels are right, no edge is false and each costs what the graph says"
         say("proved", f"{moves} and {routes} are optimal, if {premise}")
     elif proved["refuted"]:
         say("proved", "no moves: labels and graph contradict each other")

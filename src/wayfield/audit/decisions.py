@@ -287,7 +287,7 @@ class HalfGap(inputs.FrozenArrays):
 
 
 def half_gap(
-    graph: Graph, ext: inputs.Field, truth: ArrayLike, goal: int, plan: Plan | None = None
+    graph: Graph, field: inputs.Field, truth: ArrayLike, goal: int, plan: Plan | None = None
 ) -> HalfGap:
     """Test ε < Δ* / 2 at every state, and along the walk from every start.
 
@@ -298,7 +298,7 @@ def half_gap(
     ----------
     graph : Graph
         State graph, directed or not.
-    ext : Extension or (n,) array
+    field : Extension or (n,) array
         The field u.
     truth : (n,) array
         The cost-to-go V*, `cost_to_go(graph, goal)`; checked by the Bellman identity.
@@ -318,7 +318,7 @@ def half_gap(
     (array([inf,  2., inf,  2.]), array([1, 3]))
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
-    values, cost = check_field(graph, ext), inputs.check_truth(graph, truth, goal)
+    values, cost = check_field(graph, field), inputs.check_truth(graph, truth, goal)
     return judge(inputs.plan_on(graph, values, goal, plan), values, cost)
 
 
@@ -544,7 +544,7 @@ class Ordering(inputs.FrozenArrays):
 
 def ordering(
     graph: Graph,
-    ext: inputs.Field,
+    field: inputs.Field,
     truth: ArrayLike,
     goal: int,
     plan: Plan | None = None,
@@ -559,7 +559,7 @@ def ordering(
     ----------
     graph : Graph
         State graph, directed or not; neighbours are the heads of the arcs out of a state.
-    ext : Extension or (n,) array
+    field : Extension or (n,) array
         The field u.
     truth : (n,) array
         The cost-to-go V*; checked by the Bellman identity.
@@ -581,7 +581,7 @@ def ordering(
     array([nan,  1., -1.,  1., nan])
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
-    values, cost = check_field(graph, ext), inputs.check_truth(graph, truth, goal)
+    values, cost = check_field(graph, field), inputs.check_truth(graph, truth, goal)
     audit = judge(inputs.plan_on(graph, values, goal, plan), values, cost)
     q, relative = graph.lengths + cost[graph.indices], inputs.rounding(graph)
     ranks = inputs.ranks(graph, values)

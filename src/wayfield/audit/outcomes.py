@@ -74,7 +74,7 @@ class Extrema(FrozenArrays):
         return f"Extrema({len(self):,}, {self.proven.sum():,} proven, depth up to {self.deepest:g})"
 
 
-def strict_extrema(graph: Graph, labels: Labels, ext: Field) -> tuple[Extrema, Extrema]:
+def strict_extrema(graph: Graph, labels: Labels, field: Field) -> tuple[Extrema, Extrema]:
     """Return the strict interior minima and maxima of a field (Lemma, maximum principle).
 
     A vertex is compared with the heads of its arcs; infinite values take no part. Exact
@@ -91,15 +91,15 @@ def strict_extrema(graph: Graph, labels: Labels, ext: Field) -> tuple[Extrema, E
     >>> maxima.vertices, maxima.depth
     (array([1]), array([0.5]))
     """
-    values = check_field(graph, ext)
+    values = check_field(graph, field)
     free = ~check_labels(labels, graph).mask(graph) & np.isfinite(values)
     least, most = neighbour_range(graph.arcs, values, values)
     low = np.flatnonzero(free & (values < least) & (least < np.inf))
     high = np.flatnonzero(free & (values > most) & (most > -np.inf))
     proofs = np.zeros(low.size, dtype=bool), np.zeros(high.size, dtype=bool)
-    if isinstance(ext, Extension) and ext.lower is not None and ext.upper is not None:
-        below, above = neighbour_range(graph.arcs, ext.lower, ext.upper)
-        proofs = ext.upper[low] < below[low], ext.lower[high] > above[high]
+    if isinstance(field, Extension) and field.lower is not None and field.upper is not None:
+        below, above = neighbour_range(graph.arcs, field.lower, field.upper)
+        proofs = field.upper[low] < below[low], field.lower[high] > above[high]
     minima = Extrema(low, least[low] - values[low], proofs[0])
     return minima, Extrema(high, values[high] - most[high], proofs[1])
 
@@ -175,7 +175,7 @@ def walk_ends(plan: Plan, labels: Labels) -> NDArray[np.int8]:
 
 
 def failures(
-    graph: Graph, ext: Field, labels: Labels, goal: int, plan: Plan | None = None
+    graph: Graph, field: Field, labels: Labels, goal: int, plan: Plan | None = None
 ) -> Failures:
     """Return the end of every walk, basins and strict extrema (Lemma, Remark).
 
@@ -183,7 +183,7 @@ def failures(
     ----------
     graph : Graph
         State graph, directed or not.
-    ext : Extension or (n,) array
+    field : Extension or (n,) array
         The field.
     labels : Labels
         Which vertices are boundary.
@@ -204,7 +204,7 @@ def failures(
     ((array([2, 3]),), array([3]))
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
-    values = check_field(graph, ext)
+    values = check_field(graph, field)
     check_labels(labels, graph)
     route = plan_on(graph, values, goal, plan)
     touching = route.touches(labels)
@@ -214,8 +214,8 @@ def failures(
     spread, level = np.empty(0), np.empty(0, dtype=bool)
     if begins.size:
         lower, upper = values, values
-        if isinstance(ext, Extension) and ext.lower is not None and ext.upper is not None:
-            lower, upper = ext.lower, ext.upper
+        if isinstance(field, Extension) and field.lower is not None and field.upper is not None:
+            lower, upper = field.lower, field.upper
         most, least = np.maximum.reduceat, np.minimum.reduceat
         spread = most(values[members], begins) - least(values[members], begins)
         level = most(lower[members], begins) <= least(upper[members], begins)
@@ -230,5 +230,5 @@ def failures(
         and goal not in members
     )
     end, sizes = walk_ends(route, labels), np.bincount(basin[basin >= 0], minlength=begins.size)
-    extrema = strict_extrema(graph, labels, ext)
+    extrema = strict_extrema(graph, labels, field)
     return Failures(end, sizes, touching, spread, level, partitions, *extrema, route)

@@ -8,7 +8,7 @@ Moves are ranked by slope, (u(s) − u(c)) / ℓ, the steepest first. On mazes, 
 more often than moves with a large lead: in the open two moves tie and both are right. The ranking
 affects how much is certified, never whether the statement holds. The P moves proved by the interval
 test (`certificates.intervals`) count as right and are not ranked. This needs the premise of that
-test: leave these moves out if arcs of the graph may be false or too cheap.
+test: leave these moves out if arcs of the graph may be false, or cost otherwise than it says.
 
 **With confidence 1 − δ** (stratified audits). Cut the ranking into m slices of q moves each. Audit
 one move per slice, drawn uniformly. Let R_j be the share of wrong moves in the first j slices, and
@@ -304,7 +304,7 @@ def audit_decisions(
         states without a path to the goal.
     use_proved : bool
         Whether moves proved by the interval test count as right. Pass False if arcs of the graph
-        may be false or too cheap.
+        may be false, or cost otherwise than it says.
     seed : int
         Seed of the draw. Draw once: the confidence does not cover the best of several draws.
 

@@ -164,8 +164,8 @@ class Certificate(KeepsReadOnly):
     def proved(self) -> BoolArray:
         """(n,) bool: whether each move is proved optimal by the interval test.
 
-        This assumes that the labels are right within their error, and that no arc is false or too
-        cheap. It needs no bound on the error of the field.
+        This assumes that the labels are right within their error, that no arc is false, and that
+        each costs what the graph says. It needs no bound on the error of the field.
         """
         return self.intervals.proved
 

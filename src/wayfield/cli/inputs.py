@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .output import Line
 
 
-class Table(Protocol):
+class Described(Protocol):
     """A table as it was read: how, and what was not used."""
 
     @property
@@ -81,7 +81,7 @@ class Source:
         # 1. edges, then labels
         edges = self.read_edges(stages)
         names, places, labels = edges.names, None, None
-        read: list[tuple[str, Path, Table]] = []
+        read: list[tuple[str, Path, Described]] = []
         if self.data is not None:
             progress = stages.begin(f"reading {self.data.name}")
             columns, style = self.reading.label_columns, self.reading.style
@@ -114,7 +114,7 @@ class Source:
     def read_edges(self, stages: Stages) -> EdgeTable:
         """Read the edges; the `InputError` names the row and the column."""
         from ..graphs.tables import read_edges
-        from ..graphs.tables.edges import length_like
+        from ..graphs.tables.read import length_like
 
         columns, style = self.reading.edge_columns, self.reading.style
         if not {"length", "speed"} & columns.keys() and self.data is not None:
@@ -128,7 +128,7 @@ class Source:
         self,
         stages: Stages,
         edges: EdgeTable,
-        read: list[tuple[str, Path, Table]],
+        read: list[tuple[str, Path, Described]],
         places: FloatArray | None = None,
     ) -> tuple[Graph, list[Line], dict[str, Any]]:
         """Return the graph, and how all files were read: as lines, and as data.

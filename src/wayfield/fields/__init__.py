@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .. import load_on_use
 
 if TYPE_CHECKING:
-    from ..numerics.deadline import time_limit as time_limit
+    from ..numerics.workers import time_limit as time_limit
     from .amle.method import AMLE as AMLE
     from .base import Method as Method
     from .base import Problem as Problem

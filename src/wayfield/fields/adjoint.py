@@ -24,19 +24,21 @@ import numpy as np
 
 from ..errors import WayfieldError
 from ..graphs.labels import Labels
-from ..numerics.csr import reverse_slots
-from ..numerics.deadline import check_time
 from ..numerics.doubledouble import EPSILON
+from ..numerics.laplacian import Iterative, prepared
+from ..numerics.workers import check_time
 from ..typing import BoolArray, FloatArray
 from .base import Problem, Solution
 from .derivatives import STEPS, VALUE_ERROR, Direction, Gradient, both_ways, component_max
-from .linear import Interior, general_solver, symmetric_solver
+from .linear import Direct, Interior, LinearSolver, symmetric_solver
 from .newton import plateaus
 
 REFINED, INACCURATE = 1e-12, 1e-6
 """Residuals of the adjoint, relative to the cotangent: where refinement stops; where it failed."""
 BLUR = 1e-4
 """Largest relative error of the coefficients of a vertex that matters."""
+FAINT = 1e-8
+"""Scale of a row without a slope, as a share of the least scale beside it."""
 MOST_REFINEMENTS = 8
 
 
@@ -59,28 +61,59 @@ class Adjoint:
         """Free vertices without a slope."""
         self._blur = np.zeros(free.size)
         """Relative error of the weights of each free vertex."""
+        self._solver: LinearSolver
+        self._scale = np.ones(free.size)
         if interior.size == 0:
             return
-        if p == 2.0:
-            self._matrix, self._solver = interior.laplacian, symmetric_solver(interior)
-            return
-        # w_xy, the rows divided by their steepest slope to the power p − 2
-        largest, steepest = np.zeros(free.size), np.zeros(free.size)
-        np.maximum.at(largest, row, np.abs(change))
-        np.maximum.at(steepest, row, np.abs(slope))
-        self._flat = flat = largest <= VALUE_ERROR * component_max(graph, problem.boundary)[free]
-        self._blur = np.where(flat, 0.0, (p - 2.0) * error[free] / np.where(flat, 1.0, largest))
-        with np.errstate(under="ignore"):
-            ratio = np.abs(slope) / np.where(flat, 1.0, steepest)[row]
-            self._weight *= np.where(flat[row], 1.0, ratio ** (p - 2.0))
-        # the transpose has the entry of the opposite arc in every slot
+        if p > 2.0:
+            # w_xy, the rows divided by their steepest slope to the power p − 2
+            largest, steepest = np.zeros(free.size), np.zeros(free.size)
+            np.maximum.at(largest, row, np.abs(change))
+            np.maximum.at(steepest, row, np.abs(slope))
+            self._flat = flat = (
+                largest <= VALUE_ERROR * component_max(graph, problem.boundary)[free]
+            )
+            self._blur = np.where(flat, 0.0, (p - 2.0) * error[free] / np.where(flat, 1.0, largest))
+            steepest[flat] = 1.0
+            sloped = steepest[~flat]
+            with np.errstate(under="ignore"):
+                ratio = np.abs(slope) / steepest[row]
+                self._weight *= np.where(flat[row], 1.0, ratio ** (p - 2.0))
+                self._scale[~flat] = (sloped / sloped.max(initial=0.0)) ** (p - 2.0)
+            self._scale[flat] = self._faint()
         entries = np.zeros(graph.num_arcs)
-        entries[at] = -self._weight
-        inner = interior.slot >= 0
-        data = np.empty(interior.indices.size)
-        data[interior.indptr[:-1]] = np.bincount(row, self._weight, free.size)
-        data[interior.slot[inner]] = entries[reverse_slots(graph.arcs)][inner]
-        self._matrix, self._solver = interior.matrix(data), general_solver(interior, data)
+        entries[at] = self._weight
+        self._matrix = interior.matrix(entries)
+        if p == 2.0:
+            self._solver = symmetric_solver(interior)
+        elif interior.factors_well:
+            self._solver = self._factored()
+        else:
+            self._solver = prepared(interior.weighted(self._balanced(entries)), rtol=REFINED)
+
+    def _factored(self) -> LinearSolver:
+        self._scale = np.ones(self._scale.size)
+        return Direct(self._matrix, transposed=True)
+
+    def _faint(self) -> FloatArray:
+        """Return scales of the flat rows, far below those of the rows beside them."""
+        graph, free = self._graph, self._interior.vertices
+        flat, scale = np.zeros(graph.num_vertices, dtype=bool), np.ones(graph.num_vertices)
+        flat[free[self._flat]], scale[free] = True, self._scale
+        piece, home, rim = plateaus(graph, flat)
+        least = np.ones(int(piece.max()) + 1)
+        np.minimum.at(least, home, scale[rim])
+        return FAINT * least[piece][free[self._flat]]
+
+    def _balanced(self, entries: FloatArray) -> FloatArray:
+        """Return weights of arcs, the rows times their scales: symmetric, at flat vertices too."""
+        graph, interior = self._graph, self._interior
+        flat, scale = np.zeros(graph.num_vertices, dtype=bool), np.zeros(graph.num_vertices)
+        flat[interior.vertices], scale[interior.vertices] = self._flat, self._scale
+        weights = scale[graph.tails] * entries
+        beside = flat[graph.indices] & ~flat[graph.tails]
+        weights[beside] = (scale[graph.indices] / graph.lengths)[beside]
+        return weights
 
     @property
     def has_kink(self) -> bool:
@@ -117,11 +150,15 @@ class Adjoint:
             if float(np.abs(left).sum()) <= REFINED * size:
                 break
             check_time()
-            trial = found + self._solver.solve(left, rtol=REFINED)
-            rest = right - self._matrix @ trial
-            if not np.abs(rest).sum() < 0.5 * np.abs(left).sum():
+            with np.errstate(over="ignore", invalid="ignore"):
+                trial = found + self._scale * self._solver.solve(left, rtol=REFINED)
+                rest = right - self._matrix.T @ trial
+            if np.abs(rest).sum() < 0.5 * np.abs(left).sum():
+                found, left = trial, rest
+            elif isinstance(self._solver, Iterative) and self._interior.can_factor:
+                self._solver = self._factored()
+            else:
                 break
-            found, left = trial, rest
         residual = float(np.abs(left).sum())
         if residual > INACCURATE * size:
             raise WayfieldError(

@@ -46,13 +46,12 @@ class Status(StrEnum):
     Examples
     --------
     >>> import wayfield as wf
-    >>> from wayfield_study.sweeps import MidrangeSweeps
     >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> ends = wf.Labels([0, 3], [0.0, 3.0])
     >>> wf.extend(path, ends, wf.AMLE()).status
     <Status.CONVERGED: 'converged'>
-    >>> wf.extend(path, ends, MidrangeSweeps(5)).status
-    <Status.STOPPED: 'stopped after the number of sweeps asked for'>
+    >>> wf.extend(path, ends, lambda graph, labels: [0.0, 0.5, 2.5, 3.0]).status
+    <Status.NO_BRACKET: 'solved, without a bracket'>
     """
 
     CONVERGED = "converged"
@@ -62,7 +61,7 @@ class Status(StrEnum):
     UNVERIFIED = "the bracket could not be verified"
     """The field was computed, but its bracket could not be proved."""
     NO_BRACKET = "solved, without a bracket"
-    """The field was computed; no bracket was requested."""
+    """The field was computed; no bracket was requested, or the method has none."""
     STALLED = "the iteration stalled above its tolerance"
     """No further descent, residual above the tolerance."""
     BUDGET = "the cap on iterations ran out"

@@ -85,7 +85,6 @@ class Extension(KeepsReadOnly):
     Examples
     --------
     >>> import wayfield as wf
-    >>> from wayfield_study.sweeps import MidrangeSweeps
     >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> field = wf.extend(path, wf.Labels([0, 3], [0.0, 3.0]), wf.Harmonic())
     >>> bool((field.lower <= [0, 1, 2, 3]).all() and (field.upper >= [0, 1, 2, 3]).all())
@@ -135,7 +134,6 @@ class Extension(KeepsReadOnly):
         --------
         >>> import tempfile
         >>> import wayfield as wf
-        >>> from wayfield_study.sweeps import MidrangeSweeps
         >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
         >>> field = wf.extend(path, wf.Labels([0, 3], [0.0, 3.0]), wf.AMLE())
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -167,7 +165,6 @@ class Extension(KeepsReadOnly):
         Examples
         --------
         >>> import wayfield as wf
-        >>> from wayfield_study.sweeps import MidrangeSweeps
         >>> star = wf.Graph.from_edges([0, 0, 0], [1, 2, 3], lengths=[1.0, 1.0, 2.0])
         >>> labels = wf.Labels([1, 2, 3], [0.0, 1.0, 4.0])
         >>> wf.extend(star, labels, wf.AMLE()).influence(0)   # label 2 does not matter
@@ -222,7 +219,6 @@ class Extension(KeepsReadOnly):
         Examples
         --------
         >>> import wayfield as wf
-        >>> from wayfield_study.sweeps import MidrangeSweeps
         >>> path = wf.Graph.from_edges([0, 1], [1, 2], lengths=[1.0, 3.0])
         >>> field = wf.extend(path, wf.Labels([0, 2], [0.0, 8.0]), wf.AMLE())
         >>> gradient = field.pullback([0.0, 1.0, 0.0])        # of the value 2 at vertex 1
@@ -316,7 +312,6 @@ def extend(
     Examples
     --------
     >>> import wayfield as wf
-    >>> from wayfield_study.sweeps import MidrangeSweeps
     >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> ends = wf.Labels([0, 3], [0.0, 3.0])
     >>> wf.extend(path, ends, wf.AMLE()).values

@@ -11,20 +11,23 @@ Method
     error, to about 30 digits (`kernels.balance`). The labels are centred and scaled
     first, exactly (`scaling`), so that an offset or a unit of theirs costs nothing.
 Stopping rule
-    The update residual τ = max_x |u_x − weighted mean of its neighbours| falls below 2⁻⁹⁰ of the
+    The update residual max_x |u_x − weighted mean of its neighbours| falls below 2⁻⁸⁶ of the
     label range, or no longer falls by a factor of 4.
 Guarantee
-    Let w be the mean hitting time of the labels by the random walk with conductances 1/ℓ: w = 0
-    at the labels, and w_x − (mean of w around x) = 1 elsewhere. Then u + τ w is a supersolution
-    and u − τ w a subsolution, so by the comparison principle the exact extension lies between
-    them. Since w is only computed, this is not taken for granted: the sign of Σ (v_y − v_x) / ℓ
-    is verified at every free vertex for the very numbers v = u ± τ w, rounding included, and the
-    bracket is rounded outward. If that fails, the status is UNVERIFIED.
+    Let B_x(v) = Σ_y (v_y − v_x) / ℓ. It is linear. Let w ≥ 0 be a field with B_x(w) < 0 at every
+    free vertex: about the mean hitting time of the labels by the random walk with conductances
+    1/ℓ, for which −B_x(w) = Σ 1/ℓ. With τ ≥ |B_x(u)| / −B_x(w) everywhere, u + τ w is a
+    supersolution and u − τ w a subsolution, so by the comparison principle the exact extension
+    lies between them. Both numbers are evaluated with bounds on their rounding errors, those of
+    the sums u ± τ w included (`kernels.balance`, `kernels.drift`): so the very numbers that are
+    stored are a sub- and a supersolution. One pass over the edges for u, the last one of the
+    refinement, decides; w is solved for once, roughly, whatever the number of refinements. The
+    bracket is rounded outward. If some −B_x(w) is not surely positive, the status is UNVERIFIED.
 
 Many goals (`extend_many`): if the label sets are one shared set plus a few vertices each, the
-shared set's Laplacian is factored once. With G its Green's columns at the extra vertices E, the
-pinned solution of L δ = r, δ = 0 on E, is δ⁰ − G (G_EE)⁻¹ δ⁰_E for δ⁰ = L⁻¹ r: triangular solves in
-place of a factorisation. The shared set's hitting times bound every goal's.
+shared set's Laplacian is prepared once, and right-hand sides are solved in blocks. With G its
+Green's columns at the extra vertices E, the pinned solution of L δ = r, δ = 0 on E, is
+δ⁰ − G (G_EE)⁻¹ δ⁰_E for δ⁰ = L⁻¹ r. The shared set's hitting times bound every goal's.
 
 References: Doyle and Snell, *Random Walks and Electric Networks*, 1984, for the comparison
 principle; Wilkinson, *Rounding Errors in Algebraic Processes*, 1963, for refinement.
@@ -41,18 +44,18 @@ import numpy as np
 
 from ..graphs.graph import Graph
 from ..graphs.labels import Labels
-from ..numerics.deadline import check_time
 from ..numerics.doubledouble import Pair, corrected
-from ..typing import FloatArray, IntArray
+from ..numerics.workers import check_time
+from ..typing import BoolArray, FloatArray, IntArray
 from .adjoint import Adjoint, adjoint_of
 from .base import Problem, Shared, Solution, Status
 from .derivatives import Direction
-from .kernels import balance
+from .kernels import balance, drift, strays
 from .linear import SOLVES, Interior, LinearSolver, symmetric_solver
 from .proof import Enclosed
 from .scaling import Scaled
 
-CONVERGED_UPDATE = 2.0**-90
+CONVERGED_UPDATE = 2.0**-86
 """Update residual, relative to the label range, at which refinement has nothing left to gain."""
 STALLED_UPDATE = 2.0**-50
 """Update residual, relative to the label range, above which a field without bracket has stalled."""
@@ -62,8 +65,12 @@ UPDATE_UNDERFLOW = 1e-200
 """More than underflow can add to an update residual, for lengths up to 1e100."""
 NEGLIGIBLE = 2.0**-80
 """A value below this share of the label range is returned as 0."""
+FINEST_SOLVE = 1e-13
+"""Least reduction of the residual that is asked of a solve in doubles."""
+ROUGH = 0.1
+"""Reduction of the residual of the hitting times."""
+ROUNDED_UP = 1.0 + 2.0**-50
 MAX_SOLVES = 8
-MOST_WIDENINGS = 12
 BLOCK = 16
 """Goals solved together; fixed, so that results do not depend on the number of workers."""
 MAX_EXTRA = 8
@@ -132,40 +139,36 @@ class System:
 
     @cached_property
     def hitting_time(self) -> FloatArray:
-        """(n,) mean number of steps until the random walk meets a label; 0 off the interior.
+        """(n,) rough mean number of steps until the random walk meets a label; 0 off the interior.
 
-        If computed by iteration it is rough: each step of the walk counts for about 1 ± 0.1. This
-        is verified where it matters.
+        Each step of the walk counts for about 1 ± 0.1. This is verified by `drift`.
         """
         time = np.zeros(self.interior.graph.num_vertices)
         if self.interior.size:
-            found = self.solver.solve(self.interior.degree, rtol=0.1 / np.sqrt(self.interior.size))
+            found = self.solver.solve(self.interior.degree, rtol=ROUGH)
             # any w may be tried, unless it overflows
             time[self.interior.vertices] = np.clip(np.nan_to_num(found, nan=0.0), 0.0, LONGEST)
         return time
+
+    @cached_property
+    def drift(self) -> FloatArray:
+        """(m,) lower bounds on how fast the hitting time falls, see `kernels.drift`."""
+        return drift(self.interior.graph.arcs, self.interior.vertices, self.hitting_time)
 
     def prepare(self, bracket: bool) -> None:
         """Compute now what threads will share."""
         _ = self.solver, self.interior.degree
         if bracket:
-            _ = self.hitting_time
+            _ = self.drift
 
-    def residual(self, field: Pair, pinned: IntArray) -> tuple[FloatArray, float]:
-        """Return Σ (v_y − v_x)/ℓ by rows, and a bound on the update residual."""
-        residual, bound = balance(self.interior.graph.arcs, self.interior.vertices, *field)
-        residual[pinned] = bound[pinned] = 0.0
-        return residual, float(((np.abs(residual) + bound) / self.interior.degree).max(initial=0.0))
-
-    def encloses(self, field: Pair, pinned: IntArray, shift: FloatArray) -> bool:
-        """Whether field ± shift are a super- and a subsolution, for certain."""
-        vertices = np.delete(self.interior.vertices, pinned)
-        for side in (1.0, -1.0):
-            # the shift is added to the low part, because it is far smaller than the high part
-            low = field.low + side * shift
-            value, bound = balance(self.interior.graph.arcs, vertices, field.high, low)
-            if not (side * value <= -bound).all():  # NaN from an overflow proves nothing
-                return False
-        return True
+    def residual(
+        self, field: Pair, pinned: BoolArray, bracket: bool
+    ) -> tuple[FloatArray, tuple[float, float]]:
+        """Return B by rows, and bounds on the update residual and on τ (see the module)."""
+        degree = self.interior.degree
+        scales = degree, self.drift if bracket else degree
+        arcs, vertices = self.interior.graph.arcs, self.interior.vertices
+        return balance(arcs, vertices, field.high, field.low, scales, pinned)
 
 
 @dataclass(eq=False)
@@ -176,8 +179,10 @@ class Refinement:
     pinned: IntArray
     """Rows of the system that are labels of this problem."""
     field: Pair
-    tau: float = 0.0
+    update: float = 0.0
     """Bound on the update residual of `field`."""
+    tau: float = 0.0
+    """The τ that makes `field` ± τ w a super- and a subsolution; inf if none is known."""
     solves: int = 0
 
     @classmethod
@@ -192,37 +197,52 @@ class Refinement:
         """Update residual at which refinement has nothing left to gain."""
         return CONVERGED_UPDATE * self.scaled.size
 
+    def is_pinned(self, size: int) -> BoolArray:
+        """Return (m,) whether a row is pinned; empty if none is."""
+        found = np.zeros(size if self.pinned.size else 0, dtype=bool)
+        found[self.pinned] = True
+        return found
+
 
 def solve_block(system: System, problems: Sequence[Problem], bracket: bool) -> list[Solution]:
     """Solve problems whose labels include every labelled vertex outside the system's interior."""
     tasks = [Refinement.of(problem, system) for problem in problems]
     if system.interior.size:
-        refine(system, tasks)
+        refine(system, tasks, bracket)
     return [conclude(system, task, bracket) for task in tasks]
 
 
-def refine(system: System, tasks: Sequence[Refinement]) -> None:
+def refine(system: System, tasks: Sequence[Refinement], bracket: bool) -> None:
     """Solve and refine all tasks together until each has converged or stalled."""
     greens = green_columns(system, tasks)
-    residuals = [system.residual(task.field, task.pinned)[0] for task in tasks]
-    active = list(range(len(tasks)))
-    for task in tasks:
-        task.tau = np.inf
+    pins = [task.is_pinned(system.interior.size) for task in tasks]
+    residuals = []
+    for task, pinned in zip(tasks, pins, strict=True):
+        found, (task.update, task.tau) = system.residual(task.field, pinned, bracket)
+        residuals.append(found)
+    active = [k for k, task in enumerate(tasks) if task.update > 0.0]
     while active:
         check_time()
-        steps = system.solver.solve(np.stack([residuals[k] for k in active]).T)
+        # no digit more than is needed: half of the last ones are lost anyway
+        wanted = min(0.5 * tasks[k].fine / tasks[k].update for k in active)
+        right = residuals[active[0]][:, None]
+        if len(active) > 1:
+            right = np.stack([residuals[k] for k in active]).T
+        steps = system.solver.solve(right, rtol=max(FINEST_SOLVE, wanted))
         still = []
         for k, step in zip(active, steps.T, strict=True):
             task = tasks[k]
             pin(step, task.pinned, greens[k])
             field = Pair(*corrected(task.field, system.interior.vertices, step))
             task.solves += 1
-            residuals[k], tau = system.residual(field, task.pinned)
-            if not tau < task.tau:
+            residuals[k], (update, tau) = system.residual(field, pins[k], bracket)
+            first = task.solves == 1 and np.isfinite(update)
+            if not (update < task.update or first):
                 continue
-            if task.fine < tau <= 0.25 * task.tau and task.solves < MAX_SOLVES:
+            improves = update <= 0.25 * task.update or first
+            if task.fine < update and improves and task.solves < MAX_SOLVES:
                 still.append(k)
-            task.field, task.tau = field, tau
+            task.field, task.update, task.tau = field, update, tau
         active = still
 
 
@@ -252,40 +272,40 @@ def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
 
 
 def conclude(system: System, task: Refinement, wanted: bool) -> Solution:
-    """Round the field, prove its bracket, and return the solution."""
-    scaled, problem = task.scaled, task.scaled.problem
+    """Round the field, enclose it, and return the solution."""
+    scaled, problem, interior = task.scaled, task.scaled.problem, system.interior
     status, bracket, evidence = Status.CONVERGED, None, None
     if wanted:
         bracket, evidence = verified_bracket(system, task)
         status = Status.UNVERIFIED if bracket is None else Status.CONVERGED
-    elif task.tau > STALLED_UPDATE * scaled.span + UPDATE_UNDERFLOW:
+    elif task.update > STALLED_UPDATE * scaled.span + UPDATE_UNDERFLOW:
         status = Status.STALLED
     values = scaled.values(task.field)
     negligible = np.abs(values) <= NEGLIGIBLE * scaled.scale * scaled.size
     values[negligible & ~problem.labelled] = 0.0
     np.clip(values, *(bracket or problem.label_range), out=values)
     lower, upper = bracket or (None, None)
-    residual, _ = system.residual(Pair(values, np.zeros_like(values)), task.pinned)
-    update = float((np.abs(residual) / system.interior.degree).max(initial=0.0))
+    free = (
+        interior.vertices[~task.is_pinned(interior.size)] if task.pinned.size else interior.vertices
+    )
+    update = strays(interior.graph.arcs, free, values)
     return Solution(values, status, lower, upper, update, task.solves, evidence=evidence)
 
 
 def verified_bracket(
     system: System, task: Refinement
 ) -> tuple[tuple[FloatArray, FloatArray] | None, Enclosed | None]:
-    """Return u ∓ τ w rounded outward, for the first τ that makes them a sub- and supersolution."""
+    """Return u ∓ τ w rounded outward, for the τ that makes them a sub- and a supersolution."""
     (high, low), scaled = task.field, task.scaled
     if not np.isfinite(task.tau):
         return None, None
-    with np.errstate(over="ignore"):  # an overflow encloses nothing
-        shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
-        for _ in range(MOST_WIDENINGS):
-            if system.encloses(task.field, task.pinned, shift):
-                below, above = Pair(high, low - shift), Pair(high, low + shift)
-                bracket = scaled.values(below, -1), scaled.values(above, +1)
-                return bracket, Enclosed(2.0, below, above)
-            shift *= 4.0
-    return None, None
+    with np.errstate(over="ignore"):
+        shift = task.tau * ROUNDED_UP * system.hitting_time
+    if not np.isfinite(shift).all():
+        return None, None
+    below, above = Pair(high, low - shift), Pair(high, low + shift)
+    bracket = scaled.values(below, -1), scaled.values(above, +1)
+    return bracket, Enclosed(2.0, below, above)
 
 
 def shared_system(graph: Graph, label_sets: Sequence[Labels]) -> System | None:

@@ -16,15 +16,13 @@ bounds its own rounding error. Differences of the high parts are exact (Knuth's 
 carry their remainder (Dekker's product), and the quotients are summed with the error of every
 addition kept; what is left is small, is added in plain doubles, and is off by at most
 
-    (deg + 8) · 2u · Σ |small parts|  +  2u · |B_x|  +  underflow,      u = 2⁻⁵³,
+    (deg + 12) · 2u · Σ |small parts|  +  2u · |B_x|  +  underflow,      u = 2⁻⁵³,
 
 which holds a priori (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput.
 26(6), 2005). An overflow anywhere ends in a NaN, which no sign test passes.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -37,14 +35,6 @@ LEAST_SLOPE = 1e-200
 """Slopes below this are too close to underflow to be compared."""
 NEGLIGIBLE_POWER = 1e-60
 """Powers below this, relative to the steepest slope's, are left out of sums, and accounted for."""
-
-
-class JacobianRows(NamedTuple):
-    """Where the entries of the Jacobian go: see `linear.Interior`."""
-
-    vertices: IntArray
-    indptr: IntArray
-    slot: IntArray
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -128,51 +118,40 @@ def residual(
 
 
 @njit(cache=True, nogil=True)
-def jacobian(arcs: Arcs, rows: JacobianRows, field: Pair, q: float, flat: FloatArray) -> FloatArray:
-    """Return the entries of A = −∂F/∂u on the free vertices, an M-matrix.
+def jacobian(arcs: Arcs, vertices: IntArray, field: Pair, q: float, flat: FloatArray) -> FloatArray:
+    """Return the weights of arcs of A = −∂F/∂u, an M-matrix on the free vertices; others are 0.
 
-    The entry of a neighbour y above is −(s / M⁺)^(q−1) / ℓ, below likewise with M⁻. Where the
+    The weight toward a neighbour y above is (s / M⁺)^(q−1) / ℓ, below likewise with M⁻. Where the
     steepest slope is at most `flat`, F has no direction to speak of: harmonic weights.
     """
-    data = np.empty(rows.indptr[rows.vertices.size])
+    weights = np.zeros(arcs.indices.size)
     whole = is_small_whole(q)
-    for i in range(rows.vertices.size):
-        x = rows.vertices[i]
+    for i in range(vertices.size):
+        x = vertices[i]
         up, down = steepest(arcs, x, field, 0.0)
         plateau = max(up, down) <= flat[i]
         sum_up = 0.0
         sum_down = 0.0
-        rate_up = 0.0
-        rate_down = 0.0
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             slope = difference(field, arcs.indices[e], x) / arcs.lengths[e]
             weight = 0.0
             if plateau:
                 # all on the upper side, whose scale is then 1
                 weight = 1.0
-                rate_up += weight / arcs.lengths[e]
             elif slope > 0.0:
                 weight = power(slope / up, q - 1.0, whole)
                 sum_up += weight * (slope / up)
-                rate_up += weight / arcs.lengths[e]
             elif slope < 0.0:
                 weight = -power(-slope / down, q - 1.0, whole)
                 sum_down -= weight * (-slope / down)
-                rate_down -= weight / arcs.lengths[e]
-            if rows.slot[e] >= 0:
-                data[rows.slot[e]] = weight  # its sign tells the side, for now
-        # (steepest / M)^(q−1) on each side
+            weights[e] = weight  # its sign tells the side, for now
+        # (steepest / M)^(q−1) on each side: known only after all arcs, so applied in a second pass
         scale_up = sum_up ** (1.0 / q - 1.0) if sum_up > 0.0 else 1.0
         scale_down = sum_down ** (1.0 / q - 1.0) if sum_down > 0.0 else 1.0
-        # the scale of a side is known only after all of its arcs: a second pass over the row
-        # applies it
-        data[rows.indptr[i]] = scale_up * rate_up + scale_down * rate_down
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            slot = rows.slot[e]
-            if slot >= 0:
-                scale = -scale_up if data[slot] > 0.0 else scale_down
-                data[slot] *= scale / arcs.lengths[e]
-    return data
+            scale = scale_up if weights[e] > 0.0 else -scale_down
+            weights[e] *= scale / arcs.lengths[e]
+    return weights
 
 
 @njit(cache=True, nogil=True)
@@ -322,14 +301,34 @@ def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int)
 # ------------------------------------------------------------------ harmonic, AMLE, barriers
 
 
+@njit(cache=True, nogil=True, inline="always")
+def worse(norm: float, most: float, scale: float) -> float:
+    """Return the larger of a norm and most / scale; inf if the scale is not positive, or a NaN."""
+    ratio = most / scale if scale > 0.0 else np.inf
+    return norm if ratio <= norm else (ratio if ratio > norm else np.inf)
+
+
 @njit(cache=True, nogil=True)
 def balance(
-    arcs: Arcs, vertices: IntArray, high: FloatArray, low: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return Σ_y (v_y − v_x) / ℓ at each of `vertices`, and a bound on its error."""
-    value = np.empty(vertices.size)
-    bound = np.empty(vertices.size)
+    arcs: Arcs,
+    vertices: IntArray,
+    high: FloatArray,
+    low: FloatArray,
+    scales: tuple[FloatArray, FloatArray],
+    known: BoolArray,
+) -> tuple[FloatArray, tuple[float, float]]:
+    """Return Σ_y (v_y − v_x) / ℓ at each of `vertices`, and two norms of it, error included.
+
+    The norms are the largest magnitudes, each plus a bound on its error and on that of rounding all
+    low parts once more, over the entries of a scale; inf where that is not positive. `known` rows,
+    if not empty, are labels: there the value is 0.
+    """
+    value = np.zeros(vertices.size)
+    first, second = scales
+    norm = other = 0.0
     for i in range(vertices.size):
+        if known.size and known[i]:
+            continue
         x = vertices[i]
         total = 0.0
         small = 0.0
@@ -340,28 +339,70 @@ def balance(
             # high parts exactly; low parts are smaller by 2⁵³ and may be rounded
             quotient, rest = two_sum(high[y], -high[x])
             difference = low[y] - low[x]
-            part = abs(rest) + abs(difference)
+            part = abs(rest) + abs(low[y]) + abs(low[x])
             rest += difference
             if arcs.lengths[e] != 1.0:
                 length = arcs.lengths[e]
+                inverse = 1.0 / length
                 # the quotient's remainder, divided in turn, is the rest of its digits
                 numerator = quotient
-                quotient = numerator / length
+                quotient = numerator * inverse
                 product, error = two_product(quotient, length)
                 remainder = (numerator - product) - error
-                part = (part + abs(remainder)) / length
-                rest = (rest + remainder) / length
+                part = (part + abs(remainder)) * inverse
+                rest = (rest + remainder) * inverse
                 # an a-priori bound on underflow, whether there was any or not
-                lost += UNDERFLOW + UNDERFLOW / length
+                lost += UNDERFLOW + UNDERFLOW * inverse
             total, error = two_sum(total, quotient)
             small += rest + error
             size += part + abs(error)
         degree = arcs.indptr[x + 1] - arcs.indptr[x]
         value[i] = total + small
         # `size` adds up magnitudes, so cancellation in `small` does not hide its rounding
-        slack = (degree + 8) * size + abs(value[i])
-        bound[i] = 2.0 * UNIT_ROUNDOFF * slack + 2.0 * lost
-    return value, bound
+        slack = (degree + 12) * size + abs(value[i])
+        most = abs(value[i]) + (2.0 * UNIT_ROUNDOFF * slack + 2.0 * lost)
+        if most > 0.0 or most != most:
+            norm = worse(norm, most, first[i])
+            other = worse(other, most, second[i])
+    return value, (norm, other)
+
+
+@njit(cache=True, nogil=True)
+def drift(arcs: Arcs, vertices: IntArray, w: FloatArray) -> FloatArray:
+    """Return numbers surely not above Σ_y (w_x − w_y) / ℓ − 2u Σ_y (w_x + w_y) / ℓ, for w ≥ 0.
+
+    The second sum pays for rounding τ w, and its sum with a low part, wherever it is added.
+    """
+    found = np.empty(vertices.size)
+    for i in range(vertices.size):
+        x = vertices[i]
+        total = 0.0
+        change = 0.0
+        size = 0.0
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            y = arcs.indices[e]
+            quotient = (w[x] - w[y]) / arcs.lengths[e]
+            total += quotient
+            change += abs(quotient)
+            size += (w[x] + w[y]) / arcs.lengths[e]
+        degree = arcs.indptr[x + 1] - arcs.indptr[x]
+        # a quotient is off by two roundings, the sum by `degree` of all
+        found[i] = total - UNIT_ROUNDOFF * ((degree + 4) * change + 4.0 * size)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def strays(arcs: Arcs, vertices: IntArray, values: FloatArray) -> float:
+    """Return the largest distance of a value from the mean of its neighbours, weighted by 1/ℓ."""
+    largest = 0.0
+    for x in vertices:
+        total = 0.0
+        weight = 0.0
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            total += (values[arcs.indices[e]] - values[x]) / arcs.lengths[e]
+            weight += 1.0 / arcs.lengths[e]
+        largest = max(largest, abs(total) / weight)
+    return largest
 
 
 @njit(cache=True, nogil=True)

@@ -22,8 +22,7 @@ from ..checks import as_flag, as_real_array
 from ..errors import InputError, NotConverged
 from ..graphs.graph import Graph
 from ..graphs.labels import Labels
-from ..numerics.deadline import TimeLeft, check_time
-from ..numerics.workers import dispatch
+from ..numerics.workers import TimeLeft, check_time, dispatch
 from ..typing import FloatArray
 from .base import (
     Method,

@@ -14,11 +14,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ..graphs.graph import Graph
-from ..numerics.deadline import check_time
 from ..numerics.doubledouble import Pair, corrected
+from ..numerics.workers import check_time
 from ..typing import BoolArray, FloatArray, IntArray
 from .base import Status
-from .kernels import JacobianRows, jacobian, residual, sweep, update_residual, violations
+from .kernels import jacobian, residual, sweep, update_residual, violations
 from .linear import Interior, LinearSolver, general_solver
 
 F_ROUNDING = 2.0**-50
@@ -97,10 +97,10 @@ class Equation:
         if now.fresh is not None:
             return now.fresh
         check_time()
-        rows = JacobianRows(self.interior.vertices, self.interior.indptr, self.interior.slot)
-        data = jacobian(self.interior.graph.arcs, rows, now.u, self.q, now.faint)
+        arcs, vertices = self.interior.graph.arcs, self.interior.vertices
+        weights = jacobian(arcs, vertices, now.u, self.q, now.faint)
         self.factorisations += 1
-        now.fresh = general_solver(self.interior, data)
+        now.fresh = general_solver(self.interior, weights)
         return now.fresh
 
     def after(self, now: Iterate, step: FloatArray, target: FloatArray | None = None) -> Iterate:

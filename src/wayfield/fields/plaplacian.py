@@ -16,8 +16,12 @@ Method
     1 − 2/p of the AMLE, both exact: from there a few steps suffice for any p. A step is halved
     until the residual falls; where Newton's direction fails, nonlinear Gauss–Seidel sweeps follow.
     Ordering and pattern of the Jacobian are fixed once, and a factorisation is reused for chord
-    steps as long as they contract. Where the graph would fill in, Newton's equation is solved by
-    iteration to four digits (`linear`); neither proof nor accuracy of the result depend on it.
+    steps as long as they contract. Where iterating is quicker (`linear`), Newton's equation is
+    solved to four digits by biconjugate gradients, preconditioned by approximate elimination of
+    the Jacobian itself. At the solution M⁺ = M⁻, and the Jacobian is symmetric but for the factors
+    of its rows; elsewhere it is not, and elimination only has to be near enough: a direction that
+    does not descend is replaced by sweeps, as above. Neither proof nor accuracy of the result
+    depend on it.
 Stopping rule
     max |F| at most a tenth of the tolerance, relative to M + (label range / longest edge), then as
     far as steps come cheap. Converged means: at most the tolerance, and the bracket verified.
@@ -74,6 +78,8 @@ LIMIT = Option("method", "amle", python="AMLE()")
 """The extension for p = inf."""
 LARGEST_P = 65_536.0
 FINEST_TOLERANCE = 1e-15
+SOLVES = 6
+"""Number of systems per problem, used to choose a solver."""
 DETAILS = ("equation", "gap", "width", "factorisations")
 
 
@@ -141,7 +147,7 @@ class PLaplacian:
         if self.p == 2.0:
             return Harmonic(bracket=self.bracket).solve(problem)
         free = np.flatnonzero(~(problem.labelled | problem.orphaned))
-        return self.solve_on(System(Interior.of(problem.graph, free)), problem)
+        return self.solve_on(System(Interior.of(problem.graph, free, solves=SOLVES)), problem)
 
     def share(self, graph: Graph, label_sets: Sequence[Labels]) -> Shared | None:
         """Return one harmonic factorisation, and its order of elimination, for all."""

@@ -41,7 +41,7 @@ import numpy as np
 from scipy import sparse
 
 from ..fields import Status
-from ..fields.linear import SMALL, STEP_COST, Direct
+from ..fields.linear import SMALL, Direct
 from ..numerics.doubledouble import FEW_ROUNDINGS, Pair, outward_sum
 from ..numerics.elimination import level_work
 from ..numerics.krylov import Matrix, biconjugate_gradients
@@ -63,6 +63,8 @@ from .kernels import (
     sweep,
 )
 
+STEP_COST = 12.0
+"""Time of a step of an iteration per matrix entry, in operations of an elimination."""
 FINEST = 2.0**-56
 """Relative error of expected costs by default: far below the last place of a double."""
 EXACT = 2.0**-58
@@ -466,7 +468,7 @@ class PolicySystem:
             patience = max(BEFORE_FACTORING, BEFORE_FACTORING_PER_ROOT * np.sqrt(rhs.size))
             self.slow = False
             for steps, growth in ((int(patience * digits), HOPELESS), (MOST_LINEAR_STEPS, np.inf)):
-                left = biconjugate_gradients(self._rows, True, found, rest, rtol, steps, growth)
+                left = biconjugate_gradients(self._rows, found, rest, rtol, steps, growth)
                 if np.isnan(left):  # breakdown: start again from 0 if that is as good
                     rest[:] = scaled - self.matrix @ found
                     left = float(np.abs(rest).max())

@@ -1,4 +1,4 @@
-"""Elimination on a symmetric pattern: dead ends, an estimate of the work, and LU factors.
+"""Exact elimination on a symmetric pattern: dead ends, an estimate of the work, LU factors.
 
 A pattern is stored by rows, with the diagonal entry first in its row.
 
@@ -21,7 +21,6 @@ import numpy as np
 
 from ..typing import BoolArray, FloatArray, IntArray
 from .jit import njit
-from .krylov import Matrix
 
 
 @njit(cache=True, nogil=True)
@@ -54,58 +53,6 @@ def dead_ends(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray]:
                     order[count] = y
                     count += 1
     return order[:count], mouth
-
-
-@njit(cache=True, nogil=True)
-def eliminate(
-    matrix: Matrix, order: IntArray, mouth: IntArray, least: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Eliminate dead ends; return the diagonal left, and the entries (mouth, x) and (x, mouth).
-
-    The diagonal of an M-matrix stays positive. If rounding makes it smaller, the share `least` of
-    the original entry is used.
-    """
-    n = matrix.indptr.size - 1
-    diagonal = matrix.data[matrix.indptr[:-1]]
-    into = np.zeros(n)
-    out = np.zeros(n)
-    for x in range(n):
-        for e in range(matrix.indptr[x] + 1, matrix.indptr[x + 1]):
-            y = matrix.indices[e]
-            if mouth[x] == y:
-                out[x] = matrix.data[e]
-            elif mouth[y] == x:
-                into[y] = matrix.data[e]
-    # the order of removal: everything that hangs on x was eliminated before x itself
-    for x in order:
-        y = mouth[x]
-        if y >= 0:
-            rest = diagonal[y] - into[x] / diagonal[x] * out[x]
-            diagonal[y] = max(rest, least * matrix.data[matrix.indptr[y]])
-    return diagonal, into, out
-
-
-@njit(cache=True, nogil=True)
-def substitute(
-    order: IntArray,
-    mouth: IntArray,
-    diagonal: FloatArray,
-    entries: FloatArray,
-    values: FloatArray,
-    back: bool,
-) -> None:
-    """Propagate right-hand sides from dead ends to mouths, or (`back`) solutions the other way.
-
-    In place; `entries` are those at (mouth, x), or (x, mouth) on the way back.
-    """
-    for k in range(order.size):
-        x = order[order.size - 1 - k if back else k]
-        y = mouth[x]
-        if back:
-            across = entries[x] * values[y] if y >= 0 else 0.0
-            values[x] = (values[x] - across) / diagonal[x]
-        elif y >= 0:
-            values[y] -= entries[x] / diagonal[x] * values[x]
 
 
 @njit(cache=True, nogil=True)
@@ -159,6 +106,14 @@ def _search(
 
 
 # ------------------------------------------------------------------ LU factors
+
+
+class Rows(NamedTuple):
+    """A matrix by rows, the diagonal entry first."""
+
+    indptr: IntArray
+    indices: IntArray
+    data: FloatArray
 
 
 class Fill(NamedTuple):
@@ -236,7 +191,7 @@ def fill_in(
 
 
 @njit(cache=True, nogil=True)
-def factor(matrix: Matrix, fill: Fill, least: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def factor(matrix: Rows, fill: Fill, least: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the arrays of the `Factors` of a matrix on the pattern.
 
     The pivots of an M-matrix are positive. If rounding makes one smaller, the share `least` of the

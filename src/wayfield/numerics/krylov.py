@@ -1,14 +1,11 @@
-"""Krylov iterations for the M-matrices of graphs, preconditioned by their diagonal.
+"""Biconjugate gradients for policies: (I - P) x = r for the odds P of a policy's moves.
 
-A matrix is stored by rows, with the diagonal entry first in its row. With D the diagonal, a
-residual r is measured as D⁻¹ r, the update of a Jacobi step, so that rows of any scale count alike.
-Both iterations can be continued: they run some steps at a time and return the size of the residual.
-The loops are written out: they are short, and results do not depend on the threads of a BLAS.
+A policy drifts towards its goal, so its matrix is far from symmetric, and one Gauss–Seidel sweep in
+the order of the moves is a good preconditioner. The iteration can be continued: it runs some steps
+at a time and returns the size of the residual. The loops are written out: they are short, and
+results do not depend on the threads of a BLAS.
 
-- Conjugate gradients for symmetric matrices: Hestenes and Stiefel, J. Res. NBS 49(6), 1952.
-- Stabilised biconjugate gradients for others: van der Vorst, SIAM J. Sci. Stat. Comput. 13(2),
-  1992. They also solve (I - P) x = r for the odds P of a policy's moves (`chance`), where one sweep
-  in the order of the moves is the better preconditioner.
+Reference: van der Vorst, SIAM J. Sci. Stat. Comput. 13(2), 1992.
 """
 
 from __future__ import annotations
@@ -28,59 +25,16 @@ ORTHOGONAL = 1e-12
 
 
 class Matrix(NamedTuple):
-    """A square matrix by rows, diagonal entry first; or the odds of moves, without a diagonal."""
+    """The odds of moves by rows, without a diagonal."""
 
     indptr: IntArray
     indices: IntArray
     data: FloatArray
 
 
-@njit(cache=True, nogil=True)
-def conjugate_gradients(
-    matrix: Matrix,
-    x: FloatArray,
-    r: FloatArray,
-    direction: FloatArray,
-    size: float,
-    goal: float,
-    steps: int,
-) -> float:
-    """Improve x, with its residual r, for a symmetric matrix, until the goal or the step limit.
-
-    Returns r · D⁻¹ r, which `size` is at the start; then the direction is D⁻¹ r.
-    """
-    product = np.empty(x.size)
-    for _ in range(steps):
-        curvature = 0.0
-        for i in range(x.size):
-            total = 0.0
-            for e in range(matrix.indptr[i], matrix.indptr[i + 1]):
-                total += matrix.data[e] * direction[matrix.indices[e]]
-            product[i] = total
-            curvature += direction[i] * total
-        # positive for a positive definite matrix; otherwise only rounding is left to work on
-        if not curvature > 0.0:
-            return size
-        alpha = size / curvature
-        before = size
-        size = 0.0
-        # x, r and the new r · D⁻¹ r in one pass over memory
-        for i in range(x.size):
-            x[i] += alpha * direction[i]
-            r[i] -= alpha * product[i]
-            size += r[i] * (r[i] / matrix.data[matrix.indptr[i]])
-        if not size > goal:
-            return size
-        beta = size / before
-        for i in range(x.size):
-            direction[i] = r[i] / matrix.data[matrix.indptr[i]] + beta * direction[i]
-    return size
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def biconjugate_gradients(
     matrix: Matrix,
-    moves: bool,
     x: FloatArray,
     r: FloatArray,
     goal: float,
@@ -89,26 +43,23 @@ def biconjugate_gradients(
 ) -> float:
     """Improve x, with its residual r, until no entry of r exceeds the goal, or the step limit.
 
-    The matrix has its diagonal first, and r is D⁻¹ times the residual. With `moves`, the matrix is
-    I - P for the odds P of moves, preconditioned by a sweep. The iteration ends early if the
-    largest entry of r grows by the factor `growth`. Returns that entry at the end; NaN after a
-    breakdown that cannot be repaired.
+    The iteration ends early if the largest entry of r grows by the factor `growth`. Returns that
+    entry at the end; NaN after a breakdown that cannot be repaired.
     """
     n = x.size
     shadow, direction, v, t = np.zeros(n), np.empty(n), np.empty(n), np.empty(n)
     p_hat, s_hat = np.empty(n), np.empty(n)
     indptr, indices, data = matrix
     split, share = np.empty(n, indptr.dtype), np.empty(n)
-    if moves:
-        indices, data = indices.copy(), data.copy()
-        _divide(indptr, indices, data, split, share)
+    indices, data = indices.copy(), data.copy()
+    _divide(indptr, indices, data, split, share)
     size = peak = largest(r)
     limit = growth * size
     shadow_square = 0.0
     rho = alpha = omega = 1.0
     for _ in range(steps):
         before = rho
-        rho, square = _dot(shadow, r), _dot(r, r)
+        rho, square = dot(shadow, r), dot(r, r)
         # Residual and shadow are nearly orthogonal: the recursion breaks down, so it restarts
         # with the present residual as its shadow. The shadow of 0 makes the first step do so too.
         if not abs(rho) > ORTHOGONAL * np.sqrt(shadow_square * square):
@@ -119,8 +70,8 @@ def biconjugate_gradients(
             beta = (rho / before) * (alpha / omega)
             for i in range(n):
                 direction[i] = r[i] + beta * (direction[i] - omega * v[i])
-        _apply(indptr, indices, data, moves, split, share, direction, p_hat, v)
-        alpha = rho / _dot(shadow, v)
+        _apply(indptr, indices, data, split, share, direction, p_hat, v)
+        alpha = rho / dot(shadow, v)
         for i in range(n):
             r[i] -= alpha * v[i]
             x[i] += alpha * p_hat[i]
@@ -128,9 +79,9 @@ def biconjugate_gradients(
         size = largest(r)
         if not size > goal:
             break
-        _apply(indptr, indices, data, moves, split, share, r, s_hat, t)
-        square = _dot(t, t)
-        omega = _dot(t, r) / square if square > 0.0 else 0.0
+        _apply(indptr, indices, data, split, share, r, s_hat, t)
+        square = dot(t, t)
+        omega = dot(t, r) / square if square > 0.0 else 0.0
         for i in range(n):
             x[i] += omega * s_hat[i]
             r[i] -= omega * t[i]
@@ -172,41 +123,32 @@ def _apply(
     indptr: IntArray,
     indices: IntArray,
     data: FloatArray,
-    moves: bool,
     split: IntArray,
     share: FloatArray,
     r: FloatArray,
     x: FloatArray,
     product: FloatArray,
 ) -> None:
-    """Set x to the preconditioned r, and the product to D⁻¹ A x or (I - P) x.
+    """Set x to the preconditioned r, the result of one Gauss–Seidel sweep, and the product.
 
-    r is already multiplied by D⁻¹. For moves, x is the result of one Gauss–Seidel sweep. Its sums
-    over the earlier rows are half of the product, so they are computed only once.
+    The product is (I - P) x. Sums over the earlier rows are half of it, and computed only once.
     """
     for i in range(x.size):
         earlier = 0.0
-        x[i] = r[i]
-        if moves:
-            for e in range(indptr[i], split[i]):
-                earlier += data[e] * x[indices[e]]
-            x[i] = (r[i] + earlier) * share[i]
+        for e in range(indptr[i], split[i]):
+            earlier += data[e] * x[indices[e]]
+        x[i] = (r[i] + earlier) * share[i]
         product[i] = x[i] - earlier
     for i in range(x.size):
-        if moves:
-            total = product[i]
-            for e in range(split[i], indptr[i + 1]):
-                total -= data[e] * x[indices[e]]
-            product[i] = total
-        else:
-            total = 0.0
-            for e in range(indptr[i], indptr[i + 1]):
-                total += data[e] * x[indices[e]]
-            product[i] = total / data[indptr[i]]
+        total = product[i]
+        for e in range(split[i], indptr[i + 1]):
+            total -= data[e] * x[indices[e]]
+        product[i] = total
 
 
 @njit(cache=True, nogil=True)
-def _dot(a: FloatArray, b: FloatArray) -> float:
+def dot(a: FloatArray, b: FloatArray) -> float:
+    """Return a · b."""
     total = 0.0
     for i in range(a.size):
         total += a[i] * b[i]

@@ -27,7 +27,7 @@ from ..errors import InputError
 from ..fields import AMLE, MethodLike, check_field, extend
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels, check_labels
-from ..numerics.deadline import check_time
+from ..numerics.workers import check_time
 from ..words import number_of
 from .planning import false_sinks
 

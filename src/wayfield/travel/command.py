@@ -11,7 +11,7 @@ from rich.console import Console
 
 from .. import __version__
 from ..cli.common import Stages
-from ..cli.inputs import Source, Table
+from ..cli.inputs import Described, Source
 from ..cli.options import (
     OWN_DATA,
     EdgeFile,
@@ -123,7 +123,7 @@ def trips(
         target = None if goal is None else names.index(goal, "--goal ")
         columns |= reading.label_columns
         places, unit, measured = None, "", None
-        read: list[tuple[str, Path, Table]] = []
+        read: list[tuple[str, Path, Described]] = []
         if are_pairs(data, names, columns, style):
             rows = read_trips(data, names, columns, style, progress)
             days = None if group is None else read_words(data, group, style)

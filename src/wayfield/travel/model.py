@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 CORE = ("common", "smooth", "load", "own", "wait")
 """Terms of slowness in every model."""
-ODDS = {"start": 0.2, "ends": 0.1}
+ODDS = {"start": 0.2, "ends": 0.02}
 """Prior probability of the terms that a model may have."""
 ODD = 0.2
 """Prior probability that some measurement is off."""

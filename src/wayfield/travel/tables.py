@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..checks import frozen
 from ..errors import InputError, Option
 from ..graphs.names import Names
-from ..graphs.tables.cells import checked_costs, refuse_cells, refuse_strangers
+from ..graphs.tables.cells import checked_costs, read_columns, refuse_cells, refuse_strangers
 from ..graphs.tables.columns import (
     matching_columns,
     named_columns,
@@ -26,10 +26,9 @@ from ..graphs.tables.columns import (
     unnamed_last,
     unused_note,
 )
-from ..graphs.tables.numbers import read_columns
+from ..graphs.tables.read import PAIR_ROLES
 from ..graphs.tables.sheet import open_sheet
 from ..graphs.tables.text import Progress, Style
-from ..graphs.tables.vertices import PAIR_ROLES
 from ..typing import FloatArray
 
 COST = Option("cost", within="columns")

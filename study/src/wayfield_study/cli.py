@@ -479,19 +479,32 @@ def travel(
             show_default=False,
         ),
     ],
+    trips: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Measured trips between nodes of the one network: start, end, time.",
+            show_default=False,
+        ),
+    ] = None,
     draws: Annotated[int, typer.Option(min=1, help="Draws of trips for each network.")] = 6,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first draw.")] = 0,
 ) -> None:
     """Compare predictions of travel times on networks of your own, and plant faults in them.
 
-    The repository holds no networks: those of TransportationNetworks are in the format TNTP.
+    The repository holds no networks: those of TransportationNetworks are in the format TNTP. With
+    --trips, measured trips are predicted from others, and nothing is planted.
     """
-    from .experiments.travel_times import read_towns, tables
+    from .experiments import travel_times
 
+    seeds, console = range(seed, seed + draws), Console()
     with notes().status("reading the networks …"):
-        towns = read_towns(path)
-    console = Console()
-    for title, heads, rows in tables(towns, range(seed, seed + draws)):
+        towns = [] if trips else travel_times.read_towns(path)
+        measured = travel_times.read_measured(path, trips) if trips else None
+    found = travel_times.tables(towns, seeds)
+    if measured:
+        found = iter([travel_times.measured_table(*measured, seeds)])
+    for title, heads, rows in found:
         table = Table(*heads, title=Text(title), title_justify="left")
         for row in rows:
             table.add_row(*map(Text, row))

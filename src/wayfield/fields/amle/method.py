@@ -47,8 +47,8 @@ import numpy as np
 
 from ...checks import as_choice
 from ...graphs.graph import Graph
-from ...numerics.deadline import check_time
 from ...numerics.doubledouble import Pair
+from ...numerics.workers import check_time
 from ...typing import BoolArray, FloatArray, IntArray
 from ..base import Problem, Solution, Status
 from ..derivatives import Direction
