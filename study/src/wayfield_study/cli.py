@@ -407,16 +407,6 @@ def verify(
         raise typer.Exit(1)
 
 
-_PAIRS = """
-CREATE VIEW pairs AS SELECT maze, refinement, label_fraction, label_count, seed, goals, arm, ties,
-    generate_subscripts(pair_goal, 1) AS pair, unnest(pair_goal) AS goal,
-    unnest(pair_start) AS start, unnest(pair_end) AS ended, unnest(pair_cost) AS cost,
-    unnest(pair_least) AS least
-FROM {table}
-"""
-"""One row for every sampled pair of the rollouts."""
-
-
 @study_app.command(cls=Command)
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="Experiments are its tables.")],
@@ -431,18 +421,11 @@ def query(
     """
     from wayfield.checks import need
 
+    from .engine.queries import connect
+
     duckdb = need("duckdb", "study")
-    folders = sorted({path.parent for path in results.glob("*/*.parquet")})
-    if not folders:
-        raise WayfieldError(f"there are no results in {results} yet")
     try:
-        with duckdb.connect() as connection:
-            for folder in folders:
-                rows = connection.read_parquet(f"{folder}/*.parquet", union_by_name=True)
-                rows.create(folder.name)
-                if {"pair_goal", "arm"} <= set(rows.columns):
-                    connection.execute(_PAIRS.format(table=folder.name))
-            connection.execute("SET enable_external_access = false")  # results are only read
+        with connect(results) as connection:
             answer = connection.sql(sql)
             if answer is not None:
                 typer.echo(str(answer).rstrip())

@@ -123,6 +123,7 @@ def test_every_statement_has_a_table_with_every_method() -> None:
     assert "harmonic" in first.legend
     assert first.title != second.title
     (finding,) = certificates.theorem(rows)
+    assert finding.scope.startswith("On 2 cells (")
     assert "labels: 2" in finding.scope
     assert finding.mark == "new"
 

@@ -11,6 +11,7 @@ import pytest
 import wayfield as wf
 from wayfield.fields import Status
 from wayfield.typing import FloatArray
+from wayfield_study.experiments import MazeCell
 from wayfield_study.rivals import (
     Biharmonic,
     GamePLaplacian,
@@ -217,6 +218,14 @@ def test_game_is_harmonic_at_two_and_the_amle_far_out(graph: wf.Graph, labels: w
         sharp = wf.extend(graph, labels, wf.AMLE()).values
         far = wf.extend(graph, labels, GamePLaplacian(1e9)).values
         np.testing.assert_allclose(far, sharp, atol=1e-5)
+
+
+def test_policies_that_cycle_are_swept_longer() -> None:
+    """With 20 sweeps between choices this one alternates between two fields."""
+    drawn = MazeCell("large", 12, 0.0, 55, 8, label_count=4).draw()
+    field = wf.extend(drawn.graph, drawn.labels[1], GamePLaplacian())
+    assert field.status is Status.NO_BRACKET
+    assert field.residual <= 1e-11 * drawn.labels[1].span
 
 
 def test_a_game_below_two() -> None:

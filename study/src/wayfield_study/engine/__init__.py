@@ -3,6 +3,7 @@
 from .config import load_config
 from .freshness import what_changed
 from .proofs import has_proofs, proof_digest, recheck
+from .queries import connect
 from .records import NO_ROWS, Records, Tables, as_records
 from .runner import Run, look_up, run, what_is_there
 from .statistics import Measure, mean_of, sd_of
@@ -11,7 +12,7 @@ from .tasks import Cell, Experiment, Profile, Row, Study, Task, by_experiment
 
 __all__ = [
     "NO_ROWS", "Cell", "Condition", "Experiment", "Measure", "Profile", "Records", "Row", "Run",
-    "Store", "Study", "Tables", "Task", "as_records", "by_experiment", "has_proofs",
+    "Store", "Study", "Tables", "Task", "as_records", "by_experiment", "connect", "has_proofs",
     "load_config", "look_up", "mean_of", "proof_digest", "recheck", "run", "sd_of",
     "what_changed", "what_is_there",
 ]  # fmt: skip

@@ -235,4 +235,5 @@ def _cells_text(rows: Records) -> str:
         _labels_text(rows),
         number_of(len(rows.values("seed")), "seeds"),
     ]
-    return f"{number_of(len(rows.distinct(*CELL)), 'cells')} ({'; '.join(settings)})"
+    cells = {(*(row[name] for name in CELL), row.get("label_count", 0)) for row in rows}
+    return f"{number_of(len(cells), 'cells')} ({'; '.join(settings)})"

@@ -3,8 +3,8 @@
 Equation. (1/p) (u − mean u) + (1 − 2/p) (2u − min u − max u) = 0 over the neighbours of every
 unlabelled vertex, means weighted by w: harmonic at p = 2, the AMLE of unit lengths as p → ∞.
 
-Method. Policy iteration: with lowest and highest neighbours held the equation is linear. Sweeps
-in between keep it from cycling. It ends when a sweep changes no value by 10⁻¹¹ of the range.
+Method. Policy iteration: with lowest and highest neighbours held the equation is linear. Sweeps in
+between, more if it cycles, let it end: when one changes no value by 10⁻¹¹ of the labels' range.
 
 Reference: J. Calder, "The game theoretic p-Laplacian and semi-supervised learning with few
 labels", Nonlinearity 32 (2019). p = 10 is the default of its author's package GraphLearning.
@@ -46,15 +46,15 @@ class GamePLaplacian:
         values = np.array(AMLE(bracket=False).solve(problem).values)
         mean = sparse.diags_array(1.0 / np.maximum(weight.sum(axis=1), 1e-300)) @ weight
         tolerance = TOLERANCE * max(problem.labels.span, 1.0)
-        change, count = sweep(*rows, values, share, 1), 0
+        change, count, sweeps = sweep(*rows, values, share, 1), 0, SWEEPS
         while change > tolerance and count < POLICIES:
-            count += 1
-            sweep(*rows, values, share, SWEEPS)
+            before, count = change, count + 1
+            sweep(*rows, values, share, sweeps)
             ends = np.concatenate(extreme_neighbours(*rows[:2], values))
             half = sparse.csr_array((np.full(2 * n, 0.5), (np.tile(np.arange(n), 2), ends)), (n, n))
             system = (sparse.eye_array(n) - share * mean - (1.0 - share) * half).tocsr()[free]
-            known = np.where(problem.labelled, problem.boundary, 0.0)
-            values[free] = splu(system[:, free].tocsc()).solve(-(system @ known))
+            values[free] = splu(system[:, free].tocsc()).solve(-(system @ problem.boundary))
             change = sweep(*rows, values, share, 1)
+            sweeps = sweeps if change < before else 2 * sweeps
         done = Status.NO_BRACKET if change <= tolerance else Status.BUDGET
         return Solution(values, status=done, residual=change, iterations=count)
