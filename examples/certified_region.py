@@ -20,7 +20,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
 import wayfield as wf
-from wayfield_study import audit
+from wayfield import audit
 
 GOAL = 40
 VERDICTS = {

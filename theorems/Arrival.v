@@ -1,7 +1,5 @@
 (* The probability of arrival (Theorem R), and why a plan leaves the states with h > 0. *)
-From Coq Require Import Reals List Lia Lra Arith Bool.
 From Wayfield Require Import Lists Process Cost.
-Import ListNotations.
 Open Scope R_scope.
 
 Section Arrival.
@@ -32,20 +30,16 @@ Lemma stopped t h x : (x < n)%nat ->
   value leaves 0 (fun x => if ends x then 1 else 0) 0 0 pi t h x <= arrive ends pi t h x /\
   alive leaves pi t h x <= alive ends pi t h x.
 Proof.
-  assert (S : forall e gu op g, (forall x, (x < n)%nat -> if leaves x then (if ends x then e x <= g x else e x <= 0) else True) ->
-    0 <= gu -> 0 <= op -> (forall x, 0 <= g x) ->
+  assert (S : forall e gu op g, (forall x, leaves x = true -> if ends x then e x <= g x else e x <= 0) ->
+    (forall t h x, (x < n)%nat -> 0 <= value ends 0 g gu op pi t h x) ->
     forall t h x, (x < n)%nat -> value leaves 0 e gu op pi t h x <= value ends 0 g gu op pi t h x).
-  { clear t h x. intros e gu op g E G O P. induction t as [|t IH]; intros h x Hx; specialize (E x Hx); simpl; unfold leaves in *;
-      destruct (ends x); simpl in *; try lra; destruct (Rle_dec (low x) 0); try lra.
-    - apply Rle_trans with 0; [assumption|]. apply (moves_ge n choices quits pi Le); [assumption|]. intros q [| |k] _ Al; try lra.
-      simpl in Al. apply mean_ge; [eauto|]. intros o Ho.
-      assert (0 <= value ends 0 g gu op pi t ((x, k, o) :: h) (next o)); [|lra].
-      apply (value_ge n choices quits choices_proper pi Le ends (fun _ x => (x < n)%nat) (fun _ => 0)); [| |eauto].
-      + intros _ y Hy. repeat split; auto.
-      + intros _ y q' [| |k'] Hy _ _ Al'; simpl in Al'; auto. split; [eauto|]. apply mean_ge; [eauto | intros; lra].
-    - apply (moves_le n choices quits pi Le); [assumption|]. intros q [| |k] _ Al; try lra. simpl in Al.
-      apply mean_le; [eauto|]. intros o Ho. specialize (IH ((x, k, o) :: h) (next o) ltac:(eauto)). lra. }
-  intros Hx. split; apply S; auto; try lra; intros y **; unfold leaves; destruct (ends y); simpl; try lra; destruct (Rle_dec (low y) 0); lra.
+  { clear t h x. intros e gu op g E N. induction t as [|t IH]; intros h x Hx; specialize (E x);
+      [pose proof (N 0%nat h x Hx) as P | pose proof (N (Datatypes.S t) h x Hx) as P]; simpl in *; destruct (leaves x) eqn:L;
+      try (destruct (ends x); specialize (E eq_refl); lra); apply leaves_false in L as [-> _]; [lra|].
+    apply (moves_le n choices quits pi Le); [assumption|]. intros q [| |k] _ Al; try lra. simpl in Al.
+    apply mean_le; [eauto|]. intros o Ho. specialize (IH ((x, k, o) :: h) (next o) ltac:(eauto)). lra. }
+  intros Hx. split; apply S; auto; try (intros y Ly; apply leaves_true in Ly; destruct (ends y); lra); intros t' h' y Hy;
+    [now apply arrive_range with (choices := choices) (quits := quits) (n := n) | now apply alive_range with (choices := choices) (quits := quits) (n := n)].
 Qed.
 
 (** If the walk surely leaves the states outside F where low > 0, it arrives with a probability of
@@ -149,41 +143,32 @@ Hypothesis ways_out : forall x k, (x < n)%nat -> ends x = false -> 0 < low x -> 
 Theorem leaves_by_ranks : forall h x, (x < n)%nat -> surely (leaves ends low) (by_plan ends plan) h x.
 Proof.
   pose proof (by_plan_legal n choices ends quits plan plan_allowed) as Legal.
-  destruct (falling n choices ends Y price quits choices_proper infinite plan rank plan_allowed u upper)
-    as (W & eta & He & Fall).
-  destruct (bound_of n (fun x => - W x)) as (M1 & P1 & B1). destruct (bound_of n W) as (M2 & P2 & B2).
-  set (M := M1 + M2). assert (WM : forall x, (x < n)%nat -> 0 <= W x + M1 <= M).
-  { intros x Hx. specialize (B1 x Hx). specialize (B2 x Hx). simpl in B1. unfold M. lra. }
-  destruct (one_share n choices ends quits choices_proper plan plan_allowed) as (lam & Hl & Sh).
-  set (Z := fun x => if leaves ends low x then 0 else if infinite x then M + 2 - lam ^ S (rank x) else W x + M1).
-  assert (Z0 : forall x, (x < n)%nat -> 0 <= Z x <= M + 2).
-  { intros x Hx. pose proof (WM x Hx). pose proof (pow_bounds lam (S (rank x)) Hl). unfold Z.
-    destruct (leaves ends low x); [lra|]. destruct (infinite x); lra. }
-  assert (Zn : forall x, (x < n)%nat -> infinite x = false -> Z x <= W x + M1).
-  { intros x Hx Ix. pose proof (WM x Hx). unfold Z. rewrite Ix. destruct (leaves ends low x); lra. }
-  destruct (everywhere n ends plan (fun x k d => leaves ends low x = false -> mean k (fun o => Z (next o)) <= Z x - d)) as (d & Hd & Dr).
-  { intros x k Hx En Pl. destruct (leaves ends low x) eqn:Lv; [exists 1; split; [lra | easy]|].
-    assert (Lt : mean k (fun o => Z (next o)) < Z x); [|exists (Z x - mean k (fun o => Z (next o))); split; [lra | intros; lra]].
-    pose proof (plan_choice n choices ends quits plan plan_allowed x k Hx En Pl) as Ch. pose proof (choices_proper x k Ch) as Pr.
-    destruct (proj1 (leaves_false _ _ _) Lv) as [_ Lo]. destruct (infinite x) eqn:Ix.
-    - destruct (ways_out x k Hx En Lo Ix Pl) as (o & Ho & Wo). specialize (Sh x k o Hx En Pl Ho).
-      pose proof (mean_below k (fun o => Z (next o)) (M + 2) o Pr
-        (fun o Ho => proj2 (Z0 (next o) (choices_inside x k o Hx Ch Ho))) Ho) as B. cbv beta in B.
-      pose proof (pow_bounds lam (rank x) Hl) as Pb. assert (G : lam ^ rank x <= M + 2 - Z (next o)).
-      { pose proof (WM _ (choices_inside x k o Hx Ch Ho)). unfold Z.
-        destruct (leaves ends low (next o)) eqn:Lo'; [lra|]. destruct (infinite (next o)) eqn:Io; [|lra].
-        apply leaves_false in Lo'. destruct Lo'. destruct Wo as [Wo|[Wo|[Wo|Wo]]]; try congruence; try lra.
-        pose proof (pow_down lam (S (rank (next o))) (rank x) Hl Wo). lra. }
-      assert (lam * lam ^ rank x < count o / size k * (M + 2 - Z (next o))).
-      { apply Rlt_le_trans with (count o / size k * lam ^ rank x);
-          [apply Rmult_lt_compat_r; lra | apply Rmult_le_compat_l; lra]. }
-      unfold Z at 2. rewrite Lv, Ix. simpl. lra.
-    - destruct (upper x Hx Ix) as [_ S2]. specialize (S2 En). rewrite Pl in S2. destruct S2 as (Fi & _ & _).
-      pose proof (Fall x k Hx Ix En Pl) as F. unfold Z at 2. rewrite Lv, Ix.
-      apply Rle_lt_trans with (mean k (fun o => W (next o) + M1)); [|rewrite mean_plus, mean_const by assumption; lra].
-      apply mean_le; auto. intros o Ho. apply Zn; [now apply (choices_inside x k) | now apply Fi]. }
+  destruct (bound_of n (fun x => - u x)) as (M1 & P1 & B1). destruct (bound_of n u) as (M2 & P2 & B2).
+  (* above all others where the cost is infinite *)
+  set (top := M1 + M2 + 1). set (base := fun x => if leaves ends low x then 0 else if infinite x then top else u x + M1).
+  assert (Low : forall x, (x < n)%nat -> leaves ends low x = true \/ infinite x = false -> base x <= u x + M1 /\ base x < top).
+  { intros x Hx Or. specialize (B1 x Hx). specialize (B2 x Hx). simpl in B1. unfold base, top.
+    destruct (leaves ends low x), (infinite x), Or; try discriminate; lra. }
+  destruct (ranked n choices ends quits choices_proper plan rank plan_allowed (leaves ends low) base) as (Z & d & Hd & Dr).
+  { intros x k Hx En Pl Lv. pose proof (plan_choice n choices ends quits plan plan_allowed x k Hx En Pl) as Ch.
+    pose proof (choices_proper x k Ch) as Pr. unfold base at 2 4. rewrite Lv. destruct (infinite x) eqn:Ix.
+    - assert (Top : forall o, In o k -> base (next o) <= top).
+      { intros o Ho. pose proof (Low _ (choices_inside x k o Hx Ch Ho)). unfold base, top in *.
+        destruct (leaves ends low (next o)); [lra|]. destruct (infinite (next o)); [lra | intuition lra]. }
+      split; [now apply mean_most|]. intros E. destruct (ways_out x k Hx En (proj2 (proj1 (leaves_false _ _ _) Lv)) Ix Pl) as (o & Ho & Wo).
+      exists o. split; [assumption|]. pose proof (mean_below k (fun o => base (next o)) top o Pr Top Ho) as B.
+      assert (Lower : leaves ends low (next o) = true \/ infinite (next o) = false -> False).
+      { intros Or. apply Low in Or as [_ Lt]; [|now apply (choices_inside x k)].
+        pose proof (Rmult_lt_0_compat _ (top - base (next o)) (share_pos k o Pr Ho) ltac:(lra)). lra. }
+      rewrite (leaves_true n) in Lower. tauto.
+    - destruct (upper_falls n choices ends Y price quits choices_proper infinite plan rank plan_allowed u x k upper Hx Ix En Pl) as [F R].
+      destruct (upper x Hx Ix) as [_ S2]. specialize (S2 En). rewrite Pl in S2.
+      assert (Le : mean k (fun o => base (next o)) <= mean k (fun o => u (next o)) + M1).
+      { rewrite <- (mean_const k M1 Pr), <- mean_plus. apply mean_le; [assumption|]. intros o Ho.
+        apply Low; [now apply (choices_inside x k) | right; now apply S2]. }
+      split; [lra|]. intros E. apply R. lra. }
   apply (falling_leaves n choices ends quits choices_proper choices_inside _ Legal low Z d Hd).
   intros h x q m Hx En Lo Hi. apply by_plan_move in Hi; [|assumption]. destruct (no_move x Hx En Lo) as (k & Pl).
-  rewrite Pl in Hi. subst m. apply (Dr x k Hx En Pl d); [lra|]. now apply leaves_false.
+  rewrite Pl in Hi. subst m. apply (Dr x k Hx En Pl). now apply leaves_false.
 Qed.
 End Ranks.

@@ -1,9 +1,7 @@
 (* Expected costs: Theorem I (infinite cost), L (lower bounds) and U (upper bounds, sure ending).
    A policy may depend on the past and may be random. Of a given plan `choices` are its own, and it
    `quits` where it gives up. *)
-From Coq Require Import Reals List Lia Lra Arith Bool.
 From Wayfield Require Import Lists Process.
-Import ListNotations.
 Open Scope R_scope.
 
 Section Costs.
@@ -206,41 +204,49 @@ Proof.
     intros x k o Hx En Pl Ho. apply (A x k Hx En Pl (Rmin e (1 / 2))); auto; lra.
 Qed.
 
-(* by ranks: W falls in the mean by a fixed amount at every move of the plan *)
-Lemma falling u : super_cost u -> exists (W : nat -> R) (eta : R), 0 < eta /\
-  forall x k, (x < n)%nat -> infinite x = false -> ends x = false -> plan x = Take k ->
+(* by ranks: if a field does not rise in the mean, and an outcome has a lower rank where it does not fall, another field
+   falls by a fixed amount at every move of the plan *)
+Lemma ranked (stops : nat -> bool) (base : nat -> R) :
+  (forall x k, (x < n)%nat -> ends x = false -> plan x = Take k -> stops x = false -> mean k (fun o => base (next o)) <= base x /\
+    (mean k (fun o => base (next o)) = base x -> exists o, In o k /\ (rank (next o) < rank x)%nat)) ->
+  exists (W : nat -> R) eta, 0 < eta /\ forall x k, (x < n)%nat -> ends x = false -> plan x = Take k -> stops x = false ->
     mean k (fun o => W (next o)) <= W x - eta.
 Proof.
-  intros Su. destruct one_share as (lam & Hl & Sh). set (psi := fun x => 1 - lam ^ rank x).
+  intros H. destruct one_share as (lam & Hl & Sh). set (psi := fun x => 1 - lam ^ rank x).
   assert (Psi : forall x, 0 <= psi x <= 1) by (intros x; unfold psi; pose proof (pow_bounds lam (rank x) Hl); lra).
-  destruct (everywhere (fun x k e => infinite x = false ->
-     mean k (fun o => u (next o) + e * psi (next o)) < u x + e * psi x)) as (e & He & A).
-  { intros x k Hx En Pl. pose proof (choices_proper x k (plan_choice x k Hx En Pl)) as Pr.
-    destruct (infinite x) eqn:Ix; [exists 1; split; [lra | easy]|].
-    destruct (Su x Hx Ix) as [_ S2]. specialize (S2 En). rewrite Pl in S2. destruct S2 as (_ & Dr & Fr).
-    apply drift in Dr; [|assumption]. rewrite mean_plus in Dr. pose proof (size_pos k Pr) as Sz.
-    assert (C0 : 0 <= C k).
-    { apply (sum_part (fun o => count o * cost o) k). intros o Ho. destruct (proj2 Pr o Ho). apply Rmult_le_pos; lra. }
-    destruct (Req_EM_T (C k) 0) as [Z|NZ].
-    - exists 1. split; [lra|]. intros e' He' _. rewrite mean_plus, mean_scal.
-      assert (Mc : mean k cost = 0) by (unfold mean; fold (C k); rewrite Z; unfold Rdiv; lra).
-      destruct (Fr Z) as (o & Ho & Ro). specialize (Sh x k o Hx En Pl Ho).
+  destruct (everywhere (fun x k e => stops x = false -> mean k (fun o => base (next o) + e * psi (next o)) < base x + e * psi x)) as (e & He & A).
+  { intros x k Hx En Pl. destruct (stops x) eqn:St; [exists 1; split; [lra | easy]|].
+    pose proof (choices_proper x k (plan_choice x k Hx En Pl)) as Pr. destruct (H x k Hx En Pl St) as [Le Eq].
+    set (gap := base x - mean k (fun o => base (next o))). destruct (Req_EM_T gap 0) as [Z|NZ].
+    - exists 1. split; [lra|]. intros e' He' _. rewrite mean_plus, mean_scal. destruct (Eq ltac:(unfold gap in Z; lra)) as (o & Ho & Ro).
       assert (mean k (fun o => psi (next o)) < psi x); [|assert (e' * mean k (fun o => psi (next o)) < e' * psi x) by (apply Rmult_lt_compat_l; lra); lra].
       pose proof (mean_below k (fun o => psi (next o)) 1 o Pr (fun o _ => proj2 (Psi (next o))) Ho) as B.
       pose proof (pow_down lam (S (rank (next o))) (rank x) Hl Ro) as Pd. simpl in Pd. pose proof (pow_bounds lam (rank (next o)) Hl).
-      assert (lam * lam ^ rank (next o) < count o / size k * lam ^ rank (next o)) by (apply Rmult_lt_compat_r; lra).
+      pose proof (Rmult_lt_compat_r (lam ^ rank (next o)) _ _ ltac:(lra) (Sh x k o Hx En Pl Ho)).
       unfold psi in *. replace (1 - (1 - lam ^ rank (next o))) with (lam ^ rank (next o)) in B by ring. lra.
-    - assert (Cp : 0 < mean k cost) by (apply Rdiv_lt_0_compat; [fold (C k); lra | assumption]).
-      exists (mean k cost / 2). split; [lra|]. intros e' He' _. rewrite mean_plus, mean_scal.
-      assert (mean k (fun o => psi (next o)) <= 1) by (apply mean_most; auto; intros; apply Psi).
+    - exists (gap / 2). unfold gap in *. split; [lra|]. intros e' He' _. rewrite mean_plus, mean_scal.
+      pose proof (mean_most k (fun o => psi (next o)) 1 Pr (fun o _ => proj2 (Psi (next o)))).
       assert (e' * mean k (fun o => psi (next o)) <= e' * 1) by (apply Rmult_le_compat_l; lra).
       assert (0 <= e' * psi x) by (apply Rmult_le_pos; [lra | apply Psi]). lra. }
-  set (W := fun x => u x + e * psi x). exists W.
-  destruct (everywhere (fun x k eta => infinite x = false -> mean k (fun o => W (next o)) <= W x - eta)) as (eta & Heta & B).
-  { intros x k Hx En Pl. destruct (infinite x) eqn:Ix; [exists 1; split; [lra | easy]|].
-    assert (Lt : mean k (fun o => W (next o)) < W x) by (apply (A x k Hx En Pl e); auto; lra).
+  set (W := fun x => base x + e * psi x). exists W.
+  destruct (everywhere (fun x k eta => stops x = false -> mean k (fun o => W (next o)) <= W x - eta)) as (eta & Heta & B).
+  { intros x k Hx En Pl. destruct (stops x) eqn:St; [exists 1; split; [lra | easy]|].
+    pose proof (A x k Hx En Pl e ltac:(lra) St) as Lt. fold (W x) in Lt. change (mean k (fun o => W (next o)) < W x) in Lt.
     exists (W x - mean k (fun o => W (next o))). split; [lra | intros; lra]. }
-  exists eta. split; [assumption|]. intros x k Hx Ix En Pl. apply (B x k Hx En Pl eta); auto; lra.
+  exists eta. split; [assumption|]. intros x k Hx En Pl. apply (B x k Hx En Pl eta). lra.
+Qed.
+
+(* of an upper barrier: it does not rise, and is the same only where nothing is paid *)
+Lemma upper_falls u x k : super_cost u -> (x < n)%nat -> infinite x = false -> ends x = false -> plan x = Take k ->
+  mean k (fun o => u (next o)) <= u x /\
+  (mean k (fun o => u (next o)) = u x -> exists o, In o k /\ (rank (next o) < rank x)%nat).
+Proof.
+  intros Su Hx Ix En Pl. pose proof (choices_proper x k (plan_choice x k Hx En Pl)) as Pr.
+  destruct (Su x Hx Ix) as [_ S2]. specialize (S2 En). rewrite Pl in S2. destruct S2 as (_ & Dr & Fr).
+  apply drift in Dr; [|assumption]. rewrite mean_plus in Dr.
+  assert (C0 : 0 <= mean k cost) by (apply mean_ge; [assumption|]; intros; now apply Pr).
+  split; [lra|]. intros E. apply Fr. pose proof (size_pos k Pr). unfold mean in *. fold (C k) in *.
+  apply (Rmult_eq_reg_r (/ size k)); [unfold Rdiv in *; lra | apply Rinv_neq_0_compat; lra].
 Qed.
 
 (** The plan ends surely, at an expected cost of at most u, if u is an upper barrier and every free
@@ -248,7 +254,7 @@ Qed.
 Theorem theorem_U u : super_cost u -> forall h x, (x < n)%nat -> infinite x = false ->
   costs_at_most ends Y price by_plan h x (u x).
 Proof.
-  intros Su h x Hx Ix. destruct (falling u Su) as (W & eta & He & Fall). assert (Sure : surely ends by_plan h x).
+  intros Su h x Hx Ix. destruct (ranked infinite u) as (W & eta & He & Fall); [intros; now apply upper_falls|]. assert (Sure : surely ends by_plan h x).
   { apply (drop_surely n choices quits choices_proper choices_inside by_plan by_plan_legal ends (fun x => infinite x = false) W eta); auto.
     intros h' y q m Hy Iy En Hm. apply by_plan_move in Hm; [|assumption]. destruct (Su y Hy Iy) as [_ S]. specialize (S En).
     rewrite Hm in S. destruct m as [| |k]; auto. split; [apply S | now apply Fall]. }

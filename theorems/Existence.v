@@ -1,8 +1,7 @@
 (* There is a solution: the largest subsolution (Perron's method). *)
-From Coq Require Import Reals List Lia Lra Arith FunctionalExtensionality.
+From Coq Require Import FunctionalExtensionality.
 From Wayfield Require Import Lists Graph.
 From Wayfield Require PLaplacian Amle.
-Import ListNotations.
 Open Scope R_scope.
 
 Definition upd (v : field) (x : nat) (t : R) : field := fun y => if Nat.eqb y x then t else v y.
@@ -124,47 +123,14 @@ Proof.
   apply (Op (fun t => g t a) (fun t => fold_right op 0 (map (g t) l))); auto.
 Qed.
 
-Lemma continuity_pt_ext f g t : (forall s, f s = g s) -> continuity_pt f t -> continuity_pt g t.
-Proof.
-  intros E C e He. destruct (C e He) as (d & Hd & K). exists d. split; [exact Hd|].
-  intros s Hs. rewrite <- !E. now apply K.
-Qed.
-
 Lemma continuity_Rmax f g : continuity f -> continuity g -> continuity (fun t => Rmax (f t) (g t)).
 Proof.
-  intros Cf Cg. assert (E : forall t, (f t + g t + Rabs (f t - g t)) / 2 = Rmax (f t) (g t)).
-  { intros t. unfold Rmax. destruct (Rle_dec (f t) (g t)).
-    - rewrite Rabs_left1; lra.
-    - rewrite Rabs_right; lra. }
-  intros t. apply (continuity_pt_ext (fun t => (f t + g t + Rabs (f t - g t)) * / 2)). { exact E. }
-  revert t. apply (continuity_mult (fun t => f t + g t + Rabs (f t - g t)) (fun _ => / 2)).
-  - apply (continuity_plus (fun t => f t + g t) (fun t => Rabs (f t - g t))).
-    + now apply continuity_plus.
-    + apply (continuity_comp (fun t => f t - g t) Rabs).
-      * now apply continuity_minus.
-      * intros s. apply Rcontinuity_abs.
-  - apply continuity_const. intros s t. reflexivity.
-Qed.
-
-Lemma upd_cont v x y : continuity (fun t => upd v x t y).
-Proof.
-  unfold upd. destruct (Nat.eqb y x).
-  - apply derivable_continuous, derivable_id.
-  - apply continuity_const. intros s t. reflexivity.
+  intros Cf Cg. replace (fun t => Rmax (f t) (g t)) with (fun t => (f t + g t + Rabs (f t - g t)) * / 2); [reg|].
+  extensionality t. unfold Rmax. destruct (Rle_dec (f t) (g t)); [rewrite Rabs_left1 | rewrite Rabs_right]; lra.
 Qed.
 
 Lemma slope_cont v x y z l : continuity (fun t => (upd v x t y - upd v x t z) / l).
-Proof.
-  apply (continuity_mult (fun t => upd v x t y - upd v x t z) (fun _ => / l)).
-  - apply (continuity_minus (fun t => upd v x t y) (fun t => upd v x t z)); apply upd_cont.
-  - apply continuity_const. intros s t. reflexivity.
-Qed.
-
-Lemma steepest_mono v w A : (forall a, In a A -> fall v a <= fall w a) -> steepest v A <= steepest w A.
-Proof.
-  intros H. apply steepest_le; [apply steepest_nonneg|]. intros a Ha.
-  eapply Rle_trans; [now apply H | now apply fall_le_steepest].
-Qed.
+Proof. unfold upd. destruct (Nat.eqb y x), (Nat.eqb z x); reg. Qed.
 
 Lemma steepest_flat v A : (forall y z, v y = v z) -> steepest v A = 0.
 Proof.
@@ -180,21 +146,14 @@ Lemma amle_exists (G : graph) (D L : list nat) (Y : field) low high :
 Proof.
   intros Pos Wi Lab Ra.
   destruct (existence D L Y (fun v x => S_up G v x - S_down G v x) low high) as (u & U1 & U2 & U3); auto.
-  - intros v w x Hx _ H E. assert (S_up G v x <= S_up G w x).
-    { apply steepest_mono. intros a Ha. apply in_into in Ha. destruct Ha as [Ha Eh].
-      unfold fall. apply div_le; [now apply Pos|]. rewrite Eh, E.
-      assert (Ht : In (tail a) D) by (apply (Wi a Ha); now rewrite Eh). specialize (H _ Ht). lra. }
-    assert (S_down G w x <= S_down G v x).
-    { apply steepest_mono. intros a Ha. apply in_out in Ha. destruct Ha as [Ha Eh].
-      unfold fall. apply div_le; [now apply Pos|]. rewrite Eh, E.
-      assert (Ht : In (head a) D) by (apply (Wi a Ha); now rewrite Eh). specialize (H _ Ht). lra. }
-    lra.
+  - intros v w x Hx _ H E. assert (S_up G v x <= S_up G w x /\ S_down G w x <= S_down G v x); [|lra].
+    split; apply steepest_mono; intros a Ha; [apply (into_within _ D) in Ha | apply (out_within _ D) in Ha]; auto;
+      destruct Ha as (Ha & <- & Hy); apply fall_le; auto; specialize (H _ Hy); lra.
   - intros v x _ _. apply (continuity_minus (fun t => S_up G (upd v x t) x) (fun t => S_down G (upd v x t) x));
       apply (fold_cont Rmax (fun t => fall (upd v x t))); auto using continuity_Rmax; intros a _; apply slope_cont.
   - intros v x Hx _ H. pose proof (steepest_nonneg v (out G x)). unfold S_up, S_down in H.
     destruct (steepest_attained v (into G x)) as (a & Ha & E); [lra|].
-    apply in_into in Ha. destruct Ha as [Ha Eh]. exists (tail a). split; [apply (Wi a Ha); now rewrite Eh|].
-    assert (P : 0 < fall v a) by lra. unfold fall in P. apply div_pos in P; [|now apply Pos]. rewrite Eh in P. lra.
+    apply (into_within _ D) in Ha as (Ha & <- & Ht); auto. exists (tail a). split; [assumption|]. apply fall_pos; [now apply Pos | lra].
   - intros v x _ _ H. unfold S_up, S_down. rewrite !steepest_flat by assumption. lra.
   - exists u. repeat split; auto; try (intros; now apply U1).
     intros x Hx HL. specialize (U3 x Hx HL). simpl in U3. lra.
@@ -208,16 +167,14 @@ Lemma p_exists (phi : R -> R) (G : graph) (D L : list nat) (Y : field) low high 
     (forall x, In x D -> ~ In x L -> PLaplacian.balance phi G u x = 0).
 Proof.
   intros Inc Cont Zero Pos Wi Lab Ra. apply (existence D L Y (PLaplacian.balance phi G) low high); auto.
-  - intros v w x Hx _ H E. apply rsum_le. intros a Ha. apply in_out in Ha. destruct Ha as [Ha Et].
-    apply PLaplacian.monotone; [exact Inc|]. apply div_le; [now apply Pos|].
-    assert (Hh : In (head a) D) by (apply (Wi a Ha); now rewrite Et). specialize (H _ Hh). rewrite Et, E. lra.
+  - intros v w x Hx _ H E. apply rsum_le. intros a Ha. apply (out_within _ D) in Ha as (Ha & <- & Hy); auto.
+    apply PLaplacian.monotone, div_le; auto. specialize (H _ Hy). lra.
   - intros v x _ _. apply (fold_cont Rplus (fun t => PLaplacian.flux phi (upd v x t))); [intros; now apply continuity_plus|].
     intros a _. apply (continuity_comp (fun t => (upd v x t (head a) - upd v x t (tail a)) / len a) phi); [apply slope_cont | exact Cont].
   - intros v x Hx _ H. destruct (largest_of_all v D x Hx) as (y & Hy & My). exists y. split; [assumption|].
     apply Rnot_le_lt. intros N. apply (Rlt_not_le _ _ H). rewrite <- (rsum_zero (fun _ => 0) (out G x)) by reflexivity.
-    apply rsum_le. intros a Ha. apply in_out in Ha. destruct Ha as [Ha Et]. apply Rle_trans with (phi 0); [|lra]. apply PLaplacian.monotone; [exact Inc|].
-    replace 0 with (0 / len a) by (unfold Rdiv; lra). apply div_le; [now apply Pos|].
-    specialize (My (head a) ltac:(apply (Wi a Ha); now rewrite Et)). simpl in My. rewrite Et. lra.
+    apply rsum_le. intros a Ha. apply (out_within _ D) in Ha as (Ha & <- & Hz); auto. rewrite <- Zero. apply PLaplacian.monotone; [exact Inc|].
+    rewrite <- (Rmult_0_l (/ len a)). apply div_le; auto. specialize (My _ Hz). simpl in My. lra.
   - intros v x _ _ H. apply rsum_zero. intros a _. unfold PLaplacian.flux. rewrite (H (head a) (tail a)), Rminus_diag_eq by reflexivity.
     unfold Rdiv. now rewrite Rmult_0_l.
 Qed.

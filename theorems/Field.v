@@ -1,15 +1,24 @@
 (* What the checker states of a field on an undirected graph: the extension exists, is unique, and
    lies between the barriers (Theorems 1 and 2), with a prior, too (Theorem 4). Components without a
    label are left out. *)
-From Coq Require Import Reals List Lia Lra Arith.
-From Wayfield Require Import Graph Existence.
+From Wayfield Require Import Lists Graph Existence.
 From Wayfield Require Amle PLaplacian.
-Import ListNotations.
 Open Scope R_scope.
 
 (* ---------- sign(t) |t|^q for q > 0 is strictly increasing and continuous *)
 Definition power_of (q t : R) :=
   if Rlt_dec 0 t then Rpower t q else if Rlt_dec t 0 then - Rpower (- t) q else 0.
+
+Lemma power_pos q t : 0 < t -> power_of q t = Rpower t q.
+Proof. intros H. unfold power_of. now destruct (Rlt_dec 0 t). Qed.
+Lemma power_zero q : power_of q 0 = 0.
+Proof. unfold power_of. destruct (Rlt_dec 0 0); [lra | reflexivity]. Qed.
+Lemma power_odd q t : power_of q (- t) = - power_of q t.
+Proof. unfold power_of. destruct (Rlt_dec 0 t), (Rlt_dec 0 (- t)), (Rlt_dec t 0), (Rlt_dec (- t) 0); rewrite ?Ropp_involutive; lra. Qed.
+
+(* what holds of positive numbers, of 0, and of -t if it does of t, holds of all *)
+Lemma by_sign (P : R -> Prop) : (forall t, 0 < t -> P t) -> P 0 -> (forall t, P t -> P (- t)) -> forall t, P t.
+Proof. intros A B C t. destruct (Rtotal_order t 0) as [H|[->|H]]; auto. rewrite <- (Ropp_involutive t). apply C, A. lra. Qed.
 
 Lemma power_increasing q s t : 0 < q -> s < t -> power_of q s < power_of q t.
 Proof.
@@ -17,23 +26,13 @@ Proof.
   pose proof (exp_pos (q * ln (- s))). pose proof (exp_pos (q * ln (- t))).
   destruct (Rlt_dec 0 s), (Rlt_dec 0 t), (Rlt_dec s 0), (Rlt_dec t 0); unfold Rpower in *; try lra.
   - apply (Rlt_Rpower_l s t q); lra.
-  - assert (Rpower (- t) q < Rpower (- s) q) by (apply Rlt_Rpower_l; lra). unfold Rpower in *. lra.
+  - apply Ropp_lt_contravar, (Rlt_Rpower_l (- t) (- s) q); lra.
 Qed.
 
 Lemma power_onto q s : 0 < q -> exists t, power_of q t = s.
 Proof.
-  intros Hq. assert (P : forall r, 0 < r -> power_of q (Rpower r (/ q)) = r).
-  { intros r Hr. unfold power_of. destruct (Rlt_dec 0 (Rpower r (/ q))) as [_|N].
-    - rewrite Rpower_mult, Rinv_l by lra. now apply Rpower_1.
-    - exfalso. apply N, exp_pos. }
-  destruct (Rtotal_order s 0) as [H|[->|H]].
-  - exists (- Rpower (- s) (/ q)). pose proof (P (- s)) as E. unfold power_of in *.
-    pose proof (exp_pos (/ q * ln (- s))) as Q. fold (Rpower (- s) (/ q)) in Q.
-    rewrite Ropp_involutive. set (t := Rpower (- s) (/ q)) in *.
-    destruct (Rlt_dec 0 (- t)); [lra|]. destruct (Rlt_dec (- t) 0); [|lra].
-    destruct (Rlt_dec 0 t); [|lra]. rewrite E; lra.
-  - exists 0. unfold power_of. destruct (Rlt_dec 0 0); [lra|reflexivity].
-  - exists (Rpower s (/ q)). now apply P.
+  intros Hq. revert s. apply by_sign; [|exists 0; apply power_zero | intros s (t & <-); exists (- t); apply power_odd].
+  intros s Hs. exists (Rpower s (/ q)). rewrite power_pos by apply exp_pos. rewrite Rpower_mult, Rinv_l by lra. now apply Rpower_1.
 Qed.
 
 Lemma increasing_onto f : (forall s t, s < t -> f s < f t) -> (forall s, exists t, f t = s) -> continuity f.
@@ -122,7 +121,7 @@ Lemma amle_compare v w : (forall x, In x D -> In x L -> v x <= w x) ->
   forall x, In x D -> v x <= w x.
 Proof.
   intros Lab Sub Sup. apply (Amle.comparison G D L); auto using closed.
-  - left. split; [exact Und | intros x Hx; now apply connected].
+  - intros x Hx. now apply Amle.way_undirected, connected.
   - intros x Hx HL. specialize (Sub x Hx HL). unfold balance_amle in *. lra.
   - intros x Hx HL. specialize (Sup x Hx HL). unfold balance_amle in *. lra.
 Qed.
@@ -173,8 +172,7 @@ Proof.
   - exact p_compare.
   - intros Z. destruct (range L Z) as (low & high & Hr & HZ).
     destruct (p_exists (power_of (p - 1)) G D L Z low high) as (u & _ & U2 & U3);
-      auto using closed, power_increasing, power_continuous; [|now exists u].
-    unfold power_of. destruct (Rlt_dec 0 0); [lra | reflexivity].
+      auto using closed, power_increasing, power_continuous, power_zero. now exists u.
 Qed.
 
 (** Theorem 4. Labels that are off by at most delta move the p-Laplacian extension by no more. *)

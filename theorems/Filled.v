@@ -1,10 +1,7 @@
 (* The AMLE with filled vertices, on directed graphs: uniqueness, which vertices it fixes and the
    bracket there (Theorem 3), filling, and rounded corrections with flat fill (Theorem 4). *)
-From Coq Require Import Reals List Lia Lra Arith.
-From Wayfield Require Import Graph.
-From Wayfield Require Import Existence.
+From Wayfield Require Import Lists Graph Existence.
 From Wayfield Require Amle TwoLeast.
-Import ListNotations.
 Open Scope R_scope.
 
 Definition solution (G : graph) (D L : list nat) (Y u : field) :=
@@ -17,7 +14,7 @@ Variables (G : graph) (D L : list nat) (Y : field).
 Hypothesis Pos : positive G.
 Hypothesis Wi : within G D.
 
-(* on the vertices that are labelled, or not level in both, other arcs do not matter: there a steepest arc descends *)
+(* on the vertices that are labelled, or not level in both, other arcs do not matter *)
 Lemma not_above u v : solution G D L Y u -> solution G D L Y v ->
   forall x, In x D -> ~ In x L -> ~ (level G u x /\ level G v x) -> v x <= u x.
 Proof.
@@ -32,20 +29,12 @@ Proof.
     apply HK in Hy. intros e He [[<- N]|[<- N]].
     - apply (steepest_zero w (into G (head e))); [apply Le; [now apply (Wi e He) | assumption] | now apply in_into].
     - apply (steepest_zero w (out G (tail e))); [apply Le; [now apply (Wi e He) | assumption] | now apply in_out]. }
-  assert (Steep : forall w y, w = u \/ w = v -> solution G D L Y w -> In y K -> ~ In y L -> ~ level G w y ->
-    exists a, In a (among G K) /\ tail a = y /\ w (head a) < w y).
-  { intros w y Hw [_ Sw] Hy Ly Nl. destruct (Kept w y Hw Hy) as [_ E]. specialize (Sw y (proj1 (proj1 (HK y) Hy)) Ly).
-    pose proof (steepest_nonneg w (out G y)). unfold level, S_down in *.
-    destruct (steepest_attained w (out (among G K) y)) as (a & Ha & Fa); [destruct (Req_EM_T (steepest w (out G y)) 0); [exfalso; apply Nl|]; lra|].
-    apply in_out in Ha. destruct Ha as [Ha Et]. exists a. repeat split; auto. rewrite <- Et.
-    apply fall_pos; [now apply (among_positive G K Pos) | destruct (Req_EM_T (steepest w (out G y)) 0); [exfalso; apply Nl|]; lra]. }
-  apply (Amle.comparison (among G K) K L v u); [now apply among_positive | apply among_within | | | | | apply HK; now split; [|right]].
-  - right; left. intros y Hy Ly. pose proof (proj2 (proj1 (HK y) Hy)) as [|N]; [contradiction|].
-    destruct (level_dec G u y) as [Lu|Nu]; [destruct (level_dec G v y) as [Lv|Nv]; [tauto|]|];
-      [destruct (Steep v y) as (a & A1 & A2 & A3) | destruct (Steep u y) as (a & A1 & A2 & A3)]; auto; exists a; auto.
-  - intros y Hy Ly. apply HK in Hy. destruct Su as [Lu _], Sv as [Lv _]. rewrite Lu, Lv by tauto. lra.
-  - intros y Hy Ly. destruct (Kept v y ltac:(auto) Hy) as [-> ->]. apply HK in Hy. destruct Sv as [_ Sv]. rewrite Sv by tauto. lra.
-  - intros y Hy Ly. destruct (Kept u y ltac:(auto) Hy) as [-> ->]. apply HK in Hy. destruct Su as [_ Su]. rewrite Su by tauto. lra.
+  apply (Amle.comparison (among G K) K L v u); [now apply among_positive | apply among_within | | | | | apply HK; now split; [|right]];
+    intros y Hy; destruct (Kept u y ltac:(auto) Hy) as [U1 U2], (Kept v y ltac:(auto) Hy) as [V1 V2]; apply HK in Hy as [Hy Or].
+  - destruct Or as [|N]; [now apply Amle.way_label|]. apply Amle.way_steep. unfold level in *. rewrite U1, U2, V1, V2. tauto.
+  - intros Ly. destruct Su as [Lu _], Sv as [Lv _]. rewrite Lu, Lv by tauto. lra.
+  - intros Ly. rewrite V1, V2. destruct Sv as [_ Sv]. rewrite Sv by tauto. lra.
+  - intros Ly. rewrite U1, U2. destruct Su as [_ Su]. rewrite Su by tauto. lra.
 Qed.
 
 (** On a directed graph two solutions have the same level vertices, and agree at all others. *)
@@ -63,14 +52,10 @@ Proof.
     destruct (level_dec G v x) as [|NV]; [assumption|exfalso]. assert (S : 0 < S_up G v x).
     { pose proof (steepest_nonneg v (into G x)). specialize (Ev x Hx HL).
       destruct (Req_EM_T (S_up G v x) 0); [exfalso; apply NV; unfold level; lra | unfold S_up in *; lra]. }
-    destruct (steepest_attained v _ S) as (a & Ha & Fa). fold (S_up G v x) in Fa.
-    pose proof (steepest_zero _ _ (proj1 Le) a Ha) as Z. apply in_into in Ha. destruct Ha as [Ha Eh].
-    assert (Ht : In (tail a) D) by (apply (Wi a Ha); now rewrite Eh). pose proof (Pos a Ha) as Pa.
-    assert (Fp : 0 < fall v a) by lra. assert (Et : u (tail a) = v (tail a)).
-    { apply Eq; [assumption|]. right. intros [_ [_ Q]].
-      assert (T := steepest_zero _ _ Q a). rewrite in_out in T. specialize (T (conj Ha eq_refl)). lra. }
-    assert (Ex : u x = v x) by (apply Eq; tauto).
-    unfold fall in Z, Fp. rewrite Eh in Z, Fp. rewrite Et, Ex in Z. lra. }
+    destruct (steepest_attained v _ S) as (a & Ha & Fa). pose proof (steepest_zero _ _ (proj1 Le) a Ha) as Z.
+    apply (into_within _ D) in Ha as (Ha & <- & Ht); auto. fold (S_up G v (head a)) in Fa. rewrite <- Fa in S. apply fall_pos in S; [|now apply Pos].
+    pose proof (Eq (head a) Hx ltac:(tauto)). pose proof (Eq (tail a) Ht (or_intror (fun N => not_level G v a Pos Ha S (proj2 N)))).
+    assert (0 < fall u a) by (apply fall_pos; [now apply Pos | lra]). lra. }
   intros x Hx HL. split; [|intros N; apply Eq; tauto].
   split; apply Half; auto. intros y Hy H. symmetry. apply Eq; tauto.
 Qed.
@@ -116,20 +101,13 @@ Proof.
   destruct (range L Y) as (low & high & Hr & HY).
   destruct (Existence.amle_exists GK K L Y low high) as (w & _ & W2 & W3);
     [exact PK | exact WK | exact HY | exact Hr |]. exists w. split; [|split; [intros; apply W2; auto | exact W3]].
-  assert (Arc : forall x, In x K -> ~ In x L -> exists e, In e GK /\ tail e = x /\ b (head e) < a x).
-  { intros x Hx HL. destruct (descends x Hx HL) as (e & He & Et & Hh & Dn). exists e.
-    split; [|auto]. apply in_among. subst x. tauto. }
-  intros x Hx. split.
-  - apply (Amle.comparison GK K L a w); auto.
-    + right; left. intros z Hz HL. destruct (Arc z Hz HL) as (e & He & Et & Dn). exists e. repeat split; auto.
-      left. assert (a (head e) <= b (head e)); [|lra]. apply ordered. apply (among_within G K e He). now rewrite Et.
-    + intros z Hz HL. rewrite W2 by assumption. now apply label_enclosed.
-    + intros z Hz HL. rewrite W3 by assumption. lra.
-  - apply (Amle.comparison GK K L w b); auto.
-    + right; left. intros z Hz HL. destruct (Arc z Hz HL) as (e & He & Et & Dn). exists e. repeat split; auto.
-      right. pose proof (ordered z Hz). lra.
-    + intros z Hz HL. rewrite W2 by assumption. now apply label_enclosed.
-    + intros z Hz HL. rewrite W3 by assumption. lra.
+  assert (Steep : forall v u x, In x K -> v = a \/ u = b -> Amle.way GK L v u x).
+  { intros v u x Hx Or. destruct (in_dec Nat.eq_dec x L) as [|HL]; [now apply Amle.way_label|].
+    destruct (descends x Hx HL) as (e & He & <- & Hh & Dn). pose proof (ordered _ Hx). pose proof (ordered _ Hh).
+    assert (HG : In e GK) by now apply in_among. apply Amle.way_steep.
+    destruct Or as [->| ->]; [intros [N _] | intros [_ N]]; (apply (not_level GK) in N; auto; lra). }
+  intros x Hx. split; [apply (Amle.comparison GK K L a w) | apply (Amle.comparison GK K L w b)]; auto; intros z Hz HL;
+    try (rewrite W2 by assumption; now apply label_enclosed); rewrite W3 by assumption; lra.
 Qed.
 
 Lemma K_in_F w : (forall x, In x K -> a x <= w x <= b x) -> forall x, In x K -> In x F.
@@ -199,15 +177,13 @@ Proof.
   { intros e He NK. specialize (No e He NK). apply Rnot_lt_le. intros P.
     apply fall_pos in P; [lra|]. now apply (among_positive G F Pos). }
   (* on K the steepest slopes are those of the arcs within K *)
-  assert (GKF : among GF K = GK). { unfold GF, GK, among. clear - KF. induction G as [|e l IH]; simpl; [reflexivity|].
-    destruct (inb (tail e) F) eqn:E1, (inb (head e) F) eqn:E2, (inb (tail e) K) eqn:E3, (inb (head e) K) eqn:E4; simpl;
-      rewrite ?E3, ?E4; simpl; try (f_equal; exact IH); try exact IH;
-      apply inb_iff in E3, E4; apply KF, inb_iff in E3; apply KF, inb_iff in E4; congruence. }
   assert (Same : forall x, In x K -> S_up GF f x = S_up GK w x /\ S_down GF f x = S_down GK w x).
-  { intros x Hx. destruct (kept GF K f x Hx) as [<- <-].
-    - intros e He N. apply Falls; [assumption | tauto].
-    - rewrite GKF. unfold S_up, S_down, steepest. split; f_equal; apply map_ext_in; intros e He; unfold fall;
-        [apply in_into in He | apply in_out in He]; destruct He as [He _]; apply in_among in He; rewrite !F1 by tauto; reflexivity. }
+  { assert (Eq : forall A B, (forall e, In e A -> In e GF) -> (forall e, In e B <-> In e A /\ In e GK) -> steepest f A = steepest w B).
+    { intros A B HA HB. rewrite <- (steepest_more f A B).
+      - unfold steepest. f_equal. apply map_ext_in. intros e He. apply HB in He as [_ He]. apply in_among in He. unfold fall. now rewrite !F1 by tauto.
+      - intros e He. now apply HB.
+      - intros e He N. rewrite HB in N. apply HA in He as HF. apply Falls; [assumption|]. intros NK. apply N. split; [assumption|]. apply in_among in HF. apply in_among. tauto. }
+    intros x Hx. split; apply Eq; intros e; unfold GF, GK; rewrite ?in_into, ?in_out, ?in_among; intuition. }
   assert (Level : forall x, ~ In x K -> level GF f x).
   { intros x Hx. split; (apply Rle_antisym; [|apply steepest_nonneg]); apply steepest_le; try lra;
       intros e He; [apply in_into in He | apply in_out in He]; destruct He as [He <-]; apply Falls; tauto. }
@@ -218,11 +194,9 @@ Proof.
     + destruct (Level x HK). congruence.
   - intros x Hx. rewrite F1 by assumption. now apply W.
   - exact KF.
-  - intros x HF HL. split; [|apply Level]. intros [_ Le] HK. destruct (descends x HK HL) as (e & He & Et & Hh & Dn).
-    assert (Hg : In e (out GF x)). { apply in_out. split; [|assumption]. apply in_among. subst x. auto. }
-    pose proof (steepest_zero _ _ Le e Hg) as Z. pose proof (W x HK). pose proof (W _ Hh). assert (P : 0 < fall f e).
-    { apply fall_pos; [now apply Pos|]. rewrite !F1 by (rewrite ?Et; assumption). rewrite Et. lra. }
-    lra.
+  - intros x HF HL. split; [|apply Level]. intros Le HK. destruct (descends x HK HL) as (e & He & <- & Hh & Dn).
+    apply (not_level GF) in Le; [assumption | exact PF | apply in_among; auto |].
+    pose proof (W _ HK). pose proof (W _ Hh). rewrite !F1 by assumption. lra.
 Qed.
 
 (** Theorem 3. There is a solution, K is the set of vertices that any solution fixes, and on it the
@@ -280,40 +254,34 @@ Definition fixed_in (u : field) x := In x L \/ ~ level GF u x.
 Definition flat_filled (Y u : field) := solution GF F L Y u /\
   forall x, In x F -> ~ fixed_in u x -> is_fill GF (fixed_in u) 0 u x (u x).
 
-Lemma flat_stays Y u : flat_filled Y u -> forall x, In x F -> Amle.stays_to GF L u x.
+Lemma flat_way Y u v : flat_filled Y u -> forall x, In x F -> Amle.way GF L v u x.
 Proof.
-  intros [_ Fl] x Hx. destruct (in_dec Nat.eq_dec x L) as [HL|HL]; [now apply Amle.stays_label|].
-  destruct (level_dec GF u x) as [Le|N]; [|now apply Amle.stays_steep].
+  intros [_ Fl] x Hx. assert (End : forall y, fixed_in u y -> Amle.way GF L v u y).
+  { intros y [Hy|Hy]; [now apply Amle.way_label | apply Amle.way_steep; tauto]. }
+  destruct (in_dec Nat.eq_dec x L) as [HL|HL]; [now apply Amle.way_label|].
+  destruct (level_dec GF u x) as [Le|N]; [|apply Amle.way_steep; tauto].
   destruct (Fl x Hx) as [(t & l & W & E) _]; [unfold fixed_in; tauto|]. rewrite Rmult_0_l, Rplus_0_r in E.
-  assert (End : forall y, fixed_in u y -> Amle.stays_to GF L u y).
-  { intros y [Hy|Hy]; [now apply Amle.stays_label | now apply Amle.stays_steep]. }
   assert (Up : forall a, In a GF -> ~ fixed_in u (tail a) -> u (tail a) <= u (head a)).
-  { intros a Ha N. destruct (level_dec GF u (tail a)) as [[_ Q]|Q]; [|unfold fixed_in in N; tauto].
-    apply Rnot_lt_le. intros D. apply fall_pos in D; [|now apply (among_positive G F Pos)].
-    pose proof (steepest_zero _ _ Q a) as Z. rewrite in_out in Z. specialize (Z (conj Ha eq_refl)). lra. }
+  { intros a Ha N. apply Rnot_lt_le. intros D. apply (not_level GF) in D; [unfold fixed_in in N; tauto | now apply among_positive | assumption]. }
   assert (Walk : forall x t l, walk GF (fixed_in u) x t l -> u x <= u t).
   { induction 1 as [a Ha N _|a t' l' Ha N _ _ IH]; specialize (Up a Ha N); lra. }
   clear Hx HL Le Fl. induction W as [a Ha N Fi|a t l Ha N Nh W IH].
-  - apply Amle.stays_by; auto.
-  - specialize (Up a Ha N). specialize (Walk _ _ _ W). apply Amle.stays_by; [assumption | lra | apply IH; lra].
+  - apply Amle.way_on; auto.
+  - specialize (Up a Ha N). specialize (Walk _ _ _ W). apply Amle.way_on; [assumption | left; lra | apply IH; lra].
 Qed.
 
 Lemma flat_half Y Y' u u' delta : (forall x, In x L -> Y x <= Y' x + delta) ->
   flat_filled Y u -> flat_filled Y' u' -> forall x, In x F -> u x <= u' x + delta.
 Proof.
-  intros H [[Lu Eu] _] S' x Hx. pose proof (flat_stays Y' u' S') as St. destruct S' as [[Lu' Eu'] _].
-  assert (Sh : forall A, steepest (fun y => u' y + delta) A = steepest u' A).
+  intros H [[Lu Eu] _] S' x Hx. assert (Sh : forall A, steepest (fun y => u y - delta) A = steepest u A).
   { intros A. unfold steepest. f_equal. apply map_ext. intros a. unfold fall. f_equal. lra. }
-  apply (Amle.comparison GF F L u (fun y => u' y + delta)); auto.
+  enough (u x - delta <= u' x) by lra. apply (Amle.comparison GF F L (fun y => u y - delta) u'); auto.
   - now apply among_positive.
   - apply among_within.
-  - right; right. intros y Hy. specialize (St y Hy). induction St as [y Q|y Q|a Ha E _ IH].
-    + now apply Amle.stays_label.
-    + apply Amle.stays_steep. unfold level, S_up, S_down in *. now rewrite !Sh.
-    + apply Amle.stays_by; [assumption | lra | apply IH, (among_within G F a Ha), Hy].
-  - intros y Hy HL. rewrite Lu, Lu' by assumption. now apply H.
-  - intros y Hy HL. rewrite Eu by assumption. lra.
-  - intros y Hy HL. unfold S_up, S_down. rewrite !Sh. fold (S_up GF u' y) (S_down GF u' y). rewrite Eu' by assumption. lra.
+  - now apply (flat_way Y').
+  - intros y Hy HL. destruct S' as [[Lu' _] _]. rewrite Lu, Lu' by assumption. specialize (H y HL). lra.
+  - intros y Hy HL. unfold S_up, S_down. rewrite !Sh. fold (S_up GF u y) (S_down GF u y). rewrite Eu by assumption. lra.
+  - intros y Hy HL. destruct S' as [[_ Eu'] _]. rewrite Eu' by assumption. lra.
 Qed.
 
 (** Theorem 4, flat fill. Labels that are off by at most delta move the AMLE with flat fill by no more. *)

@@ -1,6 +1,5 @@
 (* Finite graphs with lengths, and steepest slopes. *)
-From Coq Require Import Reals List Lia Lra Arith.
-Import ListNotations.
+From Wayfield Require Import Lists.
 Open Scope R_scope.
 
 Record arc := Arc { tail : nat; head : nat; len : R }.
@@ -30,6 +29,10 @@ Lemma in_out G x a : In a (out G x) <-> In a G /\ tail a = x.
 Proof. unfold out. rewrite filter_In, Nat.eqb_eq. tauto. Qed.
 Lemma in_into G x a : In a (into G x) <-> In a G /\ head a = x.
 Proof. unfold into. rewrite filter_In, Nat.eqb_eq. tauto. Qed.
+Lemma into_within G D x a : within G D -> In x D -> In a (into G x) -> In a G /\ head a = x /\ In (tail a) D.
+Proof. intros W Hx Ha. apply in_into in Ha as [Ha <-]. repeat split; auto. now apply W. Qed.
+Lemma out_within G D x a : within G D -> In x D -> In a (out G x) -> In a G /\ tail a = x /\ In (head a) D.
+Proof. intros W Hx Ha. apply in_out in Ha as [Ha <-]. repeat split; auto. now apply W. Qed.
 Lemma inb_iff x K : inb x K = true <-> In x K.
 Proof. unfold inb. destruct (in_dec Nat.eq_dec x K); split; easy. Qed.
 Lemma in_among G K a : In a (among G K) <-> In a G /\ In (tail a) K /\ In (head a) K.
@@ -95,22 +98,27 @@ Proof.
   exists x. split; [assumption | intros; now apply Mx].
 Qed.
 
-Lemma div_le a b l : 0 < l -> a <= b -> a / l <= b / l.
-Proof. intros Hl H. unfold Rdiv. apply Rmult_le_compat_r; [|lra]. left. now apply Rinv_0_lt_compat. Qed.
-Lemma div_eq a b l : 0 < l -> a / l = b / l -> a = b.
-Proof. intros Hl H. apply (Rmult_eq_reg_r (/ l)); [exact H|]. apply Rinv_neq_0_compat. lra. Qed.
-
-Lemma div_pos a l : 0 < l -> 0 < a / l <-> 0 < a.
-Proof.
-  intros Hl. split; intros H.
-  - replace a with (a / l * l) by (field; lra). now apply Rmult_lt_0_compat.
-  - now apply Rdiv_lt_0_compat.
-Qed.
+Lemma fall_le v w a : 0 < len a -> fall v a <= fall w a <-> v (tail a) - v (head a) <= w (tail a) - w (head a).
+Proof. apply div_le. Qed.
 
 Lemma fall_pos v a : 0 < len a -> 0 < fall v a <-> v (head a) < v (tail a).
-Proof. intros H. unfold fall. rewrite div_pos by assumption. lra. Qed.
+Proof.
+  intros Hl. pose proof (div_le (v (tail a) - v (head a)) 0 _ Hl) as [A B]. rewrite (Rmult_0_l (/ len a) : 0 / len a = 0) in *.
+  unfold fall. split; intros H; apply Rnot_le_lt; intros N; [specialize (B ltac:(lra)) | specialize (A ltac:(lra))]; lra.
+Qed.
+
+Lemma steepest_mono v w A : (forall a, In a A -> fall v a <= fall w a) -> steepest v A <= steepest w A.
+Proof.
+  intros H. apply steepest_le; [apply steepest_nonneg|]. intros a Ha. eapply Rle_trans; [now apply H | now apply fall_le_steepest].
+Qed.
+
 Lemma steepest_zero v A : steepest v A = 0 -> forall a, In a A -> fall v a <= 0.
 Proof. intros E a Ha. rewrite <- E. now apply fall_le_steepest. Qed.
+(* a vertex out of which an arc falls is not level *)
+Lemma not_level G v a : positive G -> In a G -> v (head a) < v (tail a) -> ~ level G v (tail a).
+Proof.
+  intros P Ha Dn [_ D]. apply fall_pos in Dn; [|now apply P]. pose proof (steepest_zero _ _ D a). rewrite in_out in *. intuition lra.
+Qed.
 Lemma level_dec G u x : {level G u x} + {~ level G u x}.
 Proof. unfold level. destruct (Req_EM_T (S_up G u x) 0), (Req_EM_T (S_down G u x) 0); tauto. Qed.
 

@@ -1,8 +1,6 @@
 (* Theorem W: what `prove_process` checks of odds in intervals, worst and best, and what follows.
    Costs and barriers are whole numbers: multiples of the file's unit. *)
-From Coq Require Import Reals List Lia Lra Arith Bool ZArith.
 From Wayfield Require Import Lists Process Cost Odds.
-Import ListNotations.
 Open Scope R_scope.
 
 (* odds as a choice with counts: outcomes of probability 0 are left out *)

@@ -1,6 +1,6 @@
 (* Lists: sums, and sorting as Python's `sorted` with a key does it: stable, ascending. *)
-From Coq Require Import List Permutation Sorted Reals ZArith Lra Lia.
-Import ListNotations.
+From Coq Require Export Reals List Permutation Sorted NArith ZArith Arith Bool Lia Lra.
+Export ListNotations.
 
 Section Sort.
 Variable A : Type.
@@ -73,3 +73,6 @@ Proof.
   unfold sum. induction l as [|a l IH]; simpl; intros H; [lia|].
   pose proof (H a (or_introl eq_refl)). specialize (IH ltac:(auto)). lia.
 Qed.
+
+Lemma div_le a b l : 0 < l -> a / l <= b / l <-> a <= b.
+Proof. intros Hl. apply Rinv_0_lt_compat in Hl. split; [now apply Rmult_le_reg_r | apply Rmult_le_compat_r; lra]. Qed.

@@ -1,7 +1,5 @@
 (* Odds between bounds (`Odds`): their extremes, where they may lead, and where they may stay. *)
-From Coq Require Import Reals List Lia Lra Arith Bool ZArith Permutation Sorted.
 From Wayfield Require Import Lists Process.
-Import ListNotations.
 Open Scope Z_scope.
 
 (* an outcome with the bounds on its odds, and a choice: all odds between the bounds that sum to total *)
@@ -34,9 +32,9 @@ Definition may_reach there k := existsb (fun r => there r && (negb (low r =? 0) 
 Definition may_stay there k := negb (existsb (fun r => negb (there r) && negb (low r =? 0)) (rows k)) &&
   (total k <=? sum (fun r => if there r then high r else 0) (rows k)).
 
-(* ---------- what they mean: odds are real numbers, one for each outcome *)
+(* ---------- what they mean: odds are real numbers, one for each outcome, in any order *)
 Open Scope R_scope.
-Definition odds_of k (p : list (R * row)) := map snd p = rows k /\
+Definition odds_of k (p : list (R * row)) := Permutation (map snd p) (rows k) /\
   (forall q r, In (q, r) p -> IZR (low r) <= q <= IZR (high r)) /\ rsum fst p = IZR (total k).
 Definition mean_of (number : row -> Z) := rsum (fun qr : R * row => fst qr * IZR (number (snd qr))).
 (* odds that give barred outcomes their least *)
@@ -70,41 +68,39 @@ Proof.
     + intros r' rest E. injection E as <- <-. now exists (IZR (low r + more)), p.
 Qed.
 
-(* no odds do better than handing out in descending order *)
-Lemma greedy barred number N l : forall left p, StronglySorted (fun a b => by_number 1 number a b = true) l ->
-  (forall r, In r l -> IZR (number r) <= N) -> map snd p = l ->
-  (forall q r, In (q, r) p -> IZR (low r) <= q <= IZR (high r)) -> spares barred p -> (0 <= left)%Z ->
-  IZR left <= rsum (fun qr => fst qr - IZR (low (snd qr))) p ->
-  rsum (fun qr => (fst qr - IZR (low (snd qr))) * IZR (number (snd qr))) p <=
-  IZR (hand_out barred number left l) + (rsum (fun qr => fst qr - IZR (low (snd qr))) p - IZR left) * N.
+(* handing out in descending order: all the room above a threshold, and what is left at it *)
+Lemma threshold barred number l : forall left, StronglySorted (fun a b => (number b <= number a)%Z) l ->
+  (0 <= left <= sum (room barred) l)%Z -> (forall r, In r l -> low r <= high r)%Z -> exists tau, (left = 0%Z \/ exists r, In r l /\ (tau <= number r)%Z) /\
+  hand_out barred number left l = (tau * left + sum (fun r => room barred r * Z.max 0 (number r - tau)) l)%Z.
 Proof.
-  revert N. induction l as [|r l IH]; intros N left p S HN E B Sp L0 L; destruct p as [|[q r'] p]; try easy.
-  - unfold rsum in *. simpl in *. apply IZR_le in L0. assert (IZR left = 0) as -> by lra. lra.
-  - simpl in E. injection E as -> E. inversion S as [|? ? Sl F]; subst.
-    unfold rsum in *. cbn [map fold_right fst snd hand_out] in *.
-    set (more := (if barred r then 0 else Z.min (high r - low r) left)%Z).
-    set (s := fold_right Rplus 0 (map (fun qr : R * row => fst qr - IZR (low (snd qr))) p)) in *.
-    pose proof (B q r (or_introl eq_refl)) as Bq. set (d := q - IZR (low r)) in *. assert (s0 : 0 <= s).
-    { apply sum_part. intros [q' r'] I. simpl. specialize (B q' r' (or_intror I)). lra. }
-    assert (Hd : barred r = true -> d = 0) by (intros Ba; unfold d; rewrite (Sp q r (or_introl eq_refl) Ba); lra).
-    assert (Dr : d <= IZR (high r - low r)) by (rewrite minus_IZR; unfold d; lra).
-    assert (Hm : (0 <= more <= left)%Z /\ IZR (left - more) <= s).
-    { unfold more. destruct (barred r); [specialize (Hd eq_refl); rewrite minus_IZR; split; [lia | lra]|].
-      split; [assert (0 <= high r - low r)%Z by (apply le_IZR; unfold d in *; rewrite minus_IZR in *; lra); lia|].
-      destruct (Z.min_spec (high r - low r) left) as [[_ ->]|[_ ->]]; rewrite minus_IZR; lra. }
-    assert (Fn : forall a, In a (map snd p) -> IZR (number a) <= IZR (number r)).
-    { intros a Ha. rewrite Forall_forall in F. specialize (F a Ha). unfold by_number in F. simpl in F. apply IZR_le, Z.leb_le, F. }
-    specialize (IH (IZR (number r)) (left - more)%Z p Sl Fn eq_refl ltac:(intros; apply B; now right)
-      ltac:(intros q' a I; apply (Sp q' a); now right) ltac:(lia) (proj2 Hm)). fold s in IH.
-    rewrite plus_IZR, mult_IZR. rewrite minus_IZR in IH.
-    pose proof (HN r (or_introl eq_refl)). assert (0 <= (d + s - IZR left) * (N - IZR (number r))) by (apply Rmult_le_pos; lra). lra.
+  unfold sum, room. induction l as [|r l IH]; intros left S B H; simpl in *; [exists 0%Z; lia|].
+  inversion S as [|? ? Sl F]; subst. rewrite Forall_forall in F. pose proof (H r (or_introl eq_refl)).
+  set (space := (if barred r then 0 else high r - low r)%Z) in *. assert (Sp : (0 <= space)%Z) by (unfold space; destruct (barred r); lia).
+  replace (if barred r then 0%Z else Z.min (high r - low r) left) with (Z.min space left) by (unfold space; destruct (barred r); lia).
+  destruct (Z.le_gt_cases left space) as [L|L].
+  - exists (number r). split; [right; exists r; split; [now left | lia]|]. rewrite Z.min_r, !Z.sub_diag, Z.max_l, Z.mul_0_r by lia.
+    enough (hand_out barred number 0 l = 0 /\ fold_right Z.add 0 (map (fun a => (if barred a then 0 else high a - low a) * Z.max 0 (number a - number r)) l) = 0)%Z by lia.
+    clear - F H. induction l as [|a l IH]; simpl in *; [auto|]. pose proof (H a ltac:(auto)). rewrite Z.max_l by (specialize (F a ltac:(auto)); lia).
+    replace (if barred a then 0%Z else Z.min (high a - low a) 0) with 0%Z by (destruct (barred a); lia). change (- 0)%Z with 0%Z. destruct IH as [-> ->]; [intros b [<-|Hb]; auto | auto | lia].
+  - destruct (IH (left - space)%Z Sl) as (tau & [T|(a & Ha & T)] & E); [lia | auto | lia |]. specialize (F a Ha).
+    exists tau. split; [right; exists a; auto|]. rewrite Z.min_l, E, Z.max_r by lia. ring.
 Qed.
 
-Lemma mean_split number p : mean_of number p = rsum (fun qr : R * row => (fst qr - IZR (low (snd qr))) * IZR (number (snd qr))) p +
-  IZR (sum (fun r => low r * number r)%Z (map snd p)).
-Proof. unfold mean_of, rsum, sum. induction p as [|[q r] p IH]; simpl; [lra|]. rewrite plus_IZR, mult_IZR. lra. Qed.
-Lemma back (p : list (R * row)) l k : map snd p = l -> Permutation (rows k) l -> exists p', map snd p' = rows k /\ Permutation p' p.
-Proof. intros <- P. destruct (Permutation_map_inv _ _ P) as (p' & -> & P'). exists p'. split; [reflexivity | now symmetry]. Qed.
+(* and no odds have more: of each outcome they use no more than its room *)
+Lemma at_most number barred tau p : (forall q r, In (q, r) p -> IZR (low r) <= q <= IZR (high r)) -> spares barred p ->
+  mean_of number p <= IZR (sum (fun r => low r * number r) (map snd p))%Z + IZR tau * (rsum fst p - IZR (sum low (map snd p))) +
+    IZR (sum (fun r => room barred r * Z.max 0 (number r - tau)) (map snd p))%Z.
+Proof.
+  unfold mean_of, rsum, sum. induction p as [|[q r] p IH]; simpl; intros B S; [lra|].
+  specialize (IH ltac:(auto) ltac:(intros q' r' I; apply (S q' r'); now right)). pose proof (B q r (or_introl eq_refl)) as Bq.
+  rewrite !plus_IZR, !mult_IZR. enough ((q - IZR (low r)) * (IZR (number r) - IZR tau) <= IZR (room barred r) * IZR (Z.max 0 (number r - tau))) by lra.
+  assert (q - IZR (low r) <= IZR (room barred r)).
+  { unfold room. destruct (barred r) eqn:Ba; [rewrite (S q r (or_introl eq_refl) Ba) | rewrite minus_IZR]; lra. }
+  rewrite <- minus_IZR. destruct (Z.max_spec 0 (number r - tau)) as [[L ->]|[L ->]].
+  - apply Rmult_le_compat_r; [apply IZR_le; lia | assumption].
+  - apply IZR_le in L. rewrite Rmult_0_r, <- (Rmult_0_r (q - IZR (low r))). apply Rmult_le_compat_l; lra.
+Qed.
+
 Lemma hand_out_scaled side barred number l left : hand_out barred (fun r => side * number r)%Z left l = (side * hand_out barred number left l)%Z.
 Proof. revert left. induction l as [|r l IH]; intros left; simpl; [|rewrite IH]; ring. Qed.
 
@@ -117,43 +113,33 @@ Theorem extreme_means k side number barred : side = 1%Z \/ side = (-1)%Z -> vali
 Proof.
   intros Side (Tp & Bt & V) Room. set (le := by_number side number). set (sorted := sort le (rows k)).
   assert (P : Permutation (rows k) sorted) by apply sort_permutes. unfold extreme. fold le sorted. split.
-  - intros p (E & B & T) Sp. destruct (back p _ (Options sorted 0) E) as (p' & E' & P'); [now symmetry|]. simpl in E'.
-    set (f := (fun r => side * number r)%Z). assert (Q : forall a b, le a b = true <-> by_number 1 f a b = true).
-    { intros a b. unfold le, by_number, f. destruct Side as [->| ->]; cbn -[Z.mul Z.leb]; rewrite !Z.leb_le; lia. }
-    assert (So : StronglySorted (fun a b => by_number 1 f a b = true) sorted).
+  - intros p (E & B & T) Sp. set (f := (fun r => side * number r)%Z).
+    assert (So : StronglySorted (fun a b => (f b <= f a)%Z) sorted).
     { assert (So : StronglySorted (fun a b => le a b = true) sorted).
       { apply sort_sorted; unfold le, by_number; intros a b; destruct (side <? 0)%Z; try (intros c); rewrite ?Z.leb_gt, !Z.leb_le; lia. }
-      clear P E'. induction So as [|a l _ IH F]; [constructor|]. constructor; [exact IH|]. eapply Forall_impl; [|exact F]. intros b. apply Q. }
-    assert (Su : rsum (fun qr => fst qr - IZR (low (snd qr))) p' = IZR (total k - sum low (rows k))).
-    { rewrite rsum_minus, rsum_snd, E', <- (sum_permutes _ _ _ P), minus_IZR, (rsum_permutes fst _ _ P'). lra. }
-    pose proof (greedy barred f (rsum (fun r => Rabs (IZR (f r))) (rows k)) _ (total k - sum low (rows k)) p' So) as G.
-    rewrite Su, Rminus_diag_eq, Rmult_0_l, Rplus_0_r in G by reflexivity.
-    rewrite (hand_out_scaled side barred number sorted _ : hand_out barred f _ sorted = _) in G.
-    assert (Mf : mean_of f p' = IZR side * mean_of number p).
-    { unfold mean_of. rewrite (rsum_permutes _ _ _ P'). clear. unfold rsum, f. induction p as [|[q r] p IH]; simpl; [lra|]. rewrite IH, mult_IZR. lra. }
-    rewrite <- Mf, mean_split, E', <- (sum_permutes _ _ _ P).
-    assert (Lf : sum (fun r => low r * f r)%Z (rows k) = (side * sum (fun r => low r * number r) (rows k))%Z).
-    { unfold sum, f. clear. induction (rows k) as [|r l IH]; simpl; lia. }
-    rewrite Lf, Z.mul_add_distr_l, Rplus_comm, plus_IZR. apply Rplus_le_compat_l, G; auto; try lia; try lra.
-    + intros r Hr. eapply Rle_trans; [apply Rle_abs|]. apply (sum_part (fun r => Rabs (IZR (f r)))); [intros; apply Rabs_pos|].
-      now apply (Permutation_in _ (Permutation_sym P)).
-    + intros q r I. apply B. now apply (Permutation_in _ P').
-    + intros q r I. apply Sp. now apply (Permutation_in _ P').
+      clear P. induction So as [|a l _ IH F]; constructor; [exact IH|]. eapply Forall_impl; [|exact F]. intros b.
+      unfold le, by_number, f. destruct Side as [->| ->]; cbn -[Z.mul Z.leb]; rewrite Z.leb_le; lia. }
+    destruct (threshold barred f sorted (total k - sum low (rows k)) So) as (tau & _ & H).
+    + rewrite <- (sum_permutes _ _ _ P). rewrite sum_plus in Room. lia.
+    + intros r Hr. now apply V, (Permutation_in _ (Permutation_sym P)).
+    + rewrite (hand_out_scaled side barred number sorted _ : hand_out barred f _ sorted = _) in H.
+      pose proof (at_most f barred tau p B Sp) as M. rewrite T, !(sum_permutes _ _ _ E) in M.
+      rewrite <- (sum_permutes _ _ _ P) in H.
+      assert (Mf : mean_of f p = IZR side * mean_of number p).
+      { unfold mean_of, rsum, f. clear. induction p as [|[q r] p IH]; simpl; [lra|]. rewrite IH, mult_IZR. lra. }
+      assert (Lf : sum (fun r => low r * f r)%Z (rows k) = (side * sum (fun r => low r * number r) (rows k))%Z).
+      { unfold sum, f. clear. induction (rows k) as [|r l IH]; simpl; lia. }
+      rewrite Z.mul_add_distr_l, H, <- Lf, !plus_IZR, mult_IZR, minus_IZR, <- Mf. lra.
   - destruct (allocate barred number sorted (total k - sum low (rows k))) as (p & E & B & Sp & T & M & _).
     + rewrite <- (sum_permutes _ _ _ P). rewrite sum_plus in Room. lia.
-    + intros r Hr. apply V. now apply (Permutation_in _ (Permutation_sym P)).
-    + destruct (back p _ k E P) as (p' & E' & P'). exists p'. unfold odds_of, mean_of in *.
-      rewrite !(rsum_permutes _ _ _ P'), T, M, <- !(sum_permutes _ _ _ P).
-      split; [split; [exact E'|split]|split; [|reflexivity]].
-      * intros q r I. apply B. now apply (Permutation_in _ P').
-      * f_equal. lia.
-      * intros q r I. apply Sp. now apply (Permutation_in _ P').
+    + intros r Hr. now apply V, (Permutation_in _ (Permutation_sym P)).
+    + exists p. rewrite <- (sum_permutes _ _ _ P) in T. rewrite <- (sum_permutes _ _ _ P) in M. split; [|auto]. split; [now rewrite E|]. split; [exact B | rewrite T; f_equal; lia].
 Qed.
 
 Lemma in_odds k p r : odds_of k p -> In r (rows k) -> exists q, In (q, r) p.
-Proof. intros [E _] I. rewrite <- E in I. apply in_map_iff in I. destruct I as ([q r'] & <- & I). now exists q. Qed.
+Proof. intros [E _] I. apply (Permutation_in _ (Permutation_sym E)), in_map_iff in I as ([q r'] & <- & I). now exists q. Qed.
 Lemma odds_in k p q r : odds_of k p -> In (q, r) p -> In r (rows k).
-Proof. intros [<- _] I. now apply (in_map snd) in I. Qed.
+Proof. intros [E _] I. now apply (Permutation_in _ E), (in_map snd _ (q, r)). Qed.
 
 Lemma room_all k : valid k -> (total k <= sum (fun r => low r + room (fun _ => false) r) (rows k))%Z.
 Proof.
@@ -171,16 +157,13 @@ Proof.
     destruct (allocate (fun _ => false) (fun _ => 0%Z) (r :: l1 ++ l2) (total k - sum low (rows k))) as (p & Ep & B & _ & Tt & _ & Hd).
     + rewrite <- (sum_permutes _ _ _ P). pose proof (room_all k V) as Q. rewrite sum_plus in Q. lia.
     + intros a Ha. apply Vr. now apply (Permutation_in _ (Permutation_sym P)).
-    + destruct (back p _ k Ep P) as (p' & E' & P'). destruct (Hd r _ eq_refl) as (q & p0 & -> & Eq).
-      exists p', q, r. split; [split; [exact E'|split]|split; [|split; [assumption|]]].
-      * intros q0 r0 I. apply B. now apply (Permutation_in _ P').
-      * rewrite (rsum_permutes _ _ _ P'), Tt, <- (sum_permutes _ _ _ P). f_equal. lia.
-      * apply (Permutation_in _ (Permutation_sym P')). now left.
-      * rewrite Eq. apply IZR_lt. apply orb_true_iff in Lo. rewrite andb_true_iff, !negb_true_iff, !Z.eqb_neq, Z.ltb_lt in Lo. lia.
+    + destruct (Hd r _ eq_refl) as (q & p' & -> & Eq). exists ((q, r) :: p'), q, r. rewrite <- !(sum_permutes _ _ _ P) in Tt.
+      split; [split; [now rewrite Ep | split; [exact B | rewrite Tt; f_equal; lia]]|]. split; [now left | split; [assumption|]].
+      rewrite Eq. apply IZR_lt. apply orb_true_iff in Lo. rewrite andb_true_iff, !negb_true_iff, !Z.eqb_neq, Z.ltb_lt in Lo. lia.
   - intros (p & q & r & O & I & T & Q). exists r. split; [eapply odds_in; eauto|]. rewrite T. simpl.
     apply orb_true_iff. rewrite andb_true_iff, !negb_true_iff, !Z.eqb_neq, Z.ltb_lt. destruct O as (E & B & S).
     destruct (Z.eq_dec (low r) 0) as [Z0|]; [right | now left]. pose proof (B q r I) as Bq. split.
-    + apply lt_IZR. rewrite <- S, <- E, <- rsum_snd. apply Rminus_gt_0_lt. rewrite <- rsum_minus.
+    + apply lt_IZR. rewrite <- S, <- (sum_permutes _ _ _ E), <- rsum_snd. apply Rminus_gt_0_lt. rewrite <- rsum_minus.
       eapply Rlt_le_trans; [|apply (sum_part (fun qr : R * row => fst qr - IZR (low (snd qr))) p) with (a := (q, r)); [|assumption]].
       * simpl. rewrite Z0. lra.
       * intros [q' r'] I'. simpl. specialize (B q' r' I'). lra.
@@ -205,7 +188,7 @@ Proof.
       rewrite andb_true_iff, !negb_true_iff, Z.eqb_neq in T. destruct (in_odds k p r O Hr) as (q & I).
       pose proof (proj1 (proj2 O) q r I) as B. rewrite (H q r I (proj1 T)) in B. destruct B as [B _]. apply le_IZR in B.
       specialize (Vr r Hr). lia.
-    + destruct O as (E & B & S). apply le_IZR. rewrite <- S, <- E, <- rsum_snd. apply Rminus_le. rewrite <- rsum_minus.
+    + destruct O as (E & B & S). apply le_IZR. rewrite <- S, <- (sum_permutes _ _ _ E), <- rsum_snd. apply Rminus_le. rewrite <- rsum_minus.
       enough (0 <= rsum (fun qr => IZR (if there (snd qr) then high (snd qr) else 0%Z) - fst qr) p).
       { rewrite rsum_minus in *. lra. }
       apply sum_part. intros [q r] I. simpl. pose proof (B q r I). destruct (there r) eqn:T; [lra|]. rewrite (H q r I T). lra.

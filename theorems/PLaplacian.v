@@ -1,7 +1,5 @@
 (* The p-Laplacian: a subsolution lies below a supersolution. *)
-From Coq Require Import Reals List Lia Lra Arith.
 From Wayfield Require Import Lists Graph.
-Import ListNotations.
 Open Scope R_scope.
 
 Section Flux.
@@ -35,21 +33,15 @@ Proof.
   destruct (largest_of_all (fun x => v x - u x) D x0 Hx0) as (m & Hm & Mm).
   pose proof (Mm x0 Hx0) as Hmu. simpl in Hmu.
   (* M is closed along arcs *)
-  assert (C : forall a, In a G -> In (tail a) D -> v (tail a) - u (tail a) = v m - u m ->
-                        v (head a) - u (head a) = v m - u m). { intros a Ha Ht E.
-    assert (NL : ~ In (tail a) L) by (intros F; specialize (Lab _ Ht F); lra).
-    assert (T : forall b, In b (out G (tail a)) -> flux v b = flux u b). { apply totals_agree.
-      - intros b Hb. apply in_out in Hb. destruct Hb as [Hb Eb]. unfold flux. apply monotone.
-        apply div_le; [now apply Pos|]. assert (Hb2 : In (head b) D) by (apply (Wi b Hb); now rewrite Eb).
-        specialize (Mm _ Hb2). simpl in Mm. rewrite Eb. lra.
-      - pose proof (Sub _ Ht NL). pose proof (Sup _ Ht NL). unfold balance in *. lra. }
-    assert (Ea : flux v a = flux u a) by (apply T, in_out; auto).
-    unfold flux in Ea. apply injective in Ea. apply div_eq in Ea; [|now apply Pos]. lra. }
-  assert (K : forall x, reaches G L x -> In x D -> v x - u x = v m - u m -> False).
-  { induction 1 as [x Hx|a Ha _ IH]; intros HD E.
-    - specialize (Lab x HD Hx). lra.
-    - apply IH; [now apply (Wi a Ha) | now apply C]. }
-  apply (K m); auto.
+  assert (K : forall x, reaches G L x -> In x D -> v x - u x = v m - u m -> False); [|now apply (K m (Rea m Hm))].
+  induction 1 as [x Hx|a Ha _ IH]; intros HD E; [specialize (Lab x HD Hx); lra|].
+  assert (NL : ~ In (tail a) L) by (intros F; specialize (Lab _ HD F); lra).
+  assert (Hh : In (head a) D) by now apply (Wi a Ha). apply IH; [assumption|]. specialize (Mm _ Hh) as Ma. simpl in Ma.
+  assert (Ea : flux v a = flux u a).
+  { apply (totals_agree _ _ (out G (tail a))); [| |now apply in_out].
+    - intros b Hb. apply (out_within _ D) in Hb as (Hb & Eb & Hy); auto. apply monotone, div_le; [now apply Pos|].
+      specialize (Mm _ Hy). simpl in Mm. rewrite Eb. lra.
+    - pose proof (Sub _ HD NL). pose proof (Sup _ HD NL). unfold balance in *. lra. }
+  apply injective, Req_le_sym, div_le in Ea; [lra | now apply Pos].
 Qed.
-
 End Flux.

@@ -1,7 +1,5 @@
 (* Plans on graphs: hops (Theorem 5), the half-gap lemma (6) and the interval test (7). *)
-From Coq Require Import Reals List Lia Lra Arith.
-From Wayfield Require Import Graph.
-Import ListNotations.
+From Wayfield Require Import Lists Graph.
 Open Scope R_scope.
 
 (* ---------- Theorem 5: the moves, and the hops that the file states *)

@@ -1,8 +1,6 @@
 (* The sign of a sum of quotients (`sign_of_sum`), and of a sum of powers of slopes (`sign_of_balance`):
    enclosed, and exact where that does not do. Fractions are pairs of whole numbers, denominators positive. *)
-From Coq Require Import Reals List Lia Lra ZArith NArith Bool Permutation.
 From Wayfield Require Import Lists Graph Field Signs.
-Import ListNotations.
 Open Scope R_scope.
 
 Notation frac := (Z * Z)%type.
@@ -264,21 +262,11 @@ Definition counted (l : list (frac * Z)) := forall sc, In sc l -> positive_frac 
 Lemma ratio_pos s : positive_frac s -> 0 < ratio s.
 Proof. intros [A B]. apply Rdiv_lt_0_compat; now apply IZR_lt. Qed.
 
-Lemma power_of_pos q t : 0 < t -> power_of q t = Rpower t q /\ power_of q (- t) = - Rpower t q.
+Lemma signed_power q s : power_of q (ratio s) = IZR (Z.sgn (fst s)) * power_of q (ratio (fabs s)).
 Proof.
-  intros H. unfold power_of. destruct (Rlt_dec 0 t), (Rlt_dec 0 (- t)), (Rlt_dec (- t) 0); try lra. now rewrite Ropp_involutive.
-Qed.
-
-Lemma power_of_zero q : power_of q 0 = 0.
-Proof. unfold power_of. destruct (Rlt_dec 0 0); [lra | reflexivity]. Qed.
-
-Lemma signed_power q s : (0 < snd s)%Z -> power_of q (ratio s) = IZR (Z.sgn (fst s)) * power_of q (ratio (fabs s)).
-Proof.
-  intros B. unfold fabs, ratio. simpl. apply IZR_lt in B. destruct (Z.lt_trichotomy (fst s) 0) as [H|[H|H]].
-  - rewrite Z.sgn_neg, Z.abs_neq by lia. rewrite opp_IZR. apply IZR_lt in H.
-    assert (P : 0 < - IZR (fst s) / IZR (snd s)) by (apply Rdiv_lt_0_compat; lra). destruct (power_of_pos q _ P) as [-> N].
-    replace (IZR (fst s) / IZR (snd s)) with (- (- IZR (fst s) / IZR (snd s))) by (unfold Rdiv; lra). rewrite N. lra.
-  - rewrite H. simpl. replace (0 / IZR (snd s)) with 0 by (unfold Rdiv; lra). rewrite power_of_zero. lra.
+  unfold fabs, ratio. simpl. destruct (Z.lt_trichotomy (fst s) 0) as [H|[H|H]].
+  - rewrite Z.sgn_neg, Z.abs_neq, opp_IZR by lia. unfold Rdiv. rewrite Ropp_mult_distr_l_reverse, power_odd. lra.
+  - rewrite H. simpl. unfold Rdiv. rewrite Rmult_0_l, power_zero. lra.
   - rewrite Z.sgn_pos, Z.abs_eq by lia. lra.
 Qed.
 
@@ -289,7 +277,7 @@ Proof.
   unfold rsum. induction l as [|s l IH]; simpl; intros F; [split; [reflexivity | easy]|].
   destruct IH as [E G]; [intros t Ht; apply F; now right|]. pose proof (F s (or_introl eq_refl)) as B.
   assert (New : (0 < snd (fabs s))%Z /\ (0 <= fst (fabs s))%Z /\ (fst (fabs s) = 0%Z -> Z.sgn (fst s) = 0%Z)) by (unfold fabs; simpl; lia).
-  rewrite E, (signed_power q s B). destruct (groups l) as [|[size excess] more]; simpl in *.
+  rewrite E, (signed_power q s). destruct (groups l) as [|[size excess] more]; simpl in *.
   - split; [lra | intros sc [<-|[]]; exact New].
   - destruct (fle (fabs s) size && fle size (fabs s))%bool eqn:Q; simpl.
     + apply andb_true_iff in Q. unfold fle in Q. rewrite !Z.leb_le in Q. destruct (G (size, excess) (or_introl eq_refl)) as (G1 & G2 & G3). simpl in *.
@@ -307,43 +295,46 @@ Proof.
   assert (0 < IZR c * Rpower (ratio s) q) by (apply Rmult_lt_0_compat; [assumption | apply exp_pos]). split; intros; lra.
 Qed.
 
-Lemma sum_of_powers_encloses l unit q bits : (0 <= bits)%Z -> counted l -> positive_frac unit -> (0 <= rest q < 2 ^ Z.of_nat (places q))%Z ->
+Lemma shifted_encloses lo hi s : IZR (shifted down lo s) <= IZR lo * powerRZ 2 s /\ IZR hi * powerRZ 2 s <= IZR (shifted up hi s).
+Proof.
+  unfold shifted. destruct (Z.leb_spec 0 s) as [P|P]; [rewrite !mult_IZR, two_whole by assumption; lra|].
+  pose proof (down_le lo (- s) ltac:(lia)) as D. pose proof (up_ge hi (- s) ltac:(lia)) as U. pose proof (two_pos s).
+  assert (K : powerRZ 2 (- s) * powerRZ 2 s = 1) by (rewrite <- two_add, Z.add_opp_diag_l; reflexivity).
+  apply (Rmult_le_compat_r (powerRZ 2 s)) in D, U; [|lra..]. rewrite Rmult_assoc, K in D, U. lra.
+Qed.
+
+Lemma ratio_quotient s t : positive_frac s -> positive_frac t -> positive_frac (quotient s t) /\ ratio (quotient s t) = ratio s * / ratio t.
+Proof.
+  intros [A B] [C D]. split; [split; now apply Z.mul_pos_pos|]. unfold ratio, quotient. simpl. rewrite !mult_IZR.
+  apply IZR_lt in A, B, C, D. field. lra.
+Qed.
+
+Lemma sum_of_powers_encloses l unit q bits : counted l -> positive_frac unit -> (0 <= rest q < 2 ^ Z.of_nat (places q))%Z ->
   let (least, most) := sum_of_powers l unit q bits in
   IZR least <= powerRZ 2 bits * / Rpower (ratio unit) (real q) * weighed (real q) l <= IZR most.
 Proof.
-  intros Hb C U Q. unfold weighed, rsum. induction l as [|[s c] l IH]; simpl; [lra|].
+  intros C U Q. unfold weighed, rsum. induction l as [|[s c] l IH]; simpl; [lra|].
   destruct (C (s, c) (or_introl eq_refl)) as [Ps Pc]. simpl in Ps, Pc.
   specialize (IH ltac:(intros x Hx; apply C; now right)). fold (sum_of_powers l unit q bits).
-  destruct (sum_of_powers l unit q bits) as [least most]. destruct IH as [Lo Hi]. simpl.
-  assert (Pq : positive_frac (quotient s unit)) by (destruct Ps, U; split; simpl; now apply Z.mul_pos_pos).
+  destruct (sum_of_powers l unit q bits) as [least most]. simpl. destruct (ratio_quotient s unit Ps U) as [Pq Rq].
   pose proof (power_encloses (quotient s unit) q bits (proj1 Pq) (proj2 Pq) Q) as Pw. destruct (power (quotient s unit) q bits) as [[lo hi] e].
-  assert (Rq : ratio (quotient s unit) = ratio s * / ratio unit).
-  { unfold ratio, quotient. destruct Ps as [S1 S2], U as [U1 U2]. simpl. rewrite !mult_IZR. apply IZR_lt in S1, S2, U1, U2. field. lra. }
-  rewrite Rq in Pw. pose proof (ratio_pos s Ps) as R1. pose proof (ratio_pos unit U) as R2. assert (R3 : 0 < / ratio unit) by now apply Rinv_0_lt_compat.
-  rewrite <- Rpower_mult_distr in Pw by assumption. assert (Ri : Rpower (/ ratio unit) (real q) = / Rpower (ratio unit) (real q)).
-  { unfold Rpower. rewrite ln_Rinv, <- exp_Ropp by assumption. f_equal. lra. }
-  rewrite Ri in Pw. destruct Pw as (L0 & L1 & L2). set (x := Rpower (ratio s) (real q) * / Rpower (ratio unit) (real q)) in *.
-  pose proof (two_pos bits) as Tb. assert (Te : powerRZ 2 e * powerRZ 2 bits = powerRZ 2 (e + bits)) by now rewrite two_add.
-  apply (Rmult_le_compat_r (powerRZ 2 bits)) in L1, L2; [|lra|lra]. rewrite Rmult_assoc, Te in L1, L2.
-  assert (Sh : IZR (shifted down lo (e + bits)) <= IZR lo * powerRZ 2 (e + bits) /\ IZR hi * powerRZ 2 (e + bits) <= IZR (shifted up hi (e + bits))).
-  { unfold shifted. destruct (Z.leb_spec 0 (e + bits)) as [P|P]; [rewrite !mult_IZR, two_whole by assumption; lra|].
-    set (k := (- (e + bits))%Z). assert (K : powerRZ 2 (e + bits) * IZR (2 ^ k) = 1) by (rewrite <- two_whole, <- two_add by lia; unfold k; rewrite Z.add_opp_diag_r; reflexivity).
-    pose proof (two_pos (e + bits)) as T. pose proof (down_le lo k ltac:(lia)) as D. pose proof (up_ge hi k ltac:(lia)) as V.
-    apply (Rmult_le_compat_l (powerRZ 2 (e + bits))) in D, V; [|lra|lra].
-    replace (powerRZ 2 (e + bits) * (IZR (down lo k) * IZR (2 ^ k))) with (IZR (down lo k)) in D by (rewrite <- (Rmult_1_r (IZR (down lo k))) at 1; rewrite <- K; ring).
-    replace (powerRZ 2 (e + bits) * (IZR (up hi k) * IZR (2 ^ k))) with (IZR (up hi k)) in V by (rewrite <- (Rmult_1_r (IZR (up hi k))) at 1; rewrite <- K; ring). lra. }
-  apply IZR_lt in Pc. rewrite !plus_IZR, !mult_IZR.
+  rewrite Rq, <- Rpower_mult_distr in Pw by (try apply Rinv_0_lt_compat; now apply ratio_pos).
+  assert (Ri : Rpower (/ ratio unit) (real q) = / Rpower (ratio unit) (real q)).
+  { unfold Rpower. rewrite ln_Rinv, <- exp_Ropp by now apply ratio_pos. f_equal. lra. }
+  rewrite Ri in Pw. destruct Pw as (_ & L1 & L2). set (x := Rpower (ratio s) (real q) * / Rpower (ratio unit) (real q)) in *.
+  pose proof (two_pos bits) as Tb. destruct (shifted_encloses lo hi (e + bits)) as [S1 S2]. rewrite two_add in S1, S2.
+  apply (Rmult_le_compat_r (powerRZ 2 bits)) in L1, L2; [|lra..]. apply IZR_lt in Pc. rewrite !plus_IZR, !mult_IZR.
   assert (IZR c * IZR (shifted down lo (e + bits)) <= IZR c * (x * powerRZ 2 bits)) by (apply Rmult_le_compat_l; lra).
   assert (IZR c * (x * powerRZ 2 bits) <= IZR c * IZR (shifted up hi (e + bits))) by (apply Rmult_le_compat_l; lra).
   unfold x in *. lra.
 Qed.
 
 Lemma enclosed_right ups downs unit q z : counted ups -> counted downs -> positive_frac unit -> (0 <= rest q < 2 ^ Z.of_nat (places q))%Z ->
-  forall turns bits, (0 <= bits)%Z -> enclosed turns ups downs unit q bits = Some z -> z = sgn (weighed (real q) ups - weighed (real q) downs).
+  forall turns bits, enclosed turns ups downs unit q bits = Some z -> z = sgn (weighed (real q) ups - weighed (real q) downs).
 Proof.
-  intros Cu Cd U Q. induction turns as [|turns IH]; intros bits Hb; cbn [enclosed]; [discriminate|].
+  intros Cu Cd U Q. induction turns as [|turns IH]; intros bits; cbn [enclosed]; [discriminate|].
   destruct (bits <=? MOST_BITS)%Z; [|discriminate].
-  pose proof (sum_of_powers_encloses ups unit q bits Hb Cu U Q) as Eu. pose proof (sum_of_powers_encloses downs unit q bits Hb Cd U Q) as Ed.
+  pose proof (sum_of_powers_encloses ups unit q bits Cu U Q) as Eu. pose proof (sum_of_powers_encloses downs unit q bits Cd U Q) as Ed.
   destruct (sum_of_powers ups unit q bits) as [lu mu], (sum_of_powers downs unit q bits) as [ld md].
   assert (K : 0 < powerRZ 2 bits * / Rpower (ratio unit) (real q)) by (apply Rmult_lt_0_compat; [apply two_pos | apply Rinv_0_lt_compat, exp_pos]).
   assert (Up : (md < lu)%Z -> sgn (weighed (real q) ups - weighed (real q) downs) = 1%Z).
@@ -352,7 +343,7 @@ Proof.
   { intros H. apply IZR_lt in H. rewrite <- (sgn_scale _ _ K), Rmult_minus_distr_l. unfold sgn.
     destruct (Rlt_dec 0 _); [lra|]. destruct (Rlt_dec _ 0); [reflexivity | lra]. }
   destruct (Z.ltb_spec md lu) as [H|_]; [intros E; injection E as <-; now rewrite Up|].
-  destruct (Z.ltb_spec mu ld) as [H|_]; [intros E; injection E as <-; now rewrite Down | apply IH; lia].
+  destruct (Z.ltb_spec mu ld) as [H|_]; [intros E; injection E as <-; now rewrite Down | apply IH].
 Qed.
 
 Lemma exact_sum side q l : counted l -> rest q = 0%Z -> fractions (exact_terms side q l) /\
@@ -379,10 +370,10 @@ Proof.
     destruct IH as (E & Cu & Cd); [intros; apply G; now right|]. destruct (G (s, c) (or_introl eq_refl)) as (G1 & G2 & G3). simpl in *. rewrite E.
     destruct (Z.lt_trichotomy c 0) as [H|[->|H]].
     - destruct (Z.ltb_spec 0 c); [lia|]. destruct (Z.ltb_spec c 0); [|lia]. simpl. assert (Ps : positive_frac s) by (split; lia).
-      split; [rewrite (proj1 (power_of_pos _ _ (ratio_pos s Ps))), opp_IZR; lra|]. split; [exact Cu|]. intros sc [<-|I]; [split; [assumption | simpl; lia] | now apply Cd].
+      split; [rewrite power_pos, opp_IZR by (now apply ratio_pos); lra|]. split; [exact Cu|]. intros sc [<-|I]; [split; [assumption | simpl; lia] | now apply Cd].
     - simpl. split; [lra | split; assumption].
     - destruct (Z.ltb_spec 0 c); [|lia]. destruct (Z.ltb_spec c 0); [lia|]. simpl. assert (Ps : positive_frac s) by (split; lia).
-      split; [rewrite (proj1 (power_of_pos _ _ (ratio_pos s Ps))); lra|]. split; [|exact Cd]. intros sc [<-|I]; [split; [assumption | simpl; lia] | now apply Cu]. }
+      split; [rewrite power_pos by (now apply ratio_pos); lra|]. split; [|exact Cd]. intros sc [<-|I]; [split; [assumption | simpl; lia] | now apply Cu]. }
   destruct Sum as (-> & Cu & Cd). clearbody ups downs. clear E G P found.
   destruct (weighed_ge0 (real q) ups Cu) as [_ Wu], (weighed_ge0 (real q) downs Cd) as [_ Wd].
   assert (Z0 : weighed (real q) [] = 0) by reflexivity.
@@ -396,7 +387,7 @@ Proof.
     { intros l x C N. apply (C (last l x)). destruct l as [|a l]; [easy|]. clear. revert a. induction l as [|b l IH]; intros a; [now left | right; apply IH]. }
     assert (U : positive_frac unit) by (unfold unit; destruct (fle _ _); apply Last; auto; congruence).
     destruct (enclosed 8 ups downs unit q FEWEST_BITS) as [sign|] eqn:En.
-    + intros H. injection H as <-. apply (enclosed_right ups downs unit q sign Cu Cd U Q 8 FEWEST_BITS); [unfold FEWEST_BITS; lia | assumption].
+    + intros H. injection H as <-. now apply (enclosed_right ups downs unit q sign Cu Cd U Q 8 FEWEST_BITS).
     + destruct (negb (rest q =? 0)%Z || _)%bool eqn:N; [discriminate|]. intros H. injection H as <-. apply orb_false_iff in N. destruct N as [N _].
       apply negb_false_iff, Z.eqb_eq in N. destruct (exact_sum 1 q ups Cu N) as [Fu Su], (exact_sum (-1) q downs Cd N) as [Fd Sd].
       rewrite total_sign by (intros s Hs; apply in_app_iff in Hs; destruct Hs; auto). f_equal.

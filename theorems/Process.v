@@ -1,7 +1,5 @@
 (* Processes whose moves may fail: choices and outcomes, policies, and expectations after t moves. *)
-From Coq Require Import Reals List Lia Lra Arith Bool ZArith.
 From Wayfield Require Import Lists.
-Import ListNotations.
 Open Scope R_scope.
 
 Record outcome := Outcome { count : R; cost : R; next : nat }.
@@ -61,18 +59,20 @@ Proof. intros Pr H. rewrite <- (mean_const k r Pr). now apply mean_le. Qed.
 Lemma share_pos k o : proper k -> In o k -> 0 < count o / size k.
 Proof. intros Pr Ho. apply Rdiv_lt_0_compat; [now apply Pr | now apply size_pos]. Qed.
 
-(* a mean of numbers up to b is below b by the share of an outcome times what that is below b *)
-Lemma mean_below k f b o : proper k -> (forall o, In o k -> f o <= b) -> In o k ->
-  mean k f <= b - count o / size k * (b - f o).
+(* of numbers that are not negative the mean is at least the share of each *)
+Lemma mean_part k f o : proper k -> (forall o, In o k -> 0 <= f o) -> In o k -> count o / size k * f o <= mean k f.
 Proof.
-  intros Pr H Ho. pose proof (size_pos k Pr) as S.
-  destruct (sum_part (fun o => count o * (b + -1 * f o)) k) as [_ Part].
-  { intros a Ha. specialize (H a Ha). destruct (proj2 Pr a Ha). apply Rmult_le_pos; lra. }
-  specialize (Part o Ho). fold (wsum k (fun o => b + -1 * f o)) in Part.
-  apply (Rmult_le_compat_r (/ size k)) in Part; [|left; now apply Rinv_0_lt_compat].
-  fold (mean k (fun o => b + -1 * f o)) in Part. change (wsum k ?g * / size k) with (mean k g) in Part.
-  rewrite mean_plus, mean_const, mean_scal in Part by assumption. unfold Rdiv.
-  replace (count o * / size k * (b - f o)) with (count o * (b + -1 * f o) * / size k) by ring. lra.
+  intros Pr H Ho. destruct (sum_part (fun o => count o * f o) k) as [_ Part].
+  { intros a Ha. destruct (proj2 Pr a Ha). apply Rmult_le_pos; [lra | auto]. }
+  replace (count o / size k * f o) with (count o * f o / size k) by (unfold Rdiv; ring).
+  apply div_le; [now apply size_pos | now apply Part].
+Qed.
+
+(* a mean of numbers up to b is below b by the share of an outcome times what that is below b *)
+Lemma mean_below k f b o : proper k -> (forall o, In o k -> f o <= b) -> In o k -> mean k f <= b - count o / size k * (b - f o).
+Proof.
+  intros Pr H Ho. pose proof (mean_part k (fun o => b + -1 * f o) o Pr ltac:(intros a Ha; specialize (H a Ha); lra) Ho) as P.
+  rewrite mean_plus, mean_const, mean_scal in P by assumption. lra.
 Qed.
 
 (* the checker's comparisons in terms of means *)
@@ -238,13 +238,9 @@ Qed.
 Lemma value_range ends e gu op lo hi : (forall x, (x < n)%nat -> lo <= e x <= hi) -> lo <= gu <= hi -> lo <= op <= hi ->
   forall t h x, (x < n)%nat -> lo <= value ends 0 e gu op pi t h x <= hi.
 Proof.
-  intros E G O t h x Hx. split.
-  - apply (value_ge ends (fun _ x => (x < n)%nat) (fun _ => lo)); [| |exact Hx].
-    + intros _ y Hy. specialize (E y Hy). repeat split; [assumption | lra | lra].
-    + intros _ y q [| |k] Hy _ _ Al; simpl in Al; auto; [lra|]. split; [eauto|]. apply mean_ge; [eauto | intros; lra].
-  - apply (value_le ends (fun _ x => (x < n)%nat) (fun _ => hi)); [| |exact Hx].
-    + intros _ y Hy. specialize (E y Hy). repeat split; [assumption | lra | lra].
-    + intros _ y q [| |k] Hy _ _ Al; simpl in Al; auto; [lra|]. split; [eauto|]. apply mean_most; [eauto | intros; lra].
+  intros E G O. induction t as [|t IH]; intros h x Hx; simpl; destruct (ends x); auto.
+  split; [apply moves_ge | apply moves_most]; auto; intros q [| |k] _ Al; try lra; [apply mean_ge | apply mean_most]; eauto;
+    intros o Ho; specialize (IH ((x, k, o) :: h) (next o) ltac:(eauto)); lra.
 Qed.
 
 Lemma alive_range ends t h x : (x < n)%nat -> 0 <= alive ends pi t h x <= 1.
@@ -269,9 +265,7 @@ Proof.
     destruct m as [| |k']; simpl; try lra. apply mean_ge; [eauto|].
     intros o' Ho'. specialize (a0 k' o' Am Ho'). lra. }
   assert (M : count o / size k * a k o <= F (Take k)).
-  { pose proof (mean_below k (fun o => -1 * a k o) 0 o Pr) as B. rewrite mean_scal in B. simpl.
-    rewrite (mean_ext k _ (a k)) by (intros; lra). enough (-1 * mean k (a k) <= 0 - count o / size k * (0 - -1 * a k o)) by lra.
-    apply B; auto. intros o' Ho'. specialize (a0 k o' Al Ho'). lra. }
+  { simpl. rewrite (mean_ext k _ (a k)) by (intros; lra). apply mean_part; eauto. }
   fold (a k o). change (dsum (pi h x) F < q * (count o / size k * eps)) in HT.
   apply (Rmult_lt_reg_l (count o / size k)); [assumption|]. apply (Rmult_lt_reg_l q); [assumption|].
   assert (q * (count o / size k * a k o) <= q * F (Take k)) by (apply Rmult_le_compat_l; lra). lra.

@@ -1,9 +1,7 @@
 (* Slopes in whole numbers: `_steepness` by multiplying out, and enclosures of powers (`_product`,
    `_root`). Values are multiples of one unit, lengths of another; values that are fractions are
    whole in units of their common denominator. *)
-From Coq Require Import Reals List Lia Lra ZArith.
-From Wayfield Require Import Graph Field.
-Import ListNotations.
+From Wayfield Require Import Lists Graph Field.
 Open Scope R_scope.
 
 Definition sgn (x : R) : Z := if Rlt_dec 0 x then 1 else if Rlt_dec x 0 then -1 else 0.
@@ -121,20 +119,14 @@ Qed.
 (* ---------- powers: another unit multiplies a balance by a positive number *)
 Lemma power_scale q c t : 0 < c -> power_of q (c * t) = Rpower c q * power_of q t.
 Proof.
-  intros Hc. assert (S : forall s, 0 < c * s <-> 0 < s). { intros s. split; intros H; [|now apply Rmult_lt_0_compat].
-    apply Rmult_lt_reg_l with c; [assumption | lra]. }
-  assert (M : forall s, 0 < s -> Rpower (c * s) q = Rpower c q * Rpower s q)
-    by (intros; now rewrite Rpower_mult_distr). unfold power_of. pose proof (S t) as S1. pose proof (S (- t)) as S2.
-  destruct (Rlt_dec 0 (c * t)), (Rlt_dec 0 t); try tauto; [now apply M|].
-  destruct (Rlt_dec (c * t) 0), (Rlt_dec t 0); try lra.
-  replace (c * t) with (- (c * - t)) by lra. rewrite Ropp_involutive, M by lra. lra.
+  intros Hc. revert t. apply by_sign.
+  - intros t Ht. rewrite !power_pos by (try apply Rmult_lt_0_compat; lra). now rewrite Rpower_mult_distr.
+  - rewrite Rmult_0_r, power_zero. lra.
+  - intros t Ht. rewrite Ropp_mult_distr_r_reverse, !power_odd, Ht. lra.
 Qed.
 
 Lemma power_one t : power_of 1 t = t.
-Proof.
-  unfold power_of. destruct (Rlt_dec 0 t); [now apply Rpower_1|].
-  destruct (Rlt_dec t 0); [rewrite Rpower_1; lra | lra].
-Qed.
+Proof. revert t. apply by_sign; intros; rewrite ?power_pos, ?power_zero, ?power_odd, ?Rpower_1 by assumption; lra. Qed.
 
 (* the slopes that the checker adds up, powers taken *)
 Definition slopes x := map (fun s => ((values (fst s) - values x)%Z, snd s)) (row_out E x).
@@ -170,9 +162,13 @@ Definition bit_length z := if (z =? 0)%Z then 0%Z else (Z.log2 (Z.abs z) + 1)%Z.
 Definition down z c := (z / 2 ^ c)%Z.
 Definition up z c := (- (- z / 2 ^ c))%Z.
 
-Lemma down_le z c : (0 <= c)%Z -> IZR (down z c) * IZR (2 ^ c) <= IZR z.
-Proof. intros H. rewrite <- mult_IZR. apply IZR_le. unfold down. rewrite Z.mul_comm. apply Z.mul_div_le. apply Z.pow_pos_nonneg; lia. Qed.
-Lemma up_ge z c : (0 <= c)%Z -> IZR z <= IZR (up z c) * IZR (2 ^ c).
+Lemma down_le z c : (0 <= c)%Z -> IZR (down z c) * powerRZ 2 c <= IZR z.
+Proof.
+  intros H. rewrite two_whole, <- mult_IZR by assumption. apply IZR_le. unfold down. rewrite Z.mul_comm.
+  apply Z.mul_div_le, Z.pow_pos_nonneg; lia.
+Qed.
+
+Lemma up_ge z c : (0 <= c)%Z -> IZR z <= IZR (up z c) * powerRZ 2 c.
 Proof. intros H. unfold up. pose proof (down_le (- z) c H) as D. unfold down in D. rewrite opp_IZR in *. lra. Qed.
 
 Definition product (bits : Z) (a b : enclosure) : enclosure :=
@@ -192,13 +188,12 @@ Proof.
   destruct a as [[lo hi] e], b as [[lo' hi'] e']. intros (P & Lx & Hx) (P' & Ly & Hy). unfold product, encloses.
   set (c := Z.max 0 _). assert (Hc : (0 <= c)%Z) by lia.
   split; [apply Z.div_pos; [now apply Z.mul_nonneg_nonneg | apply Z.pow_pos_nonneg; lia]|].
-  rewrite !two_add, (two_whole c Hc). pose proof (two_pos e). pose proof (two_pos e').
+  rewrite !two_add. pose proof (two_pos e). pose proof (two_pos e').
   pose proof (Rmult_lt_0_compat _ _ (two_pos e) (two_pos e')) as Pe. apply IZR_le in P, P'.
   assert (0 <= IZR lo * powerRZ 2 e) by (apply Rmult_le_pos; lra). assert (0 <= IZR lo' * powerRZ 2 e') by (apply Rmult_le_pos; lra).
   pose proof (down_le (lo * lo') c Hc) as D. pose proof (up_ge (hi * hi') c Hc) as U. rewrite mult_IZR in D, U.
   apply (Rmult_le_compat_r (powerRZ 2 e * powerRZ 2 e')) in D, U; [|lra|lra].
-  pose proof (Rmult_le_compat _ _ _ _ H1 H2 Lx Ly).
-  pose proof (Rmult_le_compat x _ y _ ltac:(lra) ltac:(lra) Hx Hy). lra.
+  pose proof (Rmult_le_compat _ _ _ _ H1 H2 Lx Ly). pose proof (Rmult_le_compat x _ y _ ltac:(lra) ltac:(lra) Hx Hy). lra.
 Qed.
 
 (** `_root`: likewise for the square root. *)

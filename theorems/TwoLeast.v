@@ -1,8 +1,6 @@
 (* Condition 3 of Theorem 3 (`_two_least`): at each unfixed vertex it is enough to know the two
    least values that it leads to, and two of the largest that lead to it. *)
-From Coq Require Import ZArith List Lia Arith Permutation Sorted.
 From Wayfield Require Import Lists.
-Import ListNotations.
 Open Scope bool_scope.
 Open Scope Z_scope.
 
@@ -48,83 +46,45 @@ Inductive leads : nat -> nat -> Prop :=
 (* t is among those found for x, or there are two others, no larger *)
 Definition knows (f : found) x t := In t (f x) \/ (length (f x) = 2%nat /\ forall s, In s (f x) -> value s <= value t).
 Definition saw (f : found) x t := In t (f x) \/ length (f x) = 2%nat.
-Definition grows (f g : found) := forall x, incl (f x) (g x) /\ (length (f x) = 2%nat -> g x = f x).
+(* While t is searched from, beginning with f0: it is put before what was found for a vertex, once;
+   and the tails of arcs into t, or into such a vertex, are turned away, but where that is pending. *)
+Record going (t : nat) (f0 : found) (pending : nat -> nat -> Prop) (f : found) : Prop := {
+  extends : forall z, f z = f0 z \/ f z = t :: f0 z /\ (length (f0 z) < 2)%nat /\ leads z t;
+  closed : forall x y, In x (back y) -> y = t \/ f y = t :: f0 y -> turned_away f t x = true \/ pending x y }.
+Definition reached t todo := forall y : nat, In y todo -> y = t \/ fixed y = false /\ leads y t.
 
-(* While t is searched from, after the ends in `before`: what was found is true, and it is known to
-   those before it, but where t is still pending. *)
-Record state (t : nat) (before : list nat) (pending : nat -> nat -> Prop) (f : found) : Prop := {
-  true_ends : forall x s, In s (f x) -> leads x s /\ (s = t \/ In s before);
-  few : forall x, NoDup (f x) /\ (length (f x) <= 2)%nat;
-  last_first : forall x s l, f x = s :: l -> In t (f x) -> s = t;
-  passed : forall x y s, In x (back y) -> fixed x = false -> s = t \/ In s before ->
-    y = s \/ In s (f y) -> ~ (s = t /\ pending x y) -> saw f x s }.
-
-Lemma grows_trans f g h : grows f g -> grows g h -> grows f h.
+Lemma turned_put f t y z : turned_away f t z = true \/ z = y -> turned_away (put f y t) t z = true.
 Proof.
-  intros A B x. destruct (A x) as [A1 A2], (B x) as [B1 B2]. split; [intros z Hz; auto|].
-  intros E. specialize (A2 E). rewrite B2; [assumption | now rewrite A2].
+  unfold turned_away, put. destruct (Nat.eqb_spec z y) as [->|N]; [|intros [H|H]; easy].
+  intros _. now rewrite Nat.eqb_refl, !Bool.orb_true_r.
 Qed.
 
-Lemma visit_state t before x0 rest f todo : fixed t = true -> ~ In t before -> incl rest (back x0) -> x0 = t \/ fixed x0 = false /\ In t (f x0) ->
-  state t before (fun x y => In y todo \/ y = x0 /\ In x rest) f ->
-  (forall y, In y todo -> y = t \/ fixed y = false /\ In t (f y)) ->
-  let (g, todo') := visit t rest f todo in
-  state t before (fun _ y => In y todo') g /\ grows f g /\ forall y, In y todo' -> y = t \/ fixed y = false /\ In t (g y).
+Lemma visit_going t f0 x0 : fixed t = true -> x0 = t \/ fixed x0 = false /\ leads x0 t -> forall rest f todo, incl rest (back x0) ->
+  going t f0 (fun x y => In y todo \/ y = x0 /\ In x rest) f -> reached t todo ->
+  let (g, todo') := visit t rest f todo in going t f0 (fun _ y => In y todo') g /\ reached t todo'.
 Proof.
-  intros Ft Fresh. revert f todo. induction rest as [|y0 rest IH]; intros f todo In0 Ex S Td; simpl.
-  - split; [|split; [intros x; split; [apply incl_refl | auto] | assumption]].
-    destruct S as [S1 S2 S3 S4]. split; auto. intros x y s Hx Fx Hs Hy N. apply (S4 x y s); auto. simpl. tauto.
-  - assert (Hy0 : In y0 (back x0)) by (apply In0; now left). assert (In1 : incl rest (back x0)) by (intros z Hz; apply In0; now right).
-    destruct (turned_away f t y0) eqn:T.
-    + apply IH; auto. destruct S as [S1 S2 S3 S4]. split; auto. intros x y s Hx Fx Hs Hy N.
-      destruct (Nat.eq_dec x y0) as [->|Nx]; [|apply (S4 x y s); auto; intros [E [P|[P [Q|Q]]]]; [| congruence |]; apply N; auto].
-      unfold turned_away in T. rewrite Fx in T. cbn [orb] in T. destruct (S2 y0) as [_ B]. apply Bool.orb_true_iff in T.
-      destruct T as [T|T]; [right; apply Nat.leb_le in T; lia|]. destruct (f y0) as [|s' l] eqn:E; [discriminate|].
-      apply Nat.eqb_eq in T. subst s'. destruct (Nat.eq_dec s t) as [->|Ns]; [left; rewrite E; now left|].
-      rewrite <- E in B. apply (S4 y0 y s); auto. tauto.
-    + unfold turned_away in T. apply Bool.orb_false_iff in T. destruct T as [T T3]. apply Bool.orb_false_iff in T. destruct T as [T1 T2].
-      apply Nat.leb_gt in T2. assert (Nt : ~ In t (f y0)).
-      { intros I. destruct (f y0) as [|s l] eqn:E; [easy|]. apply Nat.eqb_neq in T3. apply T3. destruct S as [_ _ S3 _].
-        apply (S3 y0 s l E). now rewrite E. }
-      assert (Pu : forall z, incl (f z) (put f y0 t z) /\ (z <> y0 -> put f y0 t z = f z)).
-      { intros z. unfold put. destruct (Nat.eqb_spec z y0) as [->|]; [split; [intros w Hw; now right | congruence] | split; [apply incl_refl | auto]]. }
-      assert (Py : put f y0 t y0 = t :: f y0) by (unfold put; now rewrite Nat.eqb_refl). assert (Lt : leads y0 t).
-      { destruct Ex as [->|[Fx0 I]]; [now apply leads_by|]. destruct S as [S1 _ _ _]. apply (leads_on y0 x0); auto. now apply S1. }
-      assert (G : grows f (put f y0 t)). { intros z. split; [apply Pu|]. intros E. apply Pu. intros ->. lia. }
-      assert (S' : state t before (fun x y => In y (y0 :: todo) \/ y = x0 /\ In x rest) (put f y0 t)).
-      { destruct S as [S1 S2 S3 S4]. split.
-        - intros x s I. destruct (Nat.eq_dec x y0) as [->|N]; [|rewrite (proj2 (Pu x) N) in I; auto].
-          rewrite Py in I. destruct I as [<-|I]; auto.
-        - intros x. destruct (Nat.eq_dec x y0) as [->|N]; [|rewrite (proj2 (Pu x) N); auto].
-          rewrite Py. split; [constructor; [assumption | apply S2] | simpl; lia].
-        - intros x s l E I. destruct (Nat.eq_dec x y0) as [->|N]; [rewrite Py in E; congruence|].
-          rewrite (proj2 (Pu x) N) in E, I. eauto.
-        - intros x y s Hx Fx Hs Hy N. destruct (Nat.eq_dec s t) as [->|Ns].
-          + destruct (Nat.eq_dec x y0) as [->|Nx]; [left; rewrite Py; now left|]. unfold saw. rewrite (proj2 (Pu x) Nx).
-            destruct (Nat.eq_dec y y0) as [->|Ny]; [exfalso; apply N; simpl; auto|]. rewrite (proj2 (Pu y) Ny) in Hy.
-            apply (S4 x y t); auto. intros [_ [P|[P [Q|Q]]]]; [| congruence |]; apply N; simpl; auto.
-          + assert (Old : y = s \/ In s (f y)).
-            { destruct Hy as [|I]; [now left | right]. destruct (Nat.eq_dec y y0) as [->|Ny]; [rewrite Py in I; destruct I; [congruence | assumption] | now rewrite (proj2 (Pu y) Ny) in I]. }
-            destruct (S4 x y s Hx Fx Hs Old) as [I|E]; [tauto | left; now apply (proj1 (Pu x)) | right; now rewrite (proj2 (G x) E)]. }
-      specialize (IH (put f y0 t) (y0 :: todo) In1). destruct (visit t rest (put f y0 t) (y0 :: todo)) as [g todo'].
-      destruct IH as (A & B & D); auto.
-      * destruct Ex as [|[E I]]; [now left | right; split; [assumption | now apply Pu]].
-      * intros y [<-|Hy]; [right; split; [assumption | rewrite Py; now left]|]. destruct (Td y Hy) as [|[E I]]; [now left | right; split; [assumption | now apply Pu]].
-      * split; [assumption|]. split; [now apply (grows_trans f (put f y0 t)) | assumption].
+  intros Ft Ex. induction rest as [|y0 rest IH]; intros f todo Ba [E C] Td; simpl.
+  - split; [split; [exact E|] | exact Td]. intros x y Hx Hy. destruct (C x y Hx Hy) as [|[|[_ []]]]; auto.
+  - assert (Ba' : incl rest (back x0)) by (intros z Hz; apply Ba; now right). destruct (turned_away f t y0) eqn:T.
+    + apply IH; auto. split; [exact E|]. intros x y Hx Hy. destruct (C x y Hx Hy) as [|[|[-> [<-|]]]]; auto.
+    + assert (L : fixed y0 = false /\ (length (f y0) < 2)%nat /\ f y0 = f0 y0 /\ leads y0 t).
+      { unfold turned_away in T. apply Bool.orb_false_iff in T as [T T3]. apply Bool.orb_false_iff in T as [T1 T2]. apply Nat.leb_gt in T2.
+        repeat split; auto; [destruct (E y0) as [|[Q _]]; [assumption | rewrite Q, Nat.eqb_refl in T3; discriminate]|].
+        pose proof (Ba y0 (or_introl eq_refl)). destruct Ex as [->|[F L]]; [now apply leads_by | now apply (leads_on y0 x0)]. }
+      destruct L as (L1 & L2 & L3 & L4). apply IH; auto; [split | intros y [<-|Hy]; auto].
+      * intros z. unfold put. destruct (Nat.eqb_spec z y0) as [->|]; [right; rewrite <- L3; auto | apply E].
+      * intros x y Hx Hy. destruct (Nat.eq_dec y y0) as [->|N]; [right; left; now left|].
+        assert (Hy' : y = t \/ f y = t :: f0 y) by (unfold put in Hy; destruct (Nat.eqb_spec y y0); [contradiction | assumption]).
+        destruct (C x y Hx Hy') as [H|[H|[-> [<-|H]]]]; auto using turned_put; right; simpl; auto.
 Qed.
 
-Lemma search_state t before : fixed t = true -> ~ In t before -> forall turns f todo g,
-  state t before (fun _ y => In y todo) f -> (forall y, In y todo -> y = t \/ fixed y = false /\ In t (f y)) ->
-  search turns t f todo = Some g -> state t before (fun _ _ => False) g /\ grows f g.
+Lemma search_going t f0 : fixed t = true -> forall turns f todo g, going t f0 (fun _ y => In y todo) f -> reached t todo ->
+  search turns t f todo = Some g -> going t f0 (fun _ _ => False) g.
 Proof.
-  intros Ft Fresh. induction turns as [|turns IH]; intros f [|x todo] g S Td E; simpl in E; try discriminate;
-    try (injection E as <-; split; [exact S | intros z; split; [apply incl_refl | auto]]).
-  pose proof (visit_state t before x (back x) f todo Ft Fresh (incl_refl _) (Td x (or_introl eq_refl))) as V.
-  destruct (visit t (back x) f todo) as [f' todo']. destruct V as (A & B & D).
-  - destruct S as [S1 S2 S3 S4]. split; auto. intros u y s Hu Fu Hs Hy N. apply (S4 u y s); auto.
-    intros [Q [<-|I]]; apply N; auto.
-  - intros y Hy. apply Td. now right.
-  - destruct (IH f' todo' g A D E) as [P Q]. split; [exact P | now apply (grows_trans f f')].
+  intros Ft. induction turns as [|turns IH]; intros f [|x todo] g [E C] Td S; simpl in S; try discriminate; try (injection S as <-; now split).
+  pose proof (visit_going t f0 x Ft (Td x (or_introl eq_refl)) (back x) f todo (incl_refl _)) as V.
+  destruct (visit t (back x) f todo) as [f' todo']. destruct V as [G R]; [split; [exact E|] | intros y Hy; apply Td; now right | now apply (IH f' todo')].
+  intros y z Hy Hz. destruct (C y z Hy Hz) as [|[<-|]]; auto.
 Qed.
 
 (* between searches: what was found of the ends `before` *)
@@ -132,19 +92,26 @@ Definition settled (before : list nat) (f : found) :=
   (forall x s, In s (f x) -> leads x s /\ In s before) /\ (forall x, NoDup (f x) /\ (length (f x) <= 2)%nat) /\
   forall x y s, In x (back y) -> fixed x = false -> In s before -> y = s \/ In s (f y) -> saw f x s.
 
-Lemma settled_state before f t : ~ In t before -> settled before f -> state t before (fun _ y => In y [t]) f.
+Lemma search_settled turns before t f0 f : fixed t = true -> ~ In t before -> settled before f0 -> search turns t f0 [t] = Some f ->
+  settled (t :: before) f /\ forall x, incl (f0 x) (f x) /\ (length (f0 x) = 2%nat -> f x = f0 x).
 Proof.
-  intros Fr (S1 & S2 & S4). assert (No : forall x, ~ In t (f x)) by (intros x I; now destruct (S1 x t I)).
-  split; [intros x s I; destruct (S1 x s I); auto | exact S2 | intros x s l _ I; now destruct (No x) |].
-  intros x y s Hx Fx [->|Hs] Hy N; [|now apply (S4 x y s)].
-  destruct Hy as [->|I]; [exfalso; apply N; simpl; auto | now destruct (No y)].
-Qed.
-
-Lemma state_settled before f t : state t before (fun _ _ => False) f -> settled (t :: before) f.
-Proof.
-  intros [S1 S2 _ S4]. split; [|split; [exact S2|]].
-  - intros x s I. destruct (S1 x s I) as [L [->|H]]; split; simpl; auto.
-  - intros x y s Hx Fx [<-|Hs] Hy; (apply (S4 x y); auto; tauto).
+  intros Ft Fr (S1 & S2 & S4) S. assert (No : forall x, ~ In t (f0 x)) by (intros x I; now apply S1 in I).
+  destruct (search_going t f0 Ft turns f0 [t] f) as [E C]; [split; auto | intros y [<-|[]]; auto | assumption |].
+  { intros x y _ [->|H]; [right; now left|]. apply (f_equal (@length nat)) in H. simpl in H. lia. }
+  assert (G : forall x, incl (f0 x) (f x) /\ (length (f0 x) = 2%nat -> f x = f0 x)).
+  { intros x. destruct (E x) as [->|(-> & L & _)]; [split; [apply incl_refl | auto] | split; [now apply incl_tl, incl_refl | lia]]. }
+  assert (Few : forall x, NoDup (f x) /\ (length (f x) <= 2)%nat).
+  { intros x. destruct (S2 x), (E x) as [->|(-> & L & _)]; [auto|]. split; [now constructor | simpl; lia]. }
+  split; [split; [|split; [exact Few|]] | exact G].
+  - intros x s I. destruct (E x) as [Q|(Q & _ & L)]; rewrite Q in I; [|destruct I as [<-|I]; [split; [assumption | now left]|]];
+      apply S1 in I as [I1 I2]; split; simpl; auto.
+  - intros x y s Hx Fx [<-|Hs] Hy.
+    + destruct (C x y Hx) as [T|[]]; [destruct Hy as [|I]; [now left | right; destruct (E y) as [Q|[Q _]]; [rewrite Q in I; now apply No in I | exact Q]]|].
+      unfold turned_away in T. rewrite Fx in T. cbn [orb] in T. apply Bool.orb_true_iff in T as [T|T]; [right; apply Nat.leb_le in T; destruct (Few x); lia|].
+      left. destruct (f x); [discriminate|]. apply Nat.eqb_eq in T. now left.
+    + assert (Old : y = s \/ In s (f0 y)).
+      { destruct Hy as [|I]; [now left | right]. destruct (E y) as [Q|[Q _]]; rewrite Q in I; [|destruct I as [<-|]]; easy. }
+      destruct (G x) as [G1 G2]. destruct (S4 x y s Hx Fx Hs Old) as [I|L]; [left; auto | right; now rewrite G2].
 Qed.
 
 (* every vertex that leads to one of these ends has seen it *)
@@ -171,9 +138,7 @@ Proof.
   - destruct (search turns t f [t]) as [f'|] eqn:Q; [|discriminate].
     inversion So as [|? ? So' Fo]; subst. inversion Nd as [|? ? Nt Nd']; subst. rewrite Forall_forall in Fo.
     destruct (Fx t (or_introl eq_refl)) as [Ft Fr].
-    destruct (search_state t before Ft Fr turns f [t] f' (settled_state before f t Fr S)) as [S' Gr]; auto.
-    { intros y [<-|[]]. now left. }
-    apply state_settled in S'. simpl. rewrite <- app_assoc. apply (IH (t :: before) f' g); auto.
+    destruct (search_settled turns before t f f' Ft Fr S Q) as [S' Gr]. simpl. rewrite <- app_assoc. apply (IH (t :: before) f' g); auto.
     + intros s Hs. destruct (Fx s (or_intror Hs)) as [F1 F2]. split; [assumption|]. intros [->|I]; contradiction.
     + intros r s [<-|Hr] Hs; [apply Z.leb_le, (Fo s Hs) | apply Ord; [assumption | now right]].
     + intros x s [<-|Hs] L.

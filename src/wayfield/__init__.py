@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import audit as audit
     from . import errors as errors
     from . import plots as plots
     from .adapters import jax as jax
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from .graphs.graph import Graph as Graph
     from .graphs.grid import grid_graph as grid_graph
     from .graphs.labels import Labels as Labels
+    from .graphs.labels import label_distance as label_distance
     from .graphs.layouts import Layout as Layout
     from .graphs.layouts import layout_names as layout_names
     from .graphs.layouts import load_layout as load_layout
@@ -92,7 +94,7 @@ def load_on_use(package: str) -> tuple[Callable[[str], Any], Callable[[], list[s
 
 
 _load, __dir__, _names = load_on_use(__name__)
-_SUBMODULES = ("errors", "jax", "plots", "rewards", "sklearn")
+_SUBMODULES = ("audit", "errors", "jax", "plots", "rewards", "sklearn")
 
 __all__ = [name for name in _names if name not in _SUBMODULES]
 

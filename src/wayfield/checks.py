@@ -10,15 +10,17 @@ from __future__ import annotations
 import importlib
 import reprlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, WayfieldError
 from .typing import FloatArray
+
+Item = TypeVar("Item")
 
 MOST_VERTICES = 2**31 - 1
 """Vertex indices are 32-bit."""
@@ -95,6 +97,14 @@ def as_lengths(data: ArrayLike, name: str, size: int | None = None) -> FloatArra
     outside = (array > LARGEST) | (array < 1 / LARGEST)
     refuse(outside, array, name, f"is outside {1 / LARGEST:g} to {LARGEST:g}")
     return array
+
+
+def as_list(data: Iterable[Item], name: str) -> list[Item]:
+    """Return `data` as a list, if it is a collection."""
+    try:
+        return list(data)
+    except TypeError as error:
+        raise InputError(f"{name} must be a collection, got {reprlib.repr(data)}") from error
 
 
 def as_matrix(data: ArrayLike, name: str) -> FloatArray:

@@ -27,7 +27,7 @@ CELLS: dict[str, list[Any]] = {
 }
 TASKS = [
     Task(experiment, cell)
-    for experiment in STUDIES["paper"].experiments
+    for experiment in STUDIES["all"].experiments
     for cell in CELLS.get(experiment.name, [TINY])
 ]
 

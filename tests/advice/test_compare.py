@@ -157,6 +157,83 @@ def test_of_fields_that_predict_better_the_one_that_arrives_is_chosen() -> None:
     assert Comparison((plain, stuck, safe, close), 10, True).choice is close, "equal as shown"
 
 
+class Unhashable:
+    """A method of somebody's own that cannot be compared with others."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def solve(self, problem: wf.fields.Problem) -> np.ndarray:
+        return np.arange(problem.graph.num_vertices, dtype=float)
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError
+
+
+def nearest(graph: wf.Graph, labels: wf.Labels) -> np.ndarray:
+    return wf.extend(graph, labels, wf.NearestLabel()).values
+
+
+def test_methods_and_fields_of_ones_own_have_rows(maze: wf.Graph) -> None:
+    labels, critic = wf.sample_labels(maze, 5, 0.05, seed=1), wf.cost_to_go(maze, 5) ** 2
+    given = {
+        "mine": nearest,
+        "object": Unhashable(),
+        "critic": critic,
+        "an extension": wf.extend(maze, labels, wf.Harmonic()),
+        "library": wf.NearestLabel(),
+    }
+    found = wf.compare(maze, labels, 5, given)
+    by_name = {score.name: score for score in found.scores}
+    assert list(by_name) == [DISTANCE, *given]
+    for name, values in (("critic", critic), ("an extension", given["an extension"])):
+        plan = wf.plan(maze, values, 5)
+        assert by_name[name].success == plan.success
+        assert by_name[name].held_out is None
+        assert f"{name} was given as it is, so leaving labels out does not test it" in found.remarks
+    mine, theirs = by_name["mine"], by_name["library"]
+    assert (mine.success, mine.cost_ratio) == (theirs.success, theirs.cost_ratio)
+    assert mine.held_out is not None
+    assert np.array_equal(mine.held_out, theirs.held_out)
+    off = critic[labels.vertices] - labels.values
+    assert by_name["critic"].missed.startswith(f"{np.count_nonzero(off)} of {len(labels)} labels")
+    assert not theirs.missed
+    assert f"critic differs from {by_name['critic'].missed}" in found.remarks
+    assert critic.flags.writeable
+    listed = wf.compare(maze, labels, 5, [nearest, Unhashable()], folds=0)
+    assert [score.name for score in listed.scores[1:]] == ["nearest", "Unhashable()"]
+
+
+def test_a_method_of_ones_own_can_be_recommended() -> None:
+    ring, away = wf.Graph.from_edges(range(60), [*range(1, 60), 0]), np.arange(60.0) ** 2
+    labels = wf.Labels(range(0, 60, 3), away[::3])
+    found = wf.compare(ring, labels, 0, {"squares": lambda graph, labels: away})
+    assert found.verdict.startswith("Use squares: its mean error at labels left out is 0;")
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ([np.zeros(8)], r"methods\[0\] is array\(.*, not a method; a field needs a name: "),
+        (np.zeros(8), r"methods\[0\] is 0.0, not a method; a field needs a name"),
+        (3, "methods must be a list of methods, or {name: method or field}, got 3"),
+        (wf.AMLE(), r"methods must be a list of methods, or .*, got AMLE"),
+        (["amle"], r"methods\[0\] must be an extension such as AMLE\(\), a function of"),
+        (
+            {"critic": np.zeros(7)},
+            r"methods\['critic'\]: the field has 7 values but the graph",
+        ),
+        ({"critic": [np.nan] * 8}, r"methods\['critic'\]: values\[0\] = nan is neither"),
+        ({"critic": None}, r"methods\['critic'\]: values must be real numbers"),
+        ({3: wf.AMLE()}, "methods must have names, got 3"),
+        ({"mine": lambda graph, labels: None}, "<lambda>: values must be an array of 8 numbers"),
+    ],
+)
+def test_bad_methods_are_named(methods, message: str) -> None:
+    ring = wf.Graph.from_edges(range(8), [*range(1, 8), 0])
+    with pytest.raises(wf.InputError, match=message):
+        wf.compare(ring, wf.Labels([0, 4], [0.0, 4.0]), 0, methods)
+
+
 def test_progress_names_every_field(maze: wf.Graph) -> None:
     told: list[str] = []
     labels = wf.sample_labels(maze, 5, 0.05)

@@ -10,7 +10,6 @@ from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -35,6 +34,7 @@ from proofs import (
 )
 from shell import wayfield
 from wayfield.advice import Answer
+from wayfield.fields.base import Method
 from wayfield_verify import NotProved, Unreadable, _powers, verify
 from wayfield_verify.__main__ import main
 from wayfield_verify._field import _two_least
@@ -238,10 +238,7 @@ def test_a_plan_whose_slopes_underflow_is_proved(tmp_path: Path) -> None:
 
 
 def plan_case(
-    seed: int,
-    lengths: bool,
-    method: Any = wf.AMLE(),  # noqa: B008
-    refinement: int = 2,
+    seed: int, lengths: bool, method: Method | None = None, refinement: int = 2
 ) -> Answer:
     draw = np.random.default_rng(seed)
     base = wf.grid_graph(
@@ -251,7 +248,7 @@ def plan_case(
     weights = draw.uniform(0.5, 2.0, int(edge.sum())) if lengths else None
     graph = wf.Graph.from_edges(base.tails[edge], base.indices[edge], weights)
     labels = wf.sample_labels(graph, goal=0, fraction=0.2, seed=seed)
-    return wf.solve(graph, labels, 0, method, error=0.01)
+    return wf.solve(graph, labels, 0, method or wf.AMLE(), error=0.01)
 
 
 def test_the_pair_of_value_and_hops_is_told(tmp_path: Path) -> None:

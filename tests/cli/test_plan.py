@@ -327,6 +327,71 @@ def test_unknown_methods(word: str, complaint: str) -> None:
     assert complaint in refused("plan", *words)
 
 
+MINE = """
+import numpy as np
+from wayfield import AMLE
+
+def half(graph, labels):
+    return np.where(labels.mask(graph), 0.0, 1.0) + labels.span / 2
+
+class Object:
+    name = "my object"
+
+    def solve(self, problem):
+        return half(problem.graph, problem.labels)
+
+amle = AMLE(fill="cost")
+number = 3
+
+def nothing(graph, labels):
+    return None
+"""
+
+
+@pytest.fixture
+def module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module in the working folder, which is not on the path."""
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each != str(folder)])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.delitem(sys.modules, "mine_of_the_tests", raising=False)
+    write("mine_of_the_tests.py", MINE)
+    return "mine_of_the_tests"
+
+
+def test_methods_of_ones_own(module: str) -> None:
+    words = ("roads.csv", "known.csv", "--goal", GOAL, "--method")
+    for name, method in (("half", f"{module}:half"), ("Object", "my object")):
+        told = planned(*words, f"{module}:{name}")
+        assert told["method"] == method
+        assert told["status"] == "solved, without a bracket"
+        assert told["labels"]["missed_count"] == 2
+        assert told["labels"]["missed_most"] == 287 / 2
+        assert told["residual"] is None
+    assert planned(*words, f"{module}:amle")["method"] == "AMLE(fill='cost')"
+    told = wayfield("plan", *words, f"{module}:half", "--no-files").out
+    assert "missed    the field differs from 2 of 2 labels, by up to 144\n" in told
+    chosen = ("-m", f"{module}:half", "-m", f"{module}:Object", "-m", "harmonic")
+    rows = wayfield("compare", *words[:-1], *chosen, "--json").json["rows"]
+    names = [row["method"] for row in rows]
+    assert names == ["graph distance", f"{module}:half", f"{module}:Object", "harmonic"]
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("{}:none", "method '{0}:none': module '{0}' has no attribute 'none'"),
+        ("{}:number", "method '{}:number' must be an extension such as AMLE(), a function"),
+        ("{}:nothing", "{}:nothing: values must be an array of 5 numbers, got None"),
+        ("{}.py:half", "write {}:half"),
+        ("no_such_module:half", "method 'no_such_module:half': No module named 'no_such_module'"),
+        (":half", "method ':half': Empty module name"),
+    ],
+)
+def test_methods_of_ones_own_that_are_none(module: str, name: str, complaint: str) -> None:
+    words = ("roads.csv", "known.csv", "--goal", GOAL, "--method", name.format(module))
+    assert complaint.format(module) in refused("plan", *words)
+
+
 @pytest.mark.usefixtures("folder")
 def test_positions_beside_the_labels_or_in_a_file_of_their_own() -> None:
     n = 5100  # too many for a picture without positions

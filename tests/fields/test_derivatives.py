@@ -350,7 +350,8 @@ class Mean:
 
     def solve(self, problem: base.Problem) -> base.Solution:
         mean = problem.labels.values.mean()
-        return base.Solution(np.where(problem.labelled, problem.boundary, mean))
+        values = np.where(problem.labelled, problem.boundary, mean)
+        return base.Solution(values, wf.Status.NO_BRACKET)
 
     def linearised(
         self, problem: base.Problem, at: base.Solution, toward: Direction | None

@@ -276,6 +276,17 @@ def test_adjacency_of_bools_is_a_unit_graph() -> None:
 # -------------------------------------------------------------------- networkx, igraph
 
 
+def test_a_matrix_of_similarities_is_remarked_on() -> None:
+    points = np.random.default_rng(0).random((6, 2))
+    squares = ((points[:, None] - points) ** 2).sum(axis=2)
+    with pytest.warns(InputWarning) as caught:
+        Graph.from_scipy(np.exp(-squares))
+    assert any("as similarities are" in str(each.message) for each in caught)
+    with pytest.warns(InputWarning) as caught:
+        Graph.from_scipy(squares + np.eye(6) * squares[0, 1])
+    assert not any("similarities" in str(each.message) for each in caught)
+
+
 def test_networkx_graph_with_odd_names() -> None:
     source = nx.Graph()
     source.add_nodes_from([("a", 1), "b", frozenset({3}), -7])

@@ -22,11 +22,14 @@ LIBRARY = {
     "graphs/graph": "twin or symmetr or components",
     "fields/amle_kernels": "",
     "replay/outcomes": "",
+    "audit/half_gap": "not a_thousand or False-unit",
+    "audit/ordering": "",
+    "audit/mechanism": "not on_a_maze",
+    "audit/failures": "twin or walker",
     "plans/plan": "not hub and not rounds_up",
     "plans/lifting": "not large",
     "certificates/certify": "naive or rounding",
     "certificates/intervals": "definition",
-    "fields/sweeps": "not first_field or 0.3-0.5",
     "fields/envelopes": "",
     "fields/harmonic": "not long_path and not maze",
     "fields/amle_hostile": "followed or hangs or never_make",
@@ -38,10 +41,7 @@ LIBRARY = {
     "replay/replay_odds": "",
 }
 STUDY = {
-    "audit/half_gap": "not a_thousand or False-unit",
-    "audit/ordering": "",
-    "audit/mechanism": "not on_a_maze",
-    "audit/failures": "twin or walker",
+    "sweeps": "not first_field or 0.3-0.5",
     "experiments/energy_solvers": "twin or level",
 }
 """Test files, and the tests to run in each: those with small cases. An empty text means all."""

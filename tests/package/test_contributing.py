@@ -26,7 +26,7 @@ METHOD = '''
 from dataclasses import dataclass
 from typing import ClassVar
 import numpy as np
-from .base import Problem, Solution
+from .base import Problem, Solution, Status
 
 @dataclass(frozen=True)
 class Zero:
@@ -36,7 +36,7 @@ class Zero:
 
     def solve(self, problem: Problem) -> Solution:
         """Return the labels, and 0 elsewhere."""
-        return Solution(np.where(problem.labelled, problem.boundary, 0.0))
+        return Solution(np.where(problem.labelled, problem.boundary, 0.0), Status.NO_BRACKET)
 '''
 COMMAND = '''
 import typer

@@ -39,14 +39,7 @@ def test_there_are_few_public_names() -> None:
     assert len(wf.__all__) <= 40
 
 
-@pytest.mark.parametrize(
-    "sister",
-    [
-        pytest.param("travel", marks=pytest.mark.xfail(reason="20 names until it is one model")),
-        "replay",
-        "explorer",
-    ],
-)
+@pytest.mark.parametrize("sister", SISTERS)
 def test_a_sister_has_few_public_names(sister: str) -> None:
     assert len(importlib.import_module(f"wayfield.{sister}").__all__) <= 12
 

@@ -35,7 +35,7 @@ def test_solving_loads_no_pictures_audits_or_extras() -> None:
         "wf.solve(path, wf.Labels([0], [0.0]), 0).summary()"
     )
     rooms = {
-        "wayfield_study.audit",
+        "wayfield.audit",
         "wayfield.plots",
         "wayfield.adapters.sklearn",
         "wayfield_study.engine",
@@ -65,7 +65,13 @@ def test_names_that_are_not_there_are_named() -> None:
         exec("from wayfield import no_such_name")
 
 
-ROOMS = ["wayfield", "wayfield.advice", "wayfield.certificates", "wayfield.fields"]
+ROOMS = [
+    "wayfield",
+    "wayfield.advice",
+    "wayfield.audit",
+    "wayfield.certificates",
+    "wayfield.fields",
+]
 """Packages whose names are imported when they are first used."""
 
 

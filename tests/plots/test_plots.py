@@ -16,6 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
+from matplotlib.quiver import Quiver
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
@@ -313,6 +314,57 @@ def test_edges_leave_the_paper_bright(n: int, k: int, directed: bool) -> None:
     canvas_agg.draw()
     darkness = 1 - np.asarray(canvas_agg.buffer_rgba())[..., :3].mean() / 255
     assert 0.003 < darkness < 0.1
+
+
+def street_map(directed: bool) -> tuple[wf.Graph, wf.Labels]:
+    """A town of 900 junctions in a rough square, and few labels."""
+    square = wf.grid_graph(wf.Layout.from_text("\n".join(["." * 30] * 30)))
+    rng = np.random.default_rng(0)
+    places = plane(square) + rng.uniform(-0.3, 0.3, (900, 2))
+    once = np.flatnonzero(square.tails < square.indices)
+    tails, heads = square.tails[once], square.indices[once]
+    if directed:  # every tenth street is one way
+        back = np.arange(once.size) % 10 > 0
+        tails, heads = np.append(tails, heads[back]), np.append(heads, tails[: once.size][back])
+    lengths = np.hypot(*(places[tails] - places[heads]).T)
+    graph = wf.Graph.from_edges(tails, heads, lengths, positions=places, directed=directed)
+    return graph, wf.sample_labels(graph, 0, 0.03)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_edges_show_the_field_on_a_map(directed: bool) -> None:
+    graph, labels = street_map(directed)
+    values = wf.cost_to_go(graph, 0)
+    values[[17, 400]] = np.inf
+    figure = render(graph, values, plan=wf.plan(graph, values, 0), labels=labels)
+    collections = figure.axes[0].collections
+    assert not [c for c in collections if type(c) is PathCollection]  # no discs
+    assert not [c for c in collections if isinstance(c, Quiver)]
+    assert legend(figure) == ["goal", "label", "cannot reach: 2"]
+    streets, grey, failing = [c for c in collections if type(c) is LineCollection]
+    edges = np.isfinite(values)[np.column_stack([graph.tails, graph.indices])].all(axis=1)
+    seen = {frozenset(pair) for pair in zip(graph.tails, graph.indices, strict=True)}
+    assert len(streets.get_segments()) + len(grey.get_segments()) == len(seen)
+    around = {frozenset(p) for p in zip(graph.tails[~edges], graph.indices[~edges], strict=True)}
+    assert len(grey.get_segments()) == len(around)
+    assert not failing.get_segments()
+    (x, y), (u, v) = streets.get_segments()[0]
+    near = (
+        np.argmin(np.hypot(*(plane(graph) - (x, y)).T)),
+        np.argmin(np.hypot(*(plane(graph) - (u, v)).T)),
+    )
+    assert streets.get_array()[0] == pytest.approx(values[list(near)].mean())
+
+
+def test_streets_that_never_arrive_are_tinted_on_a_map() -> None:
+    graph, labels = street_map(directed=False)
+    plan = wf.solve(graph, labels, 0, method=wf.Harmonic()).plan
+    figure = render(graph, plan.values, plan=plan)
+    _, failing = [c for c in figure.axes[0].collections if type(c) is LineCollection]
+    once = graph.tails < graph.indices
+    x, y = plan.basin[graph.tails[once]], plan.basin[graph.indices[once]]
+    assert len(failing.get_segments()) == np.count_nonzero((x == y) & (x != -1)) > 0
+    assert (failing.get_colors()[:, 3] == 1.0).all()
 
 
 def test_discs_shrink_with_the_number_of_vertices_and_grow_with_the_figure() -> None:

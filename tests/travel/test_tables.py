@@ -16,3 +16,54 @@ def test_rows_are_counted_from_one_piece_to_the_next(tmp_path: Path) -> None:
     file.write_text("from,to,cost\n" + "a,b,1\n" * 3000 + "a, ,1\n", encoding="utf-8")
     with pytest.raises(wf.InputError, match="row 3002, column 'to': the vertex name is missing"):
         read_trips(file, names)
+
+
+HEADINGS = (
+    "Nr;von;nach;Minuten",
+    "Fahrt;Start;Ziel;Fahrzeit (min)",
+    "id;origen;destino;duración",
+    "no;départ;arrivée;durée (min)",
+    "nr;van;naar;reistijd",
+    "$ODPAIR:NO;ORIGZONENO;DESTZONENO;TTC",
+    "trip_id;from_stop_id;to_stop_id;min_transfer_time",
+    "row;Origin;Destination;Travel time",
+    "OBJECTID;I_Node;J_Node;Time",
+    "n;partenza;arrivo;minuti",
+    ";U;V;Seconds",
+    "Index;FromNode;ToNode;Cost",
+)
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_headings_of_other_tools_and_languages(heading: str, tmp_path: Path) -> None:
+    file, names = tmp_path / "trips.csv", Names(["a", "b"])
+    rows = [f"{i};a;b;{time}" for i, time in enumerate((7.5, 3.0, 4.0, 9.0), 1)]
+    file.write_text("\n".join([heading, *rows]), encoding="utf-8")
+    found = read_trips(file, names)
+    assert (found.starts.tolist(), found.ends.tolist()) == ([0] * 4, [1] * 4)
+    assert found.times.tolist() == [7.5, 3.0, 4.0, 9.0]
+
+
+def test_numbers_of_rows_are_no_times(tmp_path: Path) -> None:
+    file, names = tmp_path / "trips.csv", Names(["a", "b"])
+    file.write_text("Nr,from,to,note\n1,a,b,x\n2,b,a,y\n3,a,b,z\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match=r"column 'note'|counts the rows"):
+        read_trips(file, names)
+    file.write_text("time,from,to\n1,a,b\n2,b,a\n3,a,b\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match="column 'time' counts the rows"):
+        read_trips(file, names)
+    assert read_trips(file, names, {"cost": "time"}).times.tolist() == [1, 2, 3]
+    file.write_text("time,from,to\n1,a,b\n2,b,a\n4,a,b\n", encoding="utf-8")
+    assert read_trips(file, names).times.tolist() == [1, 2, 4]
+
+
+def test_durations(tmp_path: Path) -> None:
+    file, names = tmp_path / "trips.csv", Names(["a", "b"])
+    file.write_text("from,to,time\na,b,0:06:36\nb,a,1:00:00\n", encoding="utf-8")
+    found = read_trips(file, names)
+    assert found.times.tolist() == pytest.approx([6.6, 60.0])
+    assert found.unit == "minutes"
+    assert found.notes == (f"{file}: column 'time' is h:mm:ss, read in minutes",)
+    file.write_text("from,to,time\na,b,6:36\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match=r"may be hours and minutes or minutes and sec"):
+        read_trips(file, names)

@@ -28,8 +28,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..checks import as_choice, as_whole, need
 from ..errors import InputError
-from ..fields import Extension, Method, extend
+from ..fields import Extension, MethodLike, extend
 from ..fields.names import parse_method
+from ..fields.own import as_method
 from ..graphs.graph import Graph
 from ..graphs.labels import Labels
 from ..typing import FloatArray
@@ -55,7 +56,7 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    method : str or Method
+    method : str, Method or function
         A name such as "amle", "harmonic", "p=8" (any p from 2) or "nearest", or a method with its
         own settings, such as ``wf.PLaplacian(8, tolerance=1e-10)``.
     n_neighbors : int
@@ -98,7 +99,7 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: str | Method = "amle",
+        method: str | MethodLike = "amle",
         n_neighbors: int = 10,
         metric: Any = "euclidean",
         unreachable: Literal["error", "nan"] = "error",
@@ -121,11 +122,7 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         method = self.method
         if isinstance(method, str):
             method = parse_method(method)
-        if isinstance(method, type) or not isinstance(method, Method):
-            raise InputError(
-                f"method must be a name such as 'amle' or an extension method, got {method!r}"
-            )
-        self._method = method
+        self._method = as_method(method)
         k = as_whole(self.n_neighbors, "n_neighbors", least=1)
         as_choice(self.unreachable, "unreachable", ("error", "nan"))
         if y is None:

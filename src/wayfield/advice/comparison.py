@@ -22,20 +22,24 @@ A comparison may use the truth. No module that extends or plans imports it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import isnan
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..certificates.contradiction import Contradictions, contradictions
-from ..checks import as_real, as_vertex, as_whole
+from ..checks import as_real, as_vertex, as_whole, short
 from ..errors import InputError, Message, Option, OutOfTime
-from ..fields import AMLE, Method, describe
+from ..fields import AMLE, Extension, Method, MethodLike, check_field, describe
 from ..fields import time_limit as stop_after
+from ..fields.base import takes_directed
+from ..fields.extension import missed_text
 from ..fields.names import WORDS, method_word
+from ..fields.own import GivenField, as_method, is_ours
 from ..graphs.graph import Graph, arc_slots, check_graph
 from ..graphs.labels import Labels, check_labels
 from ..graphs.shortest_paths import cost_to_go
@@ -69,12 +73,16 @@ class Recipe(NamedTuple):
     """Without labels that are false sinks."""
     corrected: bool = False
     """With the graph distance as prior."""
+    label: str = ""
+    """The name that the caller gave; empty for the method's own."""
 
     @property
     def name(self) -> Message:
         """The method and what is done to its input, as options."""
-        word = method_word(self.method)
-        parts: list[str | Option] = [Option("method", word, python=describe(self.method))]
+        word, python = method_word(self.method), describe(self.method)
+        parts: list[str | Option] = [
+            Option("method", self.label or word, python=self.label or python)
+        ]
         if self.trimmed:
             parts += [" ", Option("drop_false_sinks", True, python="without false sinks")]
         if self.corrected:
@@ -107,6 +115,8 @@ class MethodScore:
         How the field was made from the labels; None for the graph distance.
     out_of_time : bool
         Whether the time limit was reached; then there is no field, and nothing was walked.
+    missed : str
+        How many labels the field differs from, and by how much; empty if it takes them all.
 
     Examples
     --------
@@ -125,6 +135,7 @@ class MethodScore:
     held_out: FloatArray | None = field(default=None, repr=False)
     recipe: Recipe | None = None
     out_of_time: bool = False
+    missed: str = ""
 
     @property
     def label_error(self) -> float:
@@ -254,6 +265,12 @@ class Comparison:
         if late:
             stopped = "stopped by the time limit: "
             found.append(Message(stopped, *late, "; a larger ", TIME_LIMIT, " gives more time"))
+        for score in self.scores:
+            if score.missed:
+                found.append(Message(score.name, " differs from ", score.missed))
+            if score.recipe is not None and isinstance(score.recipe.method, GivenField):
+                untested = " was given as it is, so leaving labels out does not test it"
+                found.append(Message(score.name, untested))
         return tuple(found)
 
     @property
@@ -281,7 +298,9 @@ def compare(
     graph: Graph,
     labels: Labels,
     goal: int,
-    methods: Iterable[Method | Recipe] | None = None,
+    methods: Iterable[MethodLike | Recipe]
+    | Mapping[str, MethodLike | Extension | ArrayLike]
+    | None = None,
     *,
     folds: int = FOLDS,
     time_limit: float | None = PATIENCE,
@@ -297,15 +316,19 @@ def compare(
         The known values.
     goal : int
         The goal.
-    methods : iterable of Method or Recipe, optional
-        What to compare. Default: every method that is defined on the graph, the AMLE without false
-        sinks, and the AMLE correction of the graph distance (``prior=``).
+    methods : iterable of methods, or mapping of name to method or field, optional
+        What to compare: methods as `extend` takes them, or ``{name: method}``. In a mapping an (n,)
+        array is a field, such as a learned critic. It is planned on as it is, and not tested on
+        labels left out, since it may rest on them. Default: every method that is defined on the
+        graph, the AMLE without false sinks, and the AMLE correction of the graph distance
+        (``prior=``).
     folds : int
         Number of parts of the labels that are left out in turn; 0 for none. Methods that would run
         out of time are skipped.
     time_limit : float or None
         Limit in seconds for each method, without compilation; None for no limit. A method that runs
-        out of time has a row without figures. See `wayfield.fields.time_limit`.
+        out of time has a row without figures. See `wayfield.fields.time_limit`. A method of your
+        own is not stopped.
     progress : callable, optional
         Called with the name of each field before it is computed.
 
@@ -316,6 +339,15 @@ def compare(
     >>> found = wf.compare(ring, wf.sample_labels(ring, 0, count=3), goal=0)
     >>> found.scores[0].name, found.scores[0].success, found.scores[0].cost_ratio
     ('graph distance', 1.0, 1.0)
+
+    A method of your own, and a field that you have:
+
+    >>> def flat(graph, labels):
+    ...     return np.full(graph.num_vertices, labels.values.mean())
+    >>> critic = [0.0, 1.0, 2.0, 3.0, 4.0, 3.0, 2.0, 3.0]
+    >>> mine = wf.compare(ring, wf.Labels([0], [0.0]), 0, {"flat": flat, "critic": critic})
+    >>> [(score.name, round(score.success, 2)) for score in mine.scores[1:]]
+    [('flat', 1.0), ('critic', 0.71)]
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     check_labels(labels, graph)
@@ -340,8 +372,13 @@ def compare(
         trimmed = [Recipe(AMLE(), trimmed=True)] if goal_labelled else []
         every = [*map(Recipe, default_methods(graph.directed)), *trimmed, *deciding]
     else:
-        every = _recipes(methods, graph.directed)
-    for recipe in dict.fromkeys(every):
+        every = _recipes(methods, graph)
+    done: list[Recipe] = []
+    for recipe in every:
+        if is_ours(recipe.method):  # others need not be comparable
+            if recipe in done:
+                continue
+            done.append(recipe)
         if progress is not None:
             progress(recipe.name)
         scores.append(contest.score(recipe))
@@ -388,20 +425,48 @@ def default_methods(directed: bool) -> list[Method]:
         for word, known in WORDS.items()
         if word != usual
     ]
-    return [method for method in every if method.directed or not directed]
+    return [method for method in every if takes_directed(method) or not directed]
 
 
-def _recipes(methods: Iterable[Method | Recipe], directed: bool) -> list[Recipe]:
-    """Return the recipe of each method."""
+def _recipes(
+    methods: Iterable[MethodLike | Recipe] | Mapping[str, MethodLike | Extension | ArrayLike],
+    graph: Graph,
+) -> list[Recipe]:
+    """Return the recipe of each method, and of each field in a mapping."""
     recipes = []
-    for method in methods:
-        if isinstance(method, Recipe):
-            recipes.append(method)
-        elif isinstance(method, AMLE) and method.fill == ("cost" if directed else "flat"):
-            recipes.append(Recipe(replace(method, fill=None)))
-        else:
-            recipes.append(Recipe(method))
+    if isinstance(methods, Mapping):
+        for name, given in methods.items():
+            if not isinstance(name, str):
+                raise InputError(f"methods must have names, got {short(name)}")
+            recipes.append(Recipe(_named(name, given, graph), label=name))
+        return recipes
+    try:
+        listed = list(methods)
+    except TypeError as error:
+        what = "a list of methods, or {name: method or field}"
+        raise InputError(f"methods must be {what}, got {short(methods)}") from error
+    for position, each in enumerate(listed):
+        if isinstance(each, Recipe):
+            recipes.append(each)
+            continue
+        if isinstance(each, np.ndarray | np.generic | Extension | float | int | list):
+            hint = 'a field needs a name: {"critic": values}'
+            raise InputError(f"methods[{position}] is {short(each)}, not a method; {hint}")
+        method = as_method(each, f"methods[{position}]")
+        if isinstance(method, AMLE) and method.fill == ("cost" if graph.directed else "flat"):
+            method = replace(method, fill=None)
+        recipes.append(Recipe(method))
     return recipes
+
+
+def _named(name: str, given: MethodLike | Extension | ArrayLike, graph: Graph) -> Method:
+    """Return a method, or a field as one; errors begin with its name."""
+    if isinstance(given, Method) or callable(given):
+        return as_method(given, f"methods[{name!r}]")
+    try:
+        return GivenField(check_field(graph, given))
+    except InputError as error:
+        raise InputError(f"methods[{name!r}]: ", error.message) from error
 
 
 def _deciding(labels: Labels, distance: FloatArray) -> Iterator[Recipe]:
@@ -424,7 +489,8 @@ class _Contest(NamedTuple):
 
     def score(self, recipe: Recipe) -> MethodScore:
         """Follow a recipe and score the result, or record that it ran out of time."""
-        _compile(recipe, self.graph.directed, self.graph.is_unit)
+        if is_ours(recipe.method) and not isinstance(recipe.method, GivenField):
+            _compile(recipe, self.graph.directed, self.graph.is_unit)
         began = time.perf_counter()
         with stop_after(self.limit):
             try:
@@ -436,7 +502,11 @@ class _Contest(NamedTuple):
             margin = float(np.quantile(margins, 0.5, method="lower")) if margins.size else np.nan
             success, ratio = self.walk(found.plan)
             errors = self._errors(recipe, seconds)
-            return MethodScore(recipe.name, success, ratio, margin, seconds, errors, recipe)
+            off = found.field.missed
+            return MethodScore(
+                recipe.name, success, ratio, margin, seconds, errors, recipe,
+                missed=missed_text(off) if off.any() else "",
+            )  # fmt: skip
 
     def walk(self, moves: Plan) -> tuple[float, float]:
         """Walk a plan from every start with a path to the goal; return success and cost ratio."""
@@ -460,7 +530,9 @@ class _Contest(NamedTuple):
     def _errors(self, recipe: Recipe, seconds: float) -> FloatArray | None:
         """Return the errors at left-out labels; None if there are none or it takes too long."""
         parts, prior = self.parts, self.distance if recipe.corrected else None
-        if parts is None or (self.limit is not None and parts.parts * seconds > self.limit):
+        if parts is None or isinstance(recipe.method, GivenField):
+            return None
+        if self.limit is not None and parts.parts * seconds > self.limit:
             return None
         try:
             predicted = parts.predict(recipe.method, prior=prior, trimmed=recipe.trimmed)
@@ -473,7 +545,7 @@ class _Contest(NamedTuple):
 @cache
 def _compile(recipe: Recipe, directed: bool, unit: bool) -> None:
     """Follow the recipe once on a small graph of the same kind, so that compiling is not timed."""
-    if directed and not recipe.method.directed:
+    if directed and not takes_directed(recipe.method):
         return  # the same error will come with the real graph
     lengths = None if unit else [1.0, 2.0, 1.5, 1.0] * 2
     ring = Graph.from_edges(range(8), [*range(1, 8), 0], lengths, directed=directed)

@@ -23,7 +23,8 @@ from scipy.special import stdtrit
 
 from ..checks import KeepsReadOnly, as_flag, as_vertex, as_whole, frozen
 from ..errors import InputError
-from ..fields import AMLE, Method, extend_many
+from ..fields import AMLE, Method, MethodLike, extend_many
+from ..fields.own import as_method
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels, check_labels
 from ..graphs.shortest_paths import cost_to_go
@@ -144,7 +145,7 @@ def cross_validate(
     graph: Graph,
     labels: Labels,
     goal: int,
-    method: Method = AMLE(),  # noqa: B008  (frozen settings)
+    method: MethodLike = AMLE(),  # noqa: B008  (frozen settings)
     *,
     prior: ArrayLike | None = None,
     trimmed: bool = False,
@@ -161,8 +162,8 @@ def cross_validate(
         The known values.
     goal : int
         The goal; its label is never left out.
-    method : Method
-        The extension; no bracket is computed.
+    method : Method or function
+        The extension, see `extend`; no bracket is computed.
     prior : (n,) array, optional
         A field that the labels correct; see `extend`.
     trimmed : bool
@@ -242,7 +243,7 @@ class Folds:
         self.parts = parts
 
     def validate(
-        self, method: Method, *, prior: ArrayLike | None = None, trimmed: bool = False
+        self, method: MethodLike, *, prior: ArrayLike | None = None, trimmed: bool = False
     ) -> CrossValidation:
         """Predict the labels left out from the others, and from the graph alone."""
         return self.compared(self.predict(method, prior=prior, trimmed=trimmed))
@@ -253,7 +254,7 @@ class Folds:
         return CrossValidation(self.vertices, self.values, predicted, self.by_distance(), factor)
 
     def predict(
-        self, method: Method, *, prior: ArrayLike | None = None, trimmed: bool = False
+        self, method: MethodLike, *, prior: ArrayLike | None = None, trimmed: bool = False
     ) -> FloatArray:
         """Return (k,) values at the labels left out, extended from the other labels."""
         kept = [self.labels_without(part) for part in range(self.parts)]
@@ -262,7 +263,12 @@ class Folds:
                 drop_false_sinks(self.graph, each, self.goal, method, prior=prior) for each in kept
             ]
         fields = extend_many(
-            self.graph, kept, _without_bracket(method), prior=prior, unreachable="nan", check=False
+            self.graph,
+            kept,
+            _without_bracket(as_method(method)),
+            prior=prior,
+            unreachable="nan",
+            check=False,
         )
         predicted = np.empty(self.values.size)
         for part, field in enumerate(fields):

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..checks import KeepsReadOnly, as_flag, as_vertex, frozen, plain
 from ..errors import InputError
-from ..fields import AMLE, Method, describe
+from ..fields import AMLE, Method, MethodLike, describe
 from ..fields.extension import package
 from ..fields.many import Batch, Many, Request, listed, named
 from ..graphs.graph import Graph, check_graph
@@ -152,7 +152,7 @@ def plan_many(
     graph: Graph,
     labels_list: Iterable[Labels],
     goals: Iterable[int],
-    method: Method | None = None,
+    method: MethodLike | None = None,
     workers: int | None = None,
     *,
     executor: Executor | None = None,
@@ -169,8 +169,8 @@ def plan_many(
         As for `extend_many`. NaN and +inf in a field mean that the goal cannot be reached there.
     goals : iterable of int
         The goal of each label set.
-    method : Method, optional
-        The extension; `AMLE()` if not given.
+    method : Method or function, optional
+        The extension, see `extend`; `AMLE()` if not given.
     progress : callable, optional
         Called with (goals done so far, total), in order, from the calling thread.
 
@@ -195,7 +195,7 @@ def plan_many(
     array([0.91, 0.82, 0.67, 0.91])
     """
     as_flag(check, "check")
-    settings: Method = AMLE() if method is None else method
+    settings: MethodLike = AMLE() if method is None else method
     request = Request.of(graph, labels_list, settings, prior, unreachable)
     given = listed(goals, "goals", "vertices")
     if len(given) != len(request.label_sets):
@@ -212,8 +212,8 @@ def plan_many(
             yield batch, [ends[position] for position in batch.positions]
 
     rows: list[tuple[float | str, ...]] = []
-    work = _PlanMany(request.many, check)
-    with closing(dispatch(work, tasks(), workers=workers, executor=executor)) as solved:
+    work, threads = _PlanMany(request.many, check), request.num_threads(workers, executor)
+    with closing(dispatch(work, tasks(), workers=threads, executor=executor)) as solved:
         for found in solved:
             rows += found
             if progress is not None:

@@ -25,7 +25,7 @@ from ..certificates import Certificate, certify
 from ..certificates.contradiction import Contradictions, contradictions
 from ..checks import as_flag, as_vertex, frozen
 from ..errors import InputError, Message
-from ..fields import AMLE, Extension, Method, check_field, describe, extend
+from ..fields import AMLE, Extension, MethodLike, check_field, describe, extend
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels
 from ..graphs.shortest_paths import cost_to_go
@@ -70,7 +70,7 @@ class Answer:
     labels    2 (40 % of the vertices), values 0 to 4; goal home
     method    AMLE(): converged; its equation is solved to within ...
     plan      4 of 4 starts reach the goal (100 %)
-    proved    4 moves and 4 routes are optimal, if labels are right and no edge is false or ...
+    proved    4 moves and 4 routes are optimal, if labels are right, no edge is false and ...
     margin    every route tolerates errors of the values below 1; weakest at mill (1, 3 routes), ...
     bound     the field is the true cost-to-go, if graph and labels are right
     route     farm → wood → mill → bridge → home: cost 4, 4 steps; tolerates errors below 1, ...
@@ -243,7 +243,7 @@ def solve(
     graph: Graph,
     labels: Labels,
     goal: int,
-    method: Method = AMLE(),  # noqa: B008  (frozen settings)
+    method: MethodLike = AMLE(),  # noqa: B008  (frozen settings)
     *,
     prior: ArrayLike | None = None,
     lift: bool = False,
@@ -260,8 +260,8 @@ def solve(
         The known values, including the goal's.
     goal : int
         The goal.
-    method : Method
-        How to extend the labels.
+    method : Method or function
+        How to extend the labels; see `extend`.
     prior : (n,) array, optional
         A field that the labels correct, such as ``cost_to_go(graph, goal)``; see `extend`.
     lift : bool
@@ -304,9 +304,9 @@ def solve(
             )
         lifted = lift_field(graph, field, goal)
         if not lifted.unchanged:
-            # the lifted field is certified as it is, for the labels that it still agrees with
+            # the lifted field is certified as it is, for the labels that were not raised
             judged = replace(field, values=lifted.values, lower=None, upper=None)
-            stays = lifted.values[known.vertices] == known.values
+            stays = lifted.raised[known.vertices] == 0.0
             if not stays.any():  # a label at the goal would have stayed
                 raise InputError("lifting raised every label, since the goal has none: label it")
             known = Labels(known.vertices[stays], known.values[stays], known.error)

@@ -100,6 +100,8 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
                 "dropped_count": dropped.size,
                 "dropped": [call(x) for x in dropped[:MOST_NAMED]],
                 "per_graph_distance": answer.distance_ratio,
+                "missed_count": int(np.count_nonzero(answer.field.missed)),
+                "missed_most": np.abs(answer.field.missed).max(initial=0.0),
             },
             "goal": call(answer.goal),
             "method": answer.made_by,
@@ -266,6 +268,10 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         if width is not None:
             solved = f"its equation is solved to within {width:.1e}"
         say("method", f"{facts['method']}: {facts['status']}; {solved}; {seconds}")
+    missed = labels["missed_count"]
+    if missed:
+        most = short(labels["missed_most"])
+        say("missed", f"the field differs from {missed:,} of {count:,} labels, by up to {most}")
     behind = graph["behind_labels"]
     if behind:
         named = _some(map(quoted, graph["behind_labels_examples"]), behind)
@@ -300,7 +306,7 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         pass  # nothing is proved while the units may differ
     elif proved["moves"]:
         moves, routes = (number_of(proved[name], name) for name in ("moves", "routes"))
-        premise = "labels are right and no edge is false or too cheap"
+        premise = "labels are right, no edge is false and each costs what the graph says"
         say("proved", f"{moves} and {routes} are optimal, if {premise}")
     elif proved["refuted"]:
         say("proved", "no moves: labels and graph contradict each other")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .held_out import HeldOutAudit as HeldOutAudit
     from .held_out import audit_held_out as audit_held_out
     from .intervals import Intervals as Intervals
+    from .intervals import interval_test as interval_test
     from .intervals import next_labels as next_labels
 
 __getattr__, __dir__, __all__ = load_on_use(__name__)

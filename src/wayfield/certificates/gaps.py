@@ -56,9 +56,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..checks import KeepsReadOnly, as_floats, as_real, as_real_array, frozen, owned, refuse
 from ..errors import InputError
-from ..fields import Extension, check_field, field_sections
+from ..fields import Extension, Status, check_field, field_sections
+from ..fields.extension import missed_text
+from ..fields.own import GivenField
 from ..graphs.graph import Graph, check_graph, same_graph
-from ..graphs.labels import Labels, check_labels, check_takes
+from ..graphs.labels import Labels, check_labels
 from ..numerics import proof_file
 from ..plans.planning import Plan
 from ..typing import BoolArray, FloatArray
@@ -98,9 +100,12 @@ class Certificate(KeepsReadOnly):
     bracketed : bool
         Whether the gaps hold for the exact extension; otherwise only for the computed values.
     labels, extension, plan
-        Inputs of the certificate.
+        Inputs of the certificate. An array is an `Extension` without a bracket; without labels,
+        `labels` is the goal's 0 alone.
     field : Extension
         The field that was extended: `extension`, or the field before `solve` lifted it.
+    labelled : bool
+        Whether labels were given. If not, only `error` proves.
 
     Examples
     --------
@@ -128,6 +133,7 @@ class Certificate(KeepsReadOnly):
     extension: Extension
     plan: Plan
     field: Extension
+    labelled: bool = True
 
     @cached_property
     def start_certified(self) -> BoolArray:
@@ -142,6 +148,11 @@ class Certificate(KeepsReadOnly):
     @cached_property
     def intervals(self) -> Intervals:
         """What labels and distances prove, for any field; computed on first use."""
+        if not self.labelled:
+            below = frozen(np.zeros(self.gap.size))
+            goal = frozen(np.arange(below.size) == self.plan.goal)
+            above = frozen(np.where(goal, 0.0, np.inf))
+            return Intervals(below, above, goal, goal, label_error=0.0, refuted=False)
         labels = self.field.labels or self.labels
         # the error may have been stated only here
         error = max(labels.error, self.labels.error)
@@ -153,8 +164,8 @@ class Certificate(KeepsReadOnly):
     def proved(self) -> BoolArray:
         """(n,) bool: whether each move is proved optimal by the interval test.
 
-        This assumes that the labels are right within their error, and that no arc is false or too
-        cheap. It needs no bound on the error of the field.
+        This assumes that the labels are right within their error, that no arc is false, and that
+        each costs what the graph says. It needs no bound on the error of the field.
         """
         return self.intervals.proved
 
@@ -216,7 +227,9 @@ class Certificate(KeepsReadOnly):
     def __repr__(self) -> str:
         moves, routes = percent(self.proved.mean()), percent(self.route_proved.mean())
         text = f"{moves} of moves and {routes} of routes proved optimal"
-        if self.intervals.refuted:
+        if not self.labelled:
+            text = "no labels"
+        elif self.intervals.refuted:
             text = "labels and graph contradict each other, so nothing is proved"
         if np.max(self.error) > 0.0:
             states, starts = percent(self.certified.mean()), percent(self.start_certified.mean())
@@ -224,12 +237,19 @@ class Certificate(KeepsReadOnly):
             error = f"up to {most:g}" if least == most else f"of {least:g} to {most:g}"
             text += f"; {states} and {starts} certified for errors {error}"
         text += "" if self.bracketed else "; no bracket"
+        missed = self.plan.values[self.labels.vertices] - self.labels.values
+        if self.labelled and missed.any():
+            text += f"; the field differs from {missed_text(missed)}"
         text += "; a certified cycle refutes this error bound" if self.refuted else ""
         return f"Certificate({self.gap.size:,} states: {text})"
 
 
 def certify(
-    graph: Graph, labels: Labels, ext: Extension, plan: Plan, error: ArrayLike = 0.0
+    graph: Graph,
+    labels: Labels | None,
+    field: Extension | ArrayLike,
+    plan: Plan,
+    error: ArrayLike = 0.0,
 ) -> Certificate:
     """Return which moves of a plan are proved optimal: by the labels, or by the field's error.
 
@@ -237,12 +257,14 @@ def certify(
     ----------
     graph : Graph
         The graph that was planned on.
-    labels : Labels
-        All labels that were extended: `Certificate.proved` relies on them, within their error.
-    ext : Extension
-        The field, with its bracket if it has one.
+    labels : Labels or None
+        All labels that were extended: `Certificate.proved` relies on them, within their error. The
+        field may differ from them. None if there are none; then only `error` proves.
+    field : Extension or (n,) array
+        The field, with its bracket if it has one. An array is any field that you have, such as a
+        learned critic.
     plan : Plan
-        A plan on that field: ``wf.plan(graph, ext, goal)``.
+        A plan on that field: ``wf.plan(graph, field, goal)``.
     error : float or (n,) array
         Bound on the difference between field and true cost-to-go: one for all, or one per vertex,
         +inf where nothing is known. With 0 a move is certified if it is optimal for a field that is
@@ -253,14 +275,14 @@ def certify(
     >>> import wayfield as wf
     >>> path = wf.Graph.from_edges(range(5), range(1, 6))
     >>> labels = wf.Labels([0, 5], [0.0, 5.0])
-    >>> ext = wf.extend(path, labels, wf.AMLE())
-    >>> plan = wf.plan(path, ext.values, goal=0)
-    >>> cert = certify(path, labels, ext, plan, error=0.9)
+    >>> field = wf.extend(path, labels, wf.AMLE())
+    >>> plan = wf.plan(path, field, goal=0)
+    >>> cert = certify(path, labels, field, plan, error=0.9)
     >>> cert
     Certificate(6 states: 100 % of moves and 100 % of routes proved optimal; 100 % and 100 % ...)
     >>> cert.gap, cert.start_margin
     (array([inf, 2., 2., 2., 2., inf]), array([inf, 1., 1., 1., 1., 1.]))
-    >>> certify(path, labels, ext, plan, error=1.0).first_weak
+    >>> certify(path, labels, field, plan, error=1.0).first_weak
     array([-1,  1,  2,  3,  4,  4])
 
     Here the labels determine the true cost-to-go, so every move is proved without `error`:
@@ -269,29 +291,37 @@ def certify(
     (array([0., 1., 2., 3., 4., 5.]), array([0., 1., 2., 3., 4., 5.]))
     >>> cert.proved
     array([ True,  True,  True,  True,  True,  True])
+
+    A field from elsewhere, without labels, whose values are off by at most 0.4:
+
+    >>> critic = [0.0, 1.2, 1.8, 3.3, 4.0, 5.4]
+    >>> certify(path, None, critic, wf.plan(path, critic, goal=0), error=0.4)
+    Certificate(6 states: no labels; 100 % and 100 % certified for errors up to 0.4; no bracket)
     """
     # check that all parts belong together
     check_graph(graph)
-    for name, part, kind in (("ext", ext, Extension), ("plan", plan, Plan)):
-        if not isinstance(part, kind):
-            raise InputError(
-                f"{name} must be a wayfield.{kind.__name__}, got {type(part).__name__}"
-            )
+    if not isinstance(plan, Plan):
+        raise InputError(f"plan must be a Plan, the result of wf.plan, got {type(plan).__name__}")
     if not same_graph(graph, plan.graph):
         raise InputError(f"plan must be on the given graph, {graph!r}, got one on {plan.graph!r}")
-    check_labels(labels, graph)
-    values, why = plan.values, "is not the extension's value there"
-    refuse(check_field(graph, ext) != values, values, "plan.values", why)
-    check_takes(values, labels)
+    known = Labels([plan.goal], [0.0]) if labels is None else check_labels(labels, graph)
+    values, why = plan.values, "is not the field's value there"
+    refuse(check_field(graph, field) != values, values, "plan.values", why)
+    ext = field
+    if not isinstance(ext, Extension):
+        ext = Extension(
+            values, None, None, Status.NO_BRACKET, np.nan, 0, 0.0, GivenField(values), {}, graph,
+            labels=labels,
+        )  # fmt: skip
 
     # the bound on the error: one number, or a frozen array of one per vertex
-    given = as_real_array(error, "error")
+    bound = as_real_array(error, "error")
     budget: float | FloatArray
-    if given.ndim == 0:
-        budget = as_real(given.item(), "error", least=0.0, most=np.inf)
+    if bound.ndim == 0:
+        budget = as_real(bound.item(), "error", least=0.0, most=np.inf)
         errors = frozen(np.full(values.size, budget))
     else:
-        budget = errors = owned(as_floats(given, "error", values.size))
+        budget = errors = owned(as_floats(bound, "error", values.size))
         refuse(~(errors >= 0.0), errors, "error", "is not a bound of at least 0")
 
     # the gaps of the worst fields in the bracket
@@ -312,8 +342,9 @@ def certify(
         first_weak=frozen(first_weak),
         error=budget,
         bracketed=ext.lower is not None and ext.upper is not None,
-        labels=labels,
+        labels=known,
         extension=ext,
         plan=plan,
         field=ext,
+        labelled=labels is not None,
     )

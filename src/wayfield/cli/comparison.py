@@ -19,7 +19,6 @@ from .output import print_json, show
 
 if TYPE_CHECKING:
     from ..advice.comparison import MethodScore
-    from ..fields import Method
 
 HELP = f"May be given again. {METHODS}"
 
@@ -60,16 +59,20 @@ def compare(
     Example: wayfield compare --maze medium --label-fraction 0.02
     """
     from .. import grid_graph, sample_labels
+    from ..advice.comparison import Recipe, default_methods
     from ..advice.comparison import compare as run_comparison
-    from ..advice.comparison import default_methods
     from ..checks import as_vertex, as_whole, plain
-    from ..fields.names import parse_method
+    from ..fields.names import load_method
     from ..graphs.names import shown
     from .warmup import warm_up
 
     if (maze is None and labels is None) or (maze is not None and edges is not None):
         raise InputError("compare needs either EDGES and LABELS, or --maze NAME")
-    chosen: list[Method] = list(map(parse_method, method or ()))
+    chosen = list(map(load_method, words := method or ()))
+    named_methods = [
+        Recipe(each, label=word) if ":" in word else each
+        for each, word in zip(chosen, words, strict=True)
+    ]
     with Stages() as stages:
         if maze is not None:
             layout, number = read_layout(maze), goal or "0"
@@ -96,7 +99,7 @@ def compare(
             stages.begin(f"comparing: {field}")
 
         found = run_comparison(
-            graph, known, target, chosen or None,
+            graph, known, target, named_methods or None,
             folds=folds, time_limit=time_limit, progress=progress,
         )  # fmt: skip
 

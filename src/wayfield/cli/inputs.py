@@ -114,7 +114,7 @@ class Source:
     def read_edges(self, stages: Stages) -> EdgeTable:
         """Read the edges; the `InputError` names the row and the column."""
         from ..graphs.tables import read_edges
-        from ..graphs.tables.edges import length_like
+        from ..graphs.tables.read import length_like
 
         columns, style = self.reading.edge_columns, self.reading.style
         if not {"length", "speed"} & columns.keys() and self.data is not None:

@@ -58,12 +58,12 @@ def maze(
     """
     from .. import grid_graph, sample_labels
     from ..checks import as_vertex, as_whole, need
-    from ..fields.names import parse_method
+    from ..fields.names import load_method
     from ..graphs.labels import Labels
     from ..graphs.tables import Outbox, check_outputs
     from .terminal import picture as drawn
 
-    chosen = parse_method(method)
+    chosen = load_method(method)
     layout = read_layout(name)
     check_direction(layout.directed, chosen)
     size = layout.num_free * as_whole(refinement, "--refinement", least=1) ** 2

@@ -283,7 +283,9 @@ class Solving:
 
 def check_direction(directed: bool, method: Method) -> None:
     """Raise `InputError` if a method is not defined on a directed graph, before any computation."""
-    if directed and not method.directed:
+    from ..fields.base import takes_directed
+
+    if directed and not takes_directed(method):
         raise InputError(
             f"{type(method).__name__} is not defined on directed graphs: use --method amle, "
             "or an undirected graph"

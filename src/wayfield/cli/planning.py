@@ -104,7 +104,7 @@ def plan(
     from ..advice.units import above_goal, unit_question
     from ..checks import missing
     from ..fields import AMLE
-    from ..fields.names import parse_method
+    from ..fields.names import load_method
     from ..graphs.shortest_paths import cost_to_go
     from ..graphs.tables import Outbox, write_table
     from ..numerics.proof_file import check_path
@@ -117,7 +117,7 @@ def plan(
             if given_option:
                 raise InputError(f"{option} needs LABELS: without them, distances are planned on")
     # without labels, the plan follows the distances: the AMLE corrects them by 0
-    chosen = AMLE(fill="flat") if labels is None else parse_method(method or "amle")
+    chosen = AMLE(fill="flat") if labels is None else load_method(method or "amle")
     if prior not in (None, DISTANCE):
         raise InputError(f"--prior must be {DISTANCE}, got {prior!r}")
     if proof is not None and not force:

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..advice import solve
 from ..fields import AMLE, Harmonic, Method, extend_many
+from ..fields.base import takes_directed
+from ..fields.own import is_ours
 from ..graphs.graph import Graph
 from ..graphs.grid import grid_graph
 from ..graphs.layouts import load_layout
@@ -27,14 +29,15 @@ def warm_up(
 
     Several label sets also compile the kernels for rare cases, such as plateaus. Directed graphs
     have their own kernels, compiled only on request. `size` is the number of vertices and arcs of
-    the graph to be solved: if it is small, nothing is done.
+    the graph to be solved: if it is small, nothing is done. Methods from outside are left out.
     """
     if size <= SMALL:
         return
+    methods = list(filter(is_ours, methods))
     if directed:
         one_way = grid_graph(load_layout("teleport"), 2)
         for method in methods:
-            if method.directed:
+            if takes_directed(method):
                 with compiling("always"):
                     solve(one_way, sample_labels(one_way, 0, 0.1, seed=0), 0, method, check=False)
     graph = grid_graph(load_layout("umaze"), 4)

@@ -32,8 +32,8 @@ from typing import TYPE_CHECKING, Any
 from ..checks import need
 from ..errors import InputError, WayfieldError
 from ..graphs.layouts import layout_names, load_layout
-from ..numerics.threads import num_processors
-from ..numerics.workers import Worker
+from ..numerics.processes import Worker
+from ..numerics.workers import num_processors
 from .api import HANDLERS, Reply, error_reply, respond, warm_up
 from .scene import MOST_CELLS, MOST_DRAWN, MOST_EDGES, MOST_REFINED, Scene
 

@@ -25,8 +25,8 @@ import numpy as np
 from ..errors import WayfieldError
 from ..graphs.labels import Labels
 from ..numerics.csr import reverse_slots
-from ..numerics.deadline import check_time
 from ..numerics.doubledouble import EPSILON
+from ..numerics.workers import check_time
 from ..typing import BoolArray, FloatArray
 from .base import Problem, Solution
 from .derivatives import STEPS, VALUE_ERROR, Direction, Gradient, both_ways, component_max

@@ -1,7 +1,8 @@
 """What a method is given and what it returns: a Dirichlet problem, and a solution.
 
 A method is a small frozen settings object with a ``solve``. `extension.extend` poses the problem
-and checks the result, once for all methods.
+and checks the result, once for all methods. Functions and objects of a user's own become methods in
+``own.py``.
 
 **Prior fields.** With P the prior, Y the labels and E the method, u = P + E(Y − P). The usual prior
 is the cost-to-go on the given graph; the labels correct it. At a label u = Y. If all labels agree
@@ -19,10 +20,10 @@ moves by at most δ. The bracket is widened by δ, P is added, and every sum is 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,13 +46,12 @@ class Status(StrEnum):
     Examples
     --------
     >>> import wayfield as wf
-    >>> from wayfield_study.sweeps import MidrangeSweeps
     >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> ends = wf.Labels([0, 3], [0.0, 3.0])
     >>> wf.extend(path, ends, wf.AMLE()).status
     <Status.CONVERGED: 'converged'>
-    >>> wf.extend(path, ends, MidrangeSweeps(5)).status
-    <Status.STOPPED: 'stopped after the number of sweeps asked for'>
+    >>> wf.extend(path, ends, lambda graph, labels: [0.0, 0.5, 2.5, 3.0]).status
+    <Status.NO_BRACKET: 'solved, without a bracket'>
     """
 
     CONVERGED = "converged"
@@ -61,7 +61,7 @@ class Status(StrEnum):
     UNVERIFIED = "the bracket could not be verified"
     """The field was computed, but its bracket could not be proved."""
     NO_BRACKET = "solved, without a bracket"
-    """The field was computed; no bracket was requested."""
+    """The field was computed; no bracket was requested, or the method has none."""
     STALLED = "the iteration stalled above its tolerance"
     """No further descent, residual above the tolerance."""
     BUDGET = "the cap on iterations ran out"
@@ -77,14 +77,30 @@ class Status(StrEnum):
 class Problem:
     """A validated Dirichlet problem: a graph, and values fixed at some of its vertices.
 
+    It has no goal: an extension belongs to its labels. If labels are costs to a labelled goal, the
+    goal is ``labels.lowest``.
+
     Attributes
     ----------
+    graph : Graph
+        Where to extend.
+    labels : Labels
+        The known values.
     labelled : (n,) bool array
         Where the value is fixed.
     boundary : (n,) float array
         The fixed values; 0 elsewhere.
     orphaned : (n,) bool array
-        Vertices of components without a label: no extension exists there.
+        Vertices of components without a label: no extension exists there. A method may return NaN
+        or any finite value there.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> problem = Problem.of(path, wf.Labels([0, 3], [0.0, 3.0]))
+    >>> problem.labelled, problem.boundary
+    (array([ True, False, False,  True]), array([0., 0., 0., 3.]))
     """
 
     graph: Graph
@@ -138,18 +154,44 @@ class Problem:
 
 @dataclass(frozen=True)
 class Solution:
-    """Result of a method: a field on the whole graph, and how good it is."""
+    """Result of a method: a field on the whole graph, how the solve ended, and how good it is.
+
+    Attributes
+    ----------
+    values : (n,) float array
+        The field. It should equal the labels at their vertices; where it does not, the extension
+        says so.
+    status : Status
+        How the solve ended. With one that is not ``good``, `extend` raises `NotConverged`.
+    lower, upper : (n,) float arrays or None
+        Rigorous bounds on the exact solution of the method's equation; None if there are none.
+    residual : float
+        Largest violation of the method's vertex equation; NaN if not known.
+    iterations : int
+        Number of iterations.
+    details : mapping of str to float
+        Further figures, named by the method.
+    evidence : HasProof or None
+        What a proof file of the bracket is made from.
+    fixing : Fixing or None
+        The order in which the AMLE fixed its values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Solution(np.zeros(3), Status.NO_BRACKET).status
+    <Status.NO_BRACKET: 'solved, without a bracket'>
+    """
 
     values: FloatArray
+    status: Status
     lower: FloatArray | None = None
     upper: FloatArray | None = None
-    status: Status = Status.CONVERGED
-    residual: float = 0.0
+    residual: float = np.nan
     iterations: int = 0
     details: Mapping[str, float] = field(default_factory=dict)
     evidence: HasProof | None = None
     fixing: Fixing | None = None
-    """The order in which the AMLE fixed its values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,16 +220,44 @@ def one_by_one(solve: Callable[[Problem], Solution], problems: Sequence[Problem]
 
 @runtime_checkable
 class Method(Protocol):
-    """A method to extend labels: frozen settings, and `solve`."""
+    """A method to extend labels: settings, and `solve`.
 
-    @property
-    def directed(self) -> bool:
-        """Whether the method is defined on directed graphs."""
-        ...
+    Two more attributes are used if they are there: ``name``, the text that results show in place of
+    class and settings, and ``directed``, False if the method is not defined on directed graphs.
+    """
 
     def solve(self, problem: Problem) -> Solution:
-        """Extend the labels of one problem."""
+        """Extend the labels of one problem. A plain array counts as solved without a bracket."""
         ...
+
+
+def takes_directed(method: Method) -> bool:
+    """Whether a method is defined on directed graphs."""
+    return bool(getattr(method, "directed", True))
+
+
+def describe(method: object) -> str:
+    """Return the method's name: its own, or its class with the settings that are not default."""
+    name = getattr(method, "name", None)
+    if isinstance(name, str):
+        return name
+    settings: tuple[Field[Any], ...] = ()
+    if is_dataclass(method):
+        settings = fields(method)
+    changed = []
+    for setting in settings:
+        usual = setting.default if setting.default_factory is MISSING else setting.default_factory()
+        value = _in_words(getattr(method, setting.name))
+        if value != _in_words(usual):
+            changed.append(f"{setting.name}={value}")
+    return f"{type(method).__name__}({', '.join(changed)})"
+
+
+def _in_words(setting: object) -> str:
+    """Describe the value of a setting."""
+    if isinstance(setting, tuple):
+        return f"({', '.join(map(_in_words, setting))})"
+    return describe(setting) if is_dataclass(setting) else repr(setting)
 
 
 @runtime_checkable
@@ -205,10 +275,8 @@ def make_problem(
     """Validate what the methods assume, and return the problem."""
     check_graph(graph)
     check_labels(labels, graph)
-    if isinstance(method, type) or not isinstance(method, Method):
-        raise InputError(f"method must be an extension such as AMLE(), got {method!r}")
     as_choice(unreachable, "unreachable", ("error", "nan"))
-    if graph.directed and not method.directed:
+    if graph.directed and not takes_directed(method):
         raise InputError(
             f"{type(method).__name__} is not defined on directed graphs; AMLE is, or call "
             "graph.symmetrised('min' | 'max' | 'mean') first"

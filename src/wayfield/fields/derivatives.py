@@ -166,7 +166,7 @@ def derivative(
             with np.errstate(invalid="ignore"):  # inf − inf
                 hidden = np.isinf(field.prior)
                 base = method.solve(problem).values if hidden.any() else base - field.prior
-        solved = Solution(base, field.lower, field.upper, fixing=field.fixing)
+        solved = Solution(base, field.status, field.lower, field.upper, fixing=field.fixing)
         kept[key] = method.linearised(problem, solved, direction)
     return kept[key]
 

@@ -41,19 +41,28 @@ from ..errors import InputError
 from ..graphs.graph import Graph
 from ..graphs.labels import Labels, nearest_label
 from ..numerics.shortest import dijkstra
-from .base import Problem, Solution
+from .base import Problem, Solution, Status
 
 
 @dataclass(frozen=True)
 class NearestLabel:
     """The value of the nearest label; of equally near ones, that of the lowest index.
 
+    If the labels are the true costs of a connected graph, up to a common factor and the goal's
+    among them, the plan of the default rule (slope, exit ties) reaches the goal from every start:
+    the reach theorem of the nearest label, with its proof in ``docs/proofs-of-plans.md``. It holds
+    for any lengths whose sums are exact; for others pass `plan` a ``tie_tolerance``. It does not
+    hold for ``rule="q"`` on other than unit lengths, nor for index ties.
+
     Examples
     --------
     >>> import wayfield as wf
     >>> path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
-    >>> wf.extend(path, wf.Labels([0, 4], [0.0, 4.0]), wf.NearestLabel()).values
-    array([0., 0., 0., 4., 4.])
+    >>> field = wf.extend(path, wf.Labels([0, 4], [4.0, 0.0]), wf.NearestLabel())
+    >>> field.values
+    array([4., 4., 4., 0., 0.])
+    >>> wf.plan(path, field, goal=4), wf.plan(path, field, goal=4, ties="index")
+    (Plan(5 starts: 100 % reach the goal, 0 cycles), Plan(5 starts: 50 % reach the goal, 1 cycle))
     """
 
     directed: ClassVar[bool] = False
@@ -61,7 +70,8 @@ class NearestLabel:
     def solve(self, problem: Problem) -> Solution:
         """Copy every label over its Voronoi cell."""
         _, nearest = nearest_label(problem.graph, problem.labels)
-        return Solution(np.where(problem.orphaned, np.nan, problem.boundary[nearest]))
+        values = np.where(problem.orphaned, np.nan, problem.boundary[nearest])
+        return Solution(values, Status.CONVERGED, residual=0.0)
 
 
 @dataclass(frozen=True)
@@ -103,7 +113,10 @@ class _Envelope:
         values[labels.vertices] = labels.values
         values[problem.orphaned] = np.nan
         details = {"lipschitz": lipschitz}
-        return Solution(values, residual=excess[worst], iterations=passes, details=details)
+        residual = excess[worst]
+        return Solution(
+            values, Status.CONVERGED, residual=residual, iterations=passes, details=details
+        )
 
 
 class McShane(_Envelope):

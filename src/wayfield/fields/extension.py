@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,6 +24,7 @@ from ..graphs.graph import Graph, check_graph, same_graph
 from ..graphs.labels import Labels
 from ..numerics import proof_file
 from ..typing import FloatArray
+from ..words import number_of, short
 from .base import (
     Method,
     Problem,
@@ -31,11 +32,13 @@ from .base import (
     Status,
     check_prior,
     correcting,
+    describe,
     make_problem,
     with_prior,
     without_prior,
 )
 from .derivatives import Gradient, Influence, Linearised, checked_cotangent, derivative
+from .own import MethodLike, as_method, solve_all
 from .proof import HasProof, field_sections
 
 if TYPE_CHECKING:
@@ -58,7 +61,8 @@ class Extension(KeepsReadOnly):
     status : Status
         How the solve ended.
     residual : float
-        Largest violation of the method's vertex equation by `values`, see the method.
+        Largest violation of the method's vertex equation by `values`, see the method. NaN if the
+        method does not say.
     iterations : int
         Sweeps, Newton steps, or rounds or divide-and-conquer frames of the AMLE.
     seconds : float
@@ -81,7 +85,6 @@ class Extension(KeepsReadOnly):
     Examples
     --------
     >>> import wayfield as wf
-    >>> from wayfield_study.sweeps import MidrangeSweeps
     >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> field = wf.extend(path, wf.Labels([0, 3], [0.0, 3.0]), wf.Harmonic())
     >>> bool((field.lower <= [0, 1, 2, 3]).all() and (field.upper >= [0, 1, 2, 3]).all())
@@ -131,7 +134,6 @@ class Extension(KeepsReadOnly):
         --------
         >>> import tempfile
         >>> import wayfield as wf
-        >>> from wayfield_study.sweeps import MidrangeSweeps
         >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
         >>> field = wf.extend(path, wf.Labels([0, 3], [0.0, 3.0]), wf.AMLE())
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -163,7 +165,6 @@ class Extension(KeepsReadOnly):
         Examples
         --------
         >>> import wayfield as wf
-        >>> from wayfield_study.sweeps import MidrangeSweeps
         >>> star = wf.Graph.from_edges([0, 0, 0], [1, 2, 3], lengths=[1.0, 1.0, 2.0])
         >>> labels = wf.Labels([1, 2, 3], [0.0, 1.0, 4.0])
         >>> wf.extend(star, labels, wf.AMLE()).influence(0)   # label 2 does not matter
@@ -218,7 +219,6 @@ class Extension(KeepsReadOnly):
         Examples
         --------
         >>> import wayfield as wf
-        >>> from wayfield_study.sweeps import MidrangeSweeps
         >>> path = wf.Graph.from_edges([0, 1], [1, 2], lengths=[1.0, 3.0])
         >>> field = wf.extend(path, wf.Labels([0, 2], [0.0, 8.0]), wf.AMLE())
         >>> gradient = field.pullback([0.0, 1.0, 0.0])        # of the value 2 at vertex 1
@@ -247,40 +247,37 @@ class Extension(KeepsReadOnly):
         known = np.isfinite(self.values)
         return float((self.upper[known] - self.lower[known]).max(initial=0.0))
 
+    @cached_property
+    def missed(self) -> FloatArray:
+        """(k,) value less label at each label: 0 everywhere if the method interpolates."""
+        labels = self.labels
+        missed = np.empty(0) if labels is None else self.values[labels.vertices] - labels.values
+        return frozen(missed)
+
     def __repr__(self) -> str:
-        bracket = "no bracket" if self.lower is None else f"bracket width {self.width:.1e}"
+        parts = [describe(self.method), f"{self.values.size:,} values", str(self.status)]
+        if self.lower is not None:
+            parts.append(f"bracket width {self.width:.1e}")
+        elif self.status is not Status.NO_BRACKET:
+            parts.append("no bracket")
         unreachable = int((~np.isfinite(self.values)).sum())
         if unreachable:
-            bracket += f", {unreachable:,} without a label in reach"
-        size = f"{self.values.size:,} values"
-        return f"Extension({describe(self.method)}, {size}, {self.status}, {bracket})"
+            parts.append(f"{unreachable:,} without a label in reach")
+        if self.missed.any():
+            parts.append(f"differs from {missed_text(self.missed)}")
+        return f"Extension({', '.join(parts)})"
 
 
-def describe(method: object) -> str:
-    """Return the method's name with its non-default settings."""
-    settings: tuple[Field[Any], ...] = ()
-    if is_dataclass(method):
-        settings = fields(method)
-    changed = []
-    for setting in settings:
-        usual = setting.default if setting.default_factory is MISSING else setting.default_factory()
-        value = _in_words(getattr(method, setting.name))
-        if value != _in_words(usual):
-            changed.append(f"{setting.name}={value}")
-    return f"{type(method).__name__}({', '.join(changed)})"
-
-
-def _in_words(setting: object) -> str:
-    """Describe the value of a setting."""
-    if isinstance(setting, tuple):
-        return f"({', '.join(map(_in_words, setting))})"
-    return describe(setting) if is_dataclass(setting) else repr(setting)
+def missed_text(missed: FloatArray) -> str:
+    """Return how many labels a field differs from, and by how much."""
+    count, most = np.count_nonzero(missed), short(float(np.abs(missed).max()))
+    return f"{count:,} of {number_of(missed.size, 'labels')}, by up to {most}"
 
 
 def extend(
     graph: Graph,
     labels: Labels,
-    method: Method,
+    method: MethodLike,
     *,
     prior: ArrayLike | None = None,
     unreachable: Literal["error", "nan"] = "error",
@@ -294,9 +291,11 @@ def extend(
         The graph to extend on.
     labels : Labels
         The known values; `values` equals them exactly at their vertices.
-    method : Method
-        `AMLE()`, `Harmonic()`, `PLaplacian(p)`, `MidrangeSweeps()`, `NearestLabel()`,
-        `McShane()`, `Whitney()`.
+    method : Method or function
+        `AMLE()`, `Harmonic()`, `PLaplacian(p)`, `NearestLabel()`, `McShane()` or `Whitney()`; or a
+        method of your own. That is a function of graph and labels that returns an (n,) array, or an
+        object with ``solve(problem)``; see `wayfield.fields.Method`. Its values must be finite. If
+        they differ from the labels, ``missed`` of the result says by how much.
     prior : (n,) array, optional
         A field that the labels correct: the result is prior + extension of (labels - prior), with
         its bracket. Where all labels agree with the prior it is the prior itself. +inf stays +inf.
@@ -313,25 +312,29 @@ def extend(
     Examples
     --------
     >>> import wayfield as wf
-    >>> from wayfield_study.sweeps import MidrangeSweeps
     >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> ends = wf.Labels([0, 3], [0.0, 3.0])
     >>> wf.extend(path, ends, wf.AMLE()).values
     array([0., 1., 2., 3.])
     >>> wf.extend(path, wf.Labels([0, 2], [0.0, 4.0]), wf.AMLE(), prior=[0.0, 1.0, 2.0, 3.0]).values
     array([0., 2., 4., 5.])
+    >>> wf.extend(path, ends, lambda graph, labels: labels.values.mean() * np.ones(4))
+    Extension(<lambda>, 4 values, solved, without a bracket, differs from 2 of 2 labels, ...)
     """
     as_flag(check, "check")
-    problem = make_problem(graph, labels, method, unreachable)
+    settings = as_method(method)
+    problem = make_problem(graph, labels, settings, unreachable)
     if prior is None:
         start = time.perf_counter()
-        solution = method.solve(problem)
-        return package(solution, graph, labels, method, time.perf_counter() - start, check)
+        [solution] = solve_all([problem], settings)
+        return package(solution, graph, labels, settings, time.perf_counter() - start, check)
     field = check_prior(prior, graph.num_vertices)
-    correction, settings = without_prior(problem, field), correcting(method)
+    correction, settings = without_prior(problem, field), correcting(settings)
     start = time.perf_counter()
-    solution = with_prior(settings.solve(correction), problem, field)
-    return package(solution, graph, labels, settings, time.perf_counter() - start, check, field)
+    [solution] = solve_all([correction], settings)
+    seconds = time.perf_counter() - start
+    restored = with_prior(solution, problem, field)
+    return package(restored, graph, labels, settings, seconds, check, field)
 
 
 def package(

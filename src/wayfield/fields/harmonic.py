@@ -41,8 +41,8 @@ import numpy as np
 
 from ..graphs.graph import Graph
 from ..graphs.labels import Labels
-from ..numerics.deadline import check_time
 from ..numerics.doubledouble import Pair, corrected
+from ..numerics.workers import check_time
 from ..typing import FloatArray, IntArray
 from .adjoint import Adjoint, adjoint_of
 from .base import Problem, Shared, Solution, Status
@@ -267,7 +267,7 @@ def conclude(system: System, task: Refinement, wanted: bool) -> Solution:
     lower, upper = bracket or (None, None)
     residual, _ = system.residual(Pair(values, np.zeros_like(values)), task.pinned)
     update = float((np.abs(residual) / system.interior.degree).max(initial=0.0))
-    return Solution(values, lower, upper, status, update, task.solves, evidence=evidence)
+    return Solution(values, status, lower, upper, update, task.solves, evidence=evidence)
 
 
 def verified_bracket(

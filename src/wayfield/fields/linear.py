@@ -31,7 +31,6 @@ from scipy.sparse.linalg import splu
 
 from ..graphs.graph import Graph
 from ..numerics.csr import entries_of
-from ..numerics.deadline import check_time
 from ..numerics.elimination import (
     Factors,
     Fill,
@@ -45,6 +44,7 @@ from ..numerics.elimination import (
     substitute,
 )
 from ..numerics.krylov import Matrix, biconjugate_gradients, conjugate_gradients
+from ..numerics.workers import check_time
 from ..typing import FloatArray, IntArray
 
 SMALL = 2_000

@@ -22,8 +22,7 @@ from ..checks import as_flag, as_real_array
 from ..errors import InputError, NotConverged
 from ..graphs.graph import Graph
 from ..graphs.labels import Labels
-from ..numerics.deadline import TimeLeft, check_time
-from ..numerics.workers import dispatch
+from ..numerics.workers import TimeLeft, check_time, dispatch
 from ..typing import FloatArray
 from .base import (
     Method,
@@ -38,6 +37,7 @@ from .base import (
     without_prior,
 )
 from .extension import Extension, package
+from .own import MethodLike, as_method, is_ours, solve_all
 
 Unreachable = Literal["error", "nan"]
 Item = TypeVar("Item")
@@ -48,7 +48,38 @@ MOST_GOALS = 1_000_000
 
 @runtime_checkable
 class SharesWork(Protocol):
-    """A method that solves many problems on one graph faster than one by one."""
+    """A method that solves many problems on one graph faster than one by one.
+
+    Examples
+    --------
+    An inverse that label sets with the same vertices share:
+
+    >>> import numpy as np
+    >>> import wayfield as wf
+    >>> class Biharmonic:
+    ...     def share(self, graph, label_sets):
+    ...         first = label_sets[0]
+    ...         if any(not np.array_equal(s.vertices, first.vertices) for s in label_sets):
+    ...             return None
+    ...         adjacency = graph.to_scipy().toarray()
+    ...         laplacian = np.diag(adjacency.sum(axis=0)) - adjacency
+    ...         free, square = ~first.mask(graph), laplacian @ laplacian
+    ...         inverse = np.linalg.inv(square[np.ix_(free, free)])
+    ...
+    ...         def solve(problems):
+    ...             fields = [problem.boundary.copy() for problem in problems]
+    ...             for u in fields:
+    ...                 u[free] = -inverse @ square[free] @ u
+    ...             return [Solution(u, wf.Status.NO_BRACKET) for u in fields]
+    ...         return Shared(solve, block=16)
+    ...
+    ...     def solve(self, problem):
+    ...         return self.share(problem.graph, [problem.labels]).solve([problem])[0]
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> sets = [wf.Labels([0, 1, 3], [0.0, 1.0, height]) for height in (3.0, 9.0)]
+    >>> [field.values.round(2) for field in wf.extend_many(path, sets, Biharmonic())]
+    [array([0.  , 1.  , 2.17, 3.  ]), array([0.  , 1.  , 5.17, 9.  ])]
+    """
 
     def share(self, graph: Graph, label_sets: Sequence[Labels]) -> Shared | None:
         """Return the common part of the problems; None if sharing does not pay."""
@@ -84,15 +115,20 @@ class Many:
                 make_problem(self.graph, labels, self.method, self.unreachable)
                 for labels in batch.labels
             ]
-            solutions = self._solve(problems, batch.priors or [*self.priors] * len(problems))
+            try:
+                solutions = self._solve(problems, batch.priors or [*self.priors] * len(problems))
+            except InputError as error:
+                first, last = batch.positions[0], batch.positions[-1]
+                where = first if first == last else f"{first}:{last + 1}"
+                raise InputError(f"labels_list[{where}]: ", error.message) from error
             return solutions, (time.perf_counter() - start) / len(problems)
 
     def _solve(self, problems: list[Problem], priors: list[FloatArray]) -> list[Solution]:
         if not priors:
-            return self.shared.solve(problems)
+            return solve_all(problems, self.method, self.shared.solve)
         corrections = [without_prior(p, prior) for p, prior in zip(problems, priors, strict=True)]
-        solutions = zip(self.shared.solve(corrections), problems, priors, strict=True)
-        return [with_prior(*each) for each in solutions]
+        solutions = solve_all(corrections, self.method, self.shared.solve)
+        return [with_prior(*each) for each in zip(solutions, problems, priors, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +144,12 @@ class Request:
         cls,
         graph: Graph,
         labels_list: Iterable[Labels],
-        method: Method,
+        method: MethodLike,
         prior: ArrayLike | None,
         unreachable: Unreachable,
     ) -> Request:
         """Validate everything, and find what the label sets have in common."""
+        settings = as_method(method)
         if isinstance(labels_list, Labels):
             raise InputError("labels_list must be a list, got Labels: for one set use extend")
         label_sets = listed(labels_list, "labels_list", "Labels")
@@ -127,10 +164,10 @@ class Request:
                 priors = [check_prior(field, graph.num_vertices) for field in fields]
         for position, labels in enumerate(label_sets):
             with named(position):
-                problem = make_problem(graph, labels, method, unreachable)
+                problem = make_problem(graph, labels, settings, unreachable)
                 if priors:
                     without_prior(problem, priors[position])
-        settings = correcting(method) if prior is not None else method
+        settings = correcting(settings) if prior is not None else settings
         shared = None
         if label_sets and isinstance(settings, SharesWork):
             shared = settings.share(graph, label_sets)
@@ -139,6 +176,11 @@ class Request:
         common = tuple(priors[:1]) if all(each is priors[0] for each in priors) else ()
         many = Many(graph, settings, unreachable, shared, common)
         return cls(many, label_sets, priors)
+
+    def num_threads(self, workers: int | None, executor: Executor | None) -> int | None:
+        """Return the number of threads to use: one for a method from outside, if none is given."""
+        alone = workers is None and executor is None and not is_ours(self.many.method)
+        return 1 if alone else workers
 
     def batches(self) -> Iterator[Batch]:
         """Yield the label sets in batches; each is made when its turn comes."""
@@ -153,7 +195,7 @@ class Request:
 def extend_many(
     graph: Graph,
     labels_list: Iterable[Labels],
-    method: Method,
+    method: MethodLike,
     workers: int | None = None,
     *,
     executor: Executor | None = None,
@@ -170,13 +212,15 @@ def extend_many(
         The graph to extend on.
     labels_list : iterable of Labels
         One label set per extension, at most 1,000,000; all are validated before any is solved.
-    method : Method
-        The extension. `Harmonic` and `PLaplacian` order and factor once if the label sets have
-        most vertices in common (one set of states, a goal each); their results then agree with
-        single calls to rounding, each with its own rigorous bracket. Other methods give the same
-        results bit for bit.
+    method : Method or function
+        The extension, see `extend`. `Harmonic` and `PLaplacian` order and factor once if the label
+        sets have most vertices in common (one set of states, a goal each); their results then agree
+        with single calls to rounding, each with its own rigorous bracket. Other methods give the
+        same results bit for bit. A method of your own shares work if it has a ``share``; see
+        `wayfield.fields.SharesWork`.
     workers : int, optional
-        Number of threads, at most 1,024. Default: one per processor. Results do not depend on it.
+        Number of threads, at most 1,024. Default: one per processor, and one for a method of your
+        own, which may not be made for several. Results do not depend on it.
     executor : concurrent.futures.Executor, optional
         Executor to use instead of threads: a `ProcessPoolExecutor`, a Dask client's
         ``client.get_executor()``, or any other. The graph is sent once to each worker. Results are
@@ -218,7 +262,8 @@ def extend_many(
     if executor is None:
         many.shared.prepare()
     results: list[Extension] = []
-    with closing(dispatch(many, request.batches(), workers=workers, executor=executor)) as solved:
+    threads = request.num_threads(workers, executor)
+    with closing(dispatch(many, request.batches(), workers=threads, executor=executor)) as solved:
         for solutions, seconds in solved:
             for solution in solutions:
                 position = len(results)

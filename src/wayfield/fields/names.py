@@ -1,14 +1,18 @@
 """Names of the methods for command lines and settings: amle, harmonic, p=8 and others.
 
 This is the registry of methods: add the name of a new method here. The table loads no method, so
-the help of a command can read it. A package with methods of its own adds their names to `WORDS`.
+the help of a command can read it. A package with methods of its own adds their names to `WORDS`. On
+a command line ``module:name`` is a method of the user's own; it is imported, so nothing that comes
+from elsewhere, such as a web page, may be read by `load_method`.
 """
 
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,7 +63,8 @@ EXAMPLES = {
 }
 """All names, with a number where they take one."""
 
-METHODS = ", ".join(f"{word}{known.help}" for word, known in EXAMPLES.items()) + "."
+METHODS = ", ".join(f"{word}{known.help}" for word, known in EXAMPLES.items())
+METHODS += "; module:name, a function or object of your own."
 """Names that --method takes, for the help."""
 
 
@@ -89,6 +94,40 @@ def parse_method(text: str) -> Method:
         what = "whole number" if known.kind is int else "number"
         message = f"{number!r} is not a {what}, as in {word}={known.usual}"
         raise InputError(message) from error
+
+
+def load_method(text: str) -> Method:
+    """Return the method with this name, or import one: ``module:name``, the working folder first.
+
+    A class is called without arguments. The method is shown under this name.
+
+    Examples
+    --------
+    >>> load_method("harmonic")
+    Harmonic(...)
+    >>> load_method("math:game")
+    Traceback (most recent call last):
+    wayfield.errors.InputError: method 'math:game': module 'math' has no attribute 'game'
+    """
+    from .own import FromFunction, as_method
+
+    module, colon, name = text.strip().partition(":")
+    if not colon:
+        return parse_method(text)
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        found: Any = import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+        if isinstance(found, type):
+            found = found()
+    except Exception as error:
+        hint = f"; write {module[:-3]}:{name}" if module.endswith(".py") else ""
+        raise InputError(f"method {text!r}: {error}{hint}") from error
+    method = as_method(found, f"method {text!r}")
+    return FromFunction(method.function, text) if isinstance(method, FromFunction) else method
 
 
 def method_word(method: Method) -> str:

@@ -14,8 +14,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ..graphs.graph import Graph
-from ..numerics.deadline import check_time
 from ..numerics.doubledouble import Pair, corrected
+from ..numerics.workers import check_time
 from ..typing import BoolArray, FloatArray, IntArray
 from .base import Status
 from .kernels import JacobianRows, jacobian, residual, sweep, update_residual, violations

@@ -185,7 +185,7 @@ class PLaplacian:
         details = dict(zip(DETAILS, figures, strict=True))
         lower, upper = bracket or (None, None)
         update = equation.update_residual(values, labels.span)
-        return Solution(values, lower, upper, status, update, solved.steps, details, evidence)
+        return Solution(values, status, lower, upper, update, solved.steps, details, evidence)
 
     def _newton(self, equation: Equation, system: System, scaled: Scaled) -> Iterate:
         """Solve from a start between the harmonic extension and the AMLE."""

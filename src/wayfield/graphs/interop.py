@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import reprlib
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.spatial.distance import squareform
 
-from ..checks import as_floats, as_matrix, as_real_array, as_whole, need, refuse
+from ..checks import as_floats, as_matrix, as_real_array, as_whole, refuse
 from ..errors import InputError, InputWarning
 from .names import node_name
 
@@ -87,6 +86,11 @@ def matrix_edges(matrix: Any) -> Ends:
         e = int(np.argmax(bad))
         entry = f"matrix[{tails[e]}, {heads[e]}] = {lengths[e]}"
         raise InputError(f"{entry} is not a positive, finite length")
+    own = tails == heads
+    if own.sum() == coo.shape[0] > 1 and lengths[own].min() >= lengths.max() > lengths.min():
+        message = "the matrix is largest on its diagonal, as similarities are, but its entries are "
+        message += "taken as lengths: where they are similarities, pass 1 / w or -log(w)"
+        warnings.warn(message, InputWarning, stacklevel=4)
     return tails, heads, lengths, coo.shape[0]
 
 
@@ -103,54 +107,6 @@ def networkx_edges(source: Any, length: str | None) -> Ends:
     names = {name for _, _, data in source.edges(data=True) for name in data}
     _warn_of_weights(length, names)
     return tails, heads, lengths, len(index)
-
-
-def networkx_graph(
-    lengths: Mapping[tuple[int, int], float], num_vertices: int, directed: bool, attribute: str
-) -> Any:
-    """Build a networkx graph from arcs with lengths."""
-    networkx = need("networkx", "interop")
-    made = networkx.DiGraph() if directed else networkx.Graph()
-    made.add_nodes_from(range(num_vertices))
-    made.add_edges_from((x, y, {attribute: length}) for (x, y), length in lengths.items())
-    return made
-
-
-def with_lengths(
-    source: Any,
-    lengths: Mapping[tuple[int, int], float],
-    num_vertices: int,
-    attribute: str,
-    length: str | None,
-) -> Any:
-    """Return a copy of a networkx graph with the lengths of these arcs on its edges.
-
-    The shortest of parallel edges gets the arc's length; the others are scaled by the same factor.
-    Self-loops are not arcs. They keep their length, scaled by the median factor of the edges.
-    """
-    if not hasattr(source, "edges") or source.number_of_nodes() != num_vertices:
-        raise InputError(f"source must be a networkx graph of {num_vertices} nodes")
-    copy = source.copy()
-    index = {node: i for i, node in enumerate(copy.nodes)}
-    own: dict[tuple[int, int], float] = {}
-    edges = [
-        ((index[x], index[y]), data, 1.0 if length is None else float(data.get(length, 1.0)))
-        for x, y, data in copy.edges(data=True)
-    ]
-    for pair, _, value in edges:
-        own[pair] = min(value, own.get(pair, value))
-        if not copy.is_directed():
-            own[pair[::-1]] = own[pair] = min(own[pair], own.get(pair[::-1], value))
-    missing = next((pair for pair, *_ in edges if pair[0] != pair[1] and pair not in lengths), None)
-    if missing is not None:
-        nodes = list(copy.nodes)
-        x, y = (nodes[i] for i in missing)
-        raise InputError(f"source has an edge from {x!r} to {y!r} that the graph does not have")
-    units = [lengths[pair] / value for pair, _, value in edges if pair in lengths]
-    unit = float(np.median(units)) if units else 1.0
-    for pair, data, value in edges:
-        data[attribute] = value * (lengths[pair] / own[pair] if pair in lengths else unit)
-    return copy
 
 
 def igraph_edges(source: Any, length: str | None) -> Ends:

@@ -107,6 +107,11 @@ class Labels:
         """Largest minus smallest value."""
         return float(self.values.max() - self.values.min())
 
+    @property
+    def lowest(self) -> int:
+        """Vertex of the least value: the goal, if values are costs to it. Of several, the first."""
+        return int(self.vertices[np.argmin(self.values)])
+
     def check(self, graph: Graph) -> Self:
         """Return these labels if all their vertices are in `graph`, else raise `InputError`."""
         n = check_graph(graph).num_vertices
@@ -153,17 +158,6 @@ def check_labels(value: object, graph: Graph) -> Labels:
     if not isinstance(value, Labels):
         raise InputError(f"labels must be wayfield.Labels, got {type(value).__name__}")
     return value.check(graph)
-
-
-def check_takes(values: FloatArray, labels: Labels) -> None:
-    """Raise `InputError` if a field differs from its labels: it is not an extension of them."""
-    off = np.flatnonzero(values[labels.vertices] != labels.values)
-    if off.size:
-        vertex, label = labels.vertices[off[0]], labels.values[off[0]]
-        raise InputError(
-            f"the field is {values[vertex]} at vertex {vertex}, but its label is {label}: "
-            "the field is not an extension of these labels"
-        )
 
 
 def label_distance(graph: Graph, labels: Labels) -> FloatArray:

@@ -24,6 +24,7 @@ import re
 import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..checks import as_array, as_whole, frozen, refuse
 from ..errors import InputError
-from .maps import MAPS
 
 __all__ = ["Layout", "layout_names", "load_layout"]
 
@@ -53,6 +53,7 @@ _TELEPORTS = re.compile(rf"\s*({_PLACE})\s*{_JUMP}\s*({_PLACE}(?:\s+{_PLACE})*)\
 
 _PREFIX = re.compile(r"(visual-)?(pointmaze|maze2d|antmaze|humanoidmaze|antsoccer)-")
 _VERSION = re.compile(r"-v\d+$")
+_MAPS = Path(__file__).with_name("maps.txt")
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -283,7 +284,7 @@ def layout_names() -> tuple[str, ...]:
     >>> layout_names()[:3]
     ('umaze', 'umaze-eval', 'small')
     """
-    return tuple(MAPS)
+    return tuple(_maps())
 
 
 def load_layout(name: str) -> Layout:
@@ -322,11 +323,19 @@ def load_layout(name: str) -> Layout:
     key = _VERSION.sub("", name.strip().lower().replace("_", "-"))
     key = key[match.end() :] if (match := _PREFIX.match(key)) else key
     key = f"{key[5:]}-eval" if key.startswith("eval-") else key
-    if key not in MAPS:
-        near = difflib.get_close_matches(key, MAPS, n=1)
+    maps = _maps()
+    if key not in maps:
+        near = difflib.get_close_matches(key, maps, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"unknown layout {name!r}; known are {', '.join(MAPS)}{hint}")
-    return Layout.from_text(MAPS[key], name=key)
+        raise InputError(f"unknown layout {name!r}; known are {', '.join(maps)}{hint}")
+    return Layout.from_text(maps[key], name=key)
+
+
+@cache
+def _maps() -> dict[str, str]:
+    """Return the text of every benchmark map, smallest grid first."""
+    _, *parts = re.split(r"^\[(.+)\]\n", _MAPS.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def read_maze_file(path: Path) -> str:

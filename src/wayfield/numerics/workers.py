@@ -1,29 +1,25 @@
-"""Parallel work: threads, any executor, processes that can be killed, a Dask cluster.
+"""Parallel work on threads, or on an executor of `concurrent.futures`, and a time limit for solves.
 
-| | who works | results |
-|---|---|---|
-| `dispatch` | threads, or an executor of `concurrent.futures` | in order |
-| `in_processes` | our own processes, each a `Worker` | as they come |
-| `on_cluster` | a Dask cluster, by the address of its scheduler | as they come |
-
-**A lost worker costs only time.** A process that dies is replaced and its task is tried again. Dask
-gives the tasks of a lost worker to another one. An executor may break for good, as a
-`ProcessPoolExecutor` does; `dispatch` then finishes the tasks in this process and warns.
+**A lost worker costs only time.** An executor may break for good, as a `ProcessPoolExecutor` does
+when a process dies. `dispatch` then finishes the tasks in this process and warns.
 
 **Ctrl-C raises KeyboardInterrupt at once**, without waiting for running tasks.
+
+**A time limit.** Long loops call `check_time` between their steps. Once the limit has passed, it
+raises `OutOfTime`, whatever the method and however deep the loop. The limit belongs to the caller's
+context, so calls in different threads have separate limits. Other processes are sent the remaining
+time.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import os
 import pickle
-import signal
 import sys
+import time
 import warnings
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import (
     BrokenExecutor,
     CancelledError,
@@ -31,19 +27,21 @@ from concurrent.futures import (
     Future,
     ThreadPoolExecutor,
 )
-from contextlib import contextmanager, suppress
-from contextvars import copy_context
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass
 from functools import partial
-from multiprocessing import connection, get_context, parent_process, resource_tracker
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from typing import Any, TypeVar
 
-from ..checks import need
-from ..errors import InputError, WayfieldError
-from .threads import num_processors, stop_event
+import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from ..checks import as_real
+from ..errors import InputError, OutOfTime
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -54,20 +52,32 @@ MOST_THREADS = 1024
 AHEAD = 64
 """Number of tasks submitted ahead; others are made when it is their turn."""
 
-TRIES = 3
-"""Attempts at a task whose worker process dies."""
 
-STARTS = 5
-"""Number of consecutive worker processes that may die before they are ready."""
+def one_thread() -> AbstractContextManager[object]:
+    """Run linear algebra on one thread.
 
-CONNECT = 8.0
-"""Seconds to wait for a Dask scheduler."""
-
-SILENCE = 10.0
-"""Seconds without a result before the cluster is checked."""
+    On short vectors and small matrices, waiting for other threads can take a hundred times as long
+    as the work. The last digits also depend on the number of threads.
+    """
+    limits: AbstractContextManager[object] = threadpool_limits(1)
+    return limits
 
 
-# ------------------------------------------------------------------ results in order
+def num_processors() -> int:
+    """Return the number of processors this process may use, where the system reports it."""
+    ours = getattr(os, "sched_getaffinity", None)
+    return len(ours(0)) if ours else os.cpu_count() or 1
+
+
+stop_event: ContextVar[Event | None] = ContextVar("stop_event", default=None)
+"""Set when the result of the task in this context is no longer needed."""
+
+
+def check_stopped() -> None:
+    """Raise `CancelledError` in a task with a result that is no longer needed."""
+    stop = stop_event.get()
+    if stop is not None and stop.is_set():
+        raise CancelledError
 
 
 def dispatch(
@@ -233,14 +243,14 @@ def _in_thread(pool: Executor, work: Callable[[Task], Result], task: Task) -> Fu
     return pool.submit(context.run, work, task)
 
 
-def _on_dask(executor: Any, work: Any, *task: Any, priority: int = 0) -> Future[Any]:
-    """Submit a task to Dask; `work` may be data that its workers hold."""
-    done: Future[Any] = executor.submit(_call, work, *task, pure=False, priority=priority)
+def _on_dask(executor: Any, shared: Any, task: Any) -> Future[Any]:
+    """Submit a task to Dask, with a function that its workers hold as data."""
+    done: Future[Any] = executor.submit(_call, shared, task, pure=False)
     return done
 
 
-def _call(work: Callable[..., Result], *task: Any) -> Result:
-    return work(*task)
+def _call(work: Callable[[Task], Result], task: Task) -> Result:
+    return work(task)
 
 
 # Other processes get the function as a file, which each process reads once and keeps.
@@ -264,308 +274,77 @@ def _from_file(path: str, task: Any) -> Any:
     return _kept[path](task)
 
 
-# ------------------------------------------------------------------ processes that can be killed
+# ------------------------------------------------------------------ a time limit
 
-
-class Worker:
-    """A process that answers one call after another and can be killed at any time.
-
-    It ignores Ctrl-C, uses one thread for linear algebra, and ends when this process does.
-
-    Parameters
-    ----------
-    answer : callable
-        Importable function, called in the process with the arguments that are sent.
-    prepare : callable, optional
-        Importable function, called once before the worker is ready.
-    """
-
-    def __init__(
-        self, answer: Callable[..., Any], prepare: Callable[[], None] | None = None
-    ) -> None:
-        self.jobs = answer, prepare
-        self.start()
-
-    def start(self) -> None:
-        """Start the process."""
-        # on Linux they are forked by a server that has imported the module of the function once
-        context: Any = get_context("forkserver" if sys.platform == "linux" else "spawn")
-        context.set_forkserver_preload(["__main__", self.jobs[0].__module__])
-        self.pipe, theirs = context.Pipe()
-        self.ready = False
-        with _starting_workers():
-            # the server keeps the environment of its own start
-            arguments = theirs, dict(os.environ), *self.jobs
-            self.process = context.Process(target=_serve, args=arguments, daemon=True)
-            self.process.start()
-        theirs.close()  # so that the pipe ends when the process does
-
-    def send(self, *arguments: Any) -> None:
-        """Send the arguments of a call. If the process has died, `receive` raises."""
-        with suppress(OSError):
-            self.pipe.send(arguments)
-
-    def receive(self, timeout: float | None = None) -> Any:
-        """Return one message: the result of a call, or None when the worker is ready.
-
-        Raises
-        ------
-        EOFError
-            If the process has died.
-        TimeoutError
-            If no message arrives within this many seconds.
-        """
-        try:
-            arrived = self.pipe.poll(timeout)
-            message = self.pipe.recv() if arrived else None
-        except OSError as error:
-            raise EOFError from error
-        if not arrived:
-            raise TimeoutError
-        self.ready = True
-        return message
-
-    def kill(self) -> None:
-        """Kill the process. A caller waiting in `receive` gets an EOFError."""
-        self.process.kill()
-
-    def close(self) -> None:
-        """Kill the process and wait until it is gone."""
-        self.process.kill()
-        self.process.join()
-        self.pipe.close()
-
-
-def _serve(
-    pipe: connection.Connection,
-    environment: dict[str, str],
-    answer: Callable[..., Any],
-    prepare: Callable[[], None] | None,
-) -> None:
-    """Answer calls until the other end of the pipe is closed or its process ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
-    os.environ.clear()
-    os.environ.update(environment)
-
-    def end_with_parent() -> None:
-        parent = parent_process()
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    Thread(target=end_with_parent, daemon=True).start()
-    if prepare is not None:
-        prepare()
-    with suppress(EOFError, OSError):
-        pipe.send(None)
-        while True:
-            pipe.send(answer(*pipe.recv()))
-
-
-_start = Lock()
+_deadline = ContextVar("deadline", default=(np.inf, np.inf))
+"""Time to stop, by `time.perf_counter`, and the limit behind it, in seconds."""
 
 
 @contextmanager
-def _starting_workers() -> Iterator[None]:
-    """Set what new processes inherit: one thread each, and Ctrl-C ignored."""
-    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    masks = hasattr(signal, "pthread_sigmask")  # not on Windows
-    with _start:
-        if masks:
-            resource_tracker.ensure_running()  # it would let Ctrl-C through again as it starts
-            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        set_before = {name: os.environ.get(name) for name in names}
-        os.environ.update(dict.fromkeys(names, "1"))
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Limit the time of the solves inside; None is no limit.
+
+    Once it has passed, the running solve raises `OutOfTime`, a `NotConverged`. `Harmonic` and
+    `PLaplacian` check the clock between factorisations and every few hundred steps of an iteration,
+    `AMLE` every few passes over the graph, `extend_many` before each batch, `drop_false_sinks`
+    between its rounds. Other code runs to its end. If limits are nested, the earliest one counts.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> from wayfield.fields import time_limit
+    >>> maze = wf.grid_graph(wf.load_layout("large"), refinement=12)
+    >>> labels = wf.sample_labels(maze, goal=0, fraction=0.02)
+    >>> try:
+    ...     with time_limit(1e-3):
+    ...         wf.extend(maze, labels, wf.PLaplacian(16))
+    ... except wf.NotConverged as error:
+    ...     print(error)
+    the time limit of 0.001 s ran out
+    """
+    if seconds is None:
+        yield
+        return
+    limit = as_real(seconds, "time limit", least=0.0)
+    with TimeLeft(limit, limit).limit():
+        yield
+
+
+def check_time() -> None:
+    """Raise `OutOfTime` past the limit, `CancelledError` if the result is no longer needed."""
+    check_stopped()
+    stop, seconds = _deadline.get()
+    if time.perf_counter() > stop:
+        raise OutOfTime(seconds)
+
+
+@dataclass(frozen=True)
+class TimeLeft:
+    """The remaining part of a limit, for a process with another clock.
+
+    Attributes
+    ----------
+    left : float
+        Seconds left when the task was sent; inf without a limit.
+    seconds : float
+        The limit.
+    """
+
+    left: float
+    seconds: float
+
+    @classmethod
+    def now(cls) -> TimeLeft:
+        """Return what remains now."""
+        stop, seconds = _deadline.get()
+        return cls(stop - time.perf_counter(), seconds)
+
+    @contextmanager
+    def limit(self) -> Iterator[None]:
+        """Limit the time of the solves inside; an earlier outer limit still holds."""
+        deadline = time.perf_counter() + self.left, self.seconds
+        token = _deadline.set(min(deadline, _deadline.get()))
         try:
             yield
         finally:
-            for name, value in set_before.items():
-                if value is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = value
-            if masks:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def in_processes(
-    work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], count: int
-) -> Generator[tuple[int, Any]]:
-    """Yield (position, ``work(*task)``) as tasks finish, from a pool of worker processes.
-
-    Parameters
-    ----------
-    work : callable
-        Importable function.
-    tasks : sequence of tuples
-        Arguments of each task, in the order to start them.
-    count : int
-        Number of processes.
-
-    Yields
-    ------
-    (int, object)
-        The result is None if the task's worker died `TRIES` times.
-
-    Raises
-    ------
-    WayfieldError
-        If worker processes die before they are ready.
-    """
-    waiting, deaths = deque(range(len(tasks))), Counter[int]()
-    workers: dict[Any, Worker] = {}
-    busy: dict[Any, int] = {}
-    stillborn = 0
-
-    def start() -> None:
-        worker = Worker(work)
-        workers[worker.pipe] = worker
-
-    def hand_out() -> None:
-        for pipe, worker in workers.items():
-            if worker.ready and pipe not in busy and waiting:
-                busy[pipe] = waiting.popleft()
-                worker.send(*tasks[busy[pipe]])
-
-    try:
-        for _ in range(min(count, len(tasks))):
-            start()
-        while waiting or busy:
-            for pipe in connection.wait(list(workers)):
-                worker, position = workers[pipe], busy.pop(pipe, None)
-                try:
-                    result = worker.receive()
-                except EOFError:
-                    stillborn = 0 if worker.ready else stillborn + 1
-                    if stillborn == STARTS:
-                        raise WayfieldError("worker processes die before they are ready") from None
-                    del workers[pipe]
-                    worker.close()
-                    start()
-                    if position is None:
-                        continue
-                    deaths[position] += 1
-                    if deaths[position] < TRIES:
-                        waiting.appendleft(position)
-                        continue
-                    result = None
-                else:
-                    stillborn = 0
-                    hand_out()  # before the result is processed, which takes a moment
-                if position is not None:
-                    yield position, result
-            hand_out()
-    finally:
-        for worker in workers.values():
-            worker.close()
-
-
-# ------------------------------------------------------------------ a Dask cluster by its address
-
-
-def on_cluster(
-    work: Callable[..., Any],
-    tasks: Sequence[tuple[Any, ...]],
-    address: str,
-    note: Callable[[str], None],
-    check: Callable[[Any], None],
-) -> Generator[tuple[int, Any]]:
-    """Yield (position, ``work(*task)``) as tasks finish, from a Dask cluster.
-
-    Results come back here, so workers need no common disk.
-
-    Parameters
-    ----------
-    work : callable
-        Small function that the workers can import.
-    tasks : sequence of tuples
-        Arguments of each task, in the order to start them.
-    address : str
-        Of the scheduler, such as ``"tcp://10.0.0.1:8786"``.
-    note : callable
-        Called with messages for the user.
-    check : callable
-        Called with the Dask client before any task is sent; raises if the workers are unsuitable.
-
-    Yields
-    ------
-    (int, object)
-        The result is an exception if the task's workers failed.
-
-    Raises
-    ------
-    WayfieldError
-        If no scheduler answers at the address, or the scheduler is lost.
-    """
-
-    def check_presence(client: Any, cancelled: bool = False) -> None:
-        """Raise if the scheduler is lost, and note if it has no workers."""
-        try:
-            lost = cancelled or client.status != "running"
-            present = not lost and client.nthreads()
-        except OSError:
-            lost = True
-        if lost:
-            raise WayfieldError(
-                f"lost the scheduler at {address}; finished tasks are kept, run again to continue"
-            )
-        if not present:
-            note(f"the scheduler at {address} has no workers: waiting for some")
-
-    if not tasks:
-        return
-    with dask_client(address) as client:
-        try:
-            client.wait_for_workers(1, timeout=SILENCE)
-        except OSError:  # some clusters start workers only when there is work
-            check_presence(client)
-        check(client)
-        executor, done = client.get_executor(), SimpleQueue[Future[Any]]()
-        pending: dict[Future[Any], int] = {}
-        for position, task in enumerate(tasks):
-            future = _on_dask(executor, work, *task, priority=-position)
-            pending[future] = position
-            future.add_done_callback(done.put)
-        while pending:
-            try:
-                future = done.get(timeout=SILENCE)
-            except Empty:
-                check_presence(client)
-                continue
-            if future.cancelled() or future.exception() is not None:
-                check_presence(client, future.cancelled())  # tasks of a lost scheduler do not fail
-            error = future.exception()
-            yield pending.pop(future), future.result() if error is None else error
-
-
-@contextmanager
-def dask_client(address: str) -> Iterator[Any]:
-    """Connect to a Dask scheduler, or raise `WayfieldError` with the reason in one line."""
-    distributed = need("distributed", "dask")
-
-    async def greet() -> str:
-        """Return the type of the server at the address; raise if none answers in time."""
-        core = need("distributed.core", "dask")
-        async with asyncio.timeout(CONNECT), core.rpc(address, timeout=CONNECT) as server:
-            return str((await server.identity())["type"])
-
-    # Dask's own messages are kept out of the display; the errors below say what matters
-    handlers = {handler: handler.level for handler in logging.getLogger("distributed").handlers}
-    for handler in handlers:
-        handler.setLevel(logging.CRITICAL + 1)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about versions: callers check them more strictly
-            try:
-                with ThreadPoolExecutor(1) as thread:  # a notebook already runs an event loop here
-                    kind = thread.submit(asyncio.run, greet()).result()
-            except Exception as error:  # any service may answer there
-                reason = f" ({error})" if isinstance(error, ValueError) else ""
-                raise WayfieldError(f"no Dask scheduler answers at {address!r}{reason}") from error
-            if kind != "Scheduler":
-                raise WayfieldError(f"{address} is not a Dask scheduler but a {kind.lower()}")
-            with distributed.Client(address, timeout=CONNECT, set_as_default=False) as client:
-                yield client
-    finally:
-        for handler, level in handlers.items():
-            handler.setLevel(level)
+            _deadline.reset(token)

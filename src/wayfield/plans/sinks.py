@@ -24,10 +24,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..checks import as_vertex, as_vertices, frozen
 from ..errors import InputError
-from ..fields import AMLE, Method, check_field, extend
+from ..fields import AMLE, MethodLike, check_field, extend
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels, check_labels
-from ..numerics.deadline import check_time
+from ..numerics.workers import check_time
 from ..words import number_of
 from .planning import false_sinks
 
@@ -75,7 +75,7 @@ def drop_false_sinks(
     graph: Graph,
     labels: Labels,
     goal: int,
-    method: Method = AMLE(),  # noqa: B008  (frozen settings)
+    method: MethodLike = AMLE(),  # noqa: B008  (frozen settings)
     *,
     prior: ArrayLike | None = None,
 ) -> TrimmedLabels:
@@ -98,7 +98,7 @@ def drop_false_sinks(
         The known values.
     goal : int
         A labelled vertex; its label is never dropped.
-    method : Method
+    method : Method or function
         The extension method of the plan.
     prior : (n,) array, optional
         A field that the labels correct, if the plan uses one; see `extend`.

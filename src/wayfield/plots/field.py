@@ -6,6 +6,9 @@ Any other graph is drawn as lines and discs, with chevrons on one-way edges. Ver
 stay visible however many edges there are. So the lines of all edges together darken the paper by at
 most `_SHADE`: the more there are, the fainter they become. Beyond `_FAINTEST` only a sample is
 drawn. Chevrons are drawn where there is room.
+
+A graph of more than `STREETS` vertices, with few edges for each, is drawn as a map: its edges show
+the field, and there are no discs and arrows.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from ..errors import InputError
 from ..graphs.graph import Graph
 from ..graphs.labels import Labels
 from ..plans.planning import Plan
-from ..typing import FloatArray, IntArray
+from ..typing import BoolArray, FloatArray, IntArray
 from . import marks
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ _SHADE = 0.06
 _FAINTEST, _DARKEST = 0.12, 0.35
 _POINTED = 0.06  # of the paper, for chevrons
 _AHEAD, _BACK = 1, 2
+STREETS, _AT_A_CROSSING = 500, 4
+"""Largest graph that is drawn with discs, and the most edges per vertex of a map."""
 _JUMPS = 1 / 8  # the share of arcs that may lead elsewhere than to a neighbour
 
 
@@ -52,8 +57,9 @@ def field(
     On a directed graph, a chevron marks an edge, or a border between two cells of a maze, that can
     be crossed in one direction only. Arcs of a maze that do not lead to a neighbour are dashed.
     Dots show the terrain of a maze: the larger a dot, the longer the steps there. Edges of a graph
-    are faint, so that vertices and plan stand out; if there are very many, a sample is drawn. A
-    legend explains the marks that occur.
+    are faint, so that vertices and plan stand out; if there are very many, a sample is drawn. On a
+    road network of more than 500 vertices the edges themselves show the field. A legend explains
+    the marks that occur.
 
     Parameters
     ----------
@@ -115,7 +121,9 @@ def draw_field(
     positions = plane(graph)
     value = as_floats(values, "values", graph.num_vertices)
     canvas = make_canvas(ax, graph, positions)
-    if canvas.lattice is None:
+    if canvas.is_map:
+        image, entries = draw_map(canvas, value, plan)
+    elif canvas.lattice is None:
         image, entries = draw_graph(canvas, value, plan)
     else:
         image, entries = draw_maze(canvas, canvas.lattice, value, plan, contours)
@@ -128,7 +136,8 @@ def draw_field(
         if plan is None or (labels.vertices != plan.goal).any():  # the star hides the goal's label
             entries.insert(0, marks.entry("disc", "label", markerfacecolor="white"))
     if plan is not None:
-        entries = [marks.entry("star", "goal"), *entries, *_draw_plan(canvas, plan, arrows)]
+        moves = _draw_plan(canvas, plan, arrows and not canvas.is_map)
+        entries = [marks.entry("star", "goal"), *entries, *moves]
     if colour_bar and np.isfinite(value).any():
         bar = ax.figure.colorbar(image, ax=ax, shrink=0.7, aspect=26, pad=0.02, label="cost-to-go")
         bar.outline.set_visible(False)
@@ -215,6 +224,13 @@ class Canvas(NamedTuple):
     """Diameter of a graph's vertex, in points."""
     star: float
     """Radius of the goal."""
+
+    @property
+    def is_map(self) -> bool:
+        """Whether edges show the field."""
+        n = self.graph.num_vertices
+        edges = self.graph.num_arcs / (1 if self.graph.directed else 2)
+        return self.lattice is None and n > STREETS and edges <= _AT_A_CROSSING * n
 
 
 def plane(graph: Graph) -> FloatArray:
@@ -343,13 +359,52 @@ def draw_graph(canvas: Canvas, values: FloatArray, plan: Plan | None) -> tuple[A
     return drawn, entries
 
 
+def draw_map(canvas: Canvas, values: FloatArray, plan: Plan | None) -> tuple[Any, list[Any]]:
+    """Draw edges in the colour of the mean value of their ends; return image and entries.
+
+    Edges between starts that end in the same loop have its tint instead.
+    """
+    ax, graph = canvas.ax, canvas.graph
+    once = graph.tails < graph.indices
+    if graph.directed:
+        once |= ~_has_way_back(graph)
+    x, y = graph.tails[once], graph.indices[once]
+    ends = canvas.positions[np.column_stack([x, y])]
+    width = float(np.clip(0.16 * canvas.room, 0.5, 2.2))
+    mean = 0.5 * (values[x] + values[y])
+    known = np.isfinite(mean)
+    lines = need("matplotlib.collections", "plots").LineCollection
+    look: dict[str, Any] = {"linewidths": width, "capstyle": "round"}
+    drawn = lines(ends[known], array=mean[known], cmap=marks.colour_map(dark=True), **look)
+    ax.add_collection(drawn)
+    entries = []
+    if not known.all():
+        ax.add_collection(lines(ends[~known], colors=marks.GREY, **look))
+        text = marks.why_unknown(values)
+        entries.append(marks.entry("line", text, color=marks.GREY, linewidth=width))
+    if plan is not None:
+        failing = (plan.basin[x] == plan.basin[y]) & (plan.basin[x] != -1) & known
+        tint = marks.tints(plan)[x[failing]]
+        tint[:, 3] = (tint[:, 3] > 0).astype(float)
+        ax.add_collection(lines(ends[failing], colors=tint, **look))
+    ax.update_datalim(canvas.positions)
+    ax.autoscale_view()
+    ax.margins(0.05)
+    return drawn, entries
+
+
+def _has_way_back(graph: Graph) -> BoolArray:
+    """Whether each arc has an arc back."""
+    n, x, y = graph.num_vertices, graph.tails.astype(np.int64), graph.indices.astype(np.int64)
+    return np.isin(y * n + x, x * n + y)
+
+
 def draw_edges(canvas: Canvas) -> list[Any]:
     """Draw the edges and their one-way marks, and return the legend entries of those."""
     graph, paper = canvas.graph, canvas.room**2 * canvas.graph.num_vertices
     alone = np.zeros(graph.num_arcs, dtype=bool)
-    if graph.directed:  # whether an arc has no arc back
-        x, y = graph.tails.astype(np.int64), graph.indices.astype(np.int64)
-        alone = ~np.isin(y * graph.num_vertices + x, x * graph.num_vertices + y)
+    if graph.directed:
+        alone = ~_has_way_back(graph)
     tails = canvas.positions[graph.tails]
     way = canvas.positions[graph.indices] - tails
     length = np.hypot(*way.T) / canvas.point

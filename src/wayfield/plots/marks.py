@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +30,6 @@ GREY = "#c6cad0"
 CROSSES = "#7d848d"
 """Colour of the hatching of states without a value."""
 
-_TITLE_LETTERS = 12  # letters per inch of a title
 _LETTERS = 8.0  # font size of the legend, in points
 _DASHES = (0, (4, 2))
 _CHEVRON = np.array([[-0.5, 0.6], [-0.05, 0.6], [0.5, 0], [-0.05, -0.6], [-0.5, -0.6], [0.05, 0]])
@@ -111,12 +109,6 @@ def draw_bars(ax: Axes, bars: FloatArray) -> None:
     ax.add_collection(polygons)
 
 
-def draw_title(ax: Axes, text: str) -> None:
-    """Write a sentence above the picture, on as many lines as it needs; names as they are."""
-    wide = int(_TITLE_LETTERS * ax.figure.get_figure(root=True).get_figwidth())
-    ax.set_title("\n".join(wrap(text, wide)), loc="left", fontsize=9, parse_math=False)
-
-
 _KINDS: dict[str, dict[str, Any]] = {
     "cross": {"marker": "X", "markerfacecolor": GREY, "markeredgecolor": CROSSES, "markersize": 8},
     "chevron": {
@@ -161,10 +153,12 @@ def draw_legend(ax: Axes, entries: list[Any]) -> None:
         ax.legend(handles=entries, ncols=columns, frameon=False, fontsize=_LETTERS, **place)
 
 
-def colour_map() -> Any:
-    """Return the colours of the field."""
+def colour_map(dark: bool = False) -> Any:
+    """Return the colours of the field; dark ones for thin lines, which must show on white."""
     colours = need("matplotlib.colors", "plots")
-    return colours.LinearSegmentedColormap.from_list("wayfield", FIELD_COLOURS)
+    return colours.LinearSegmentedColormap.from_list(
+        "wayfield", FIELD_COLOURS[:4] if dark else FIELD_COLOURS
+    )
 
 
 def tints(plan: Plan) -> FloatArray:

@@ -36,7 +36,7 @@ from scipy.spatial import cKDTree
 
 from ..checks import refuse
 from ..errors import InputError
-from ..numerics.threads import num_processors
+from ..numerics.workers import num_processors
 from ..typing import BoolArray, FloatArray, IntArray
 from .counts import ACTION_KINDS, JUMP, USUAL, nearest
 from .dataset import Buffer

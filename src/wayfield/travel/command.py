@@ -129,9 +129,8 @@ def trips(
             days = None if group is None else read_words(data, group, style)
             measured, unit = Trips(rows.starts, rows.ends, rows.times, days), rows.unit
             read.append(("trips", data, rows))
-            note = (
-                f"{data.name} is read as trips; if it has labels, name their columns (--vertex …)"
-            )
+            note = f"{data.name} is read as trips; if it has labels, name their columns "
+            note = f"{note}(--vertex …)" if "no header" in rows.said else ""
         else:
             listed = read_labels(data, names, columns, style, 0.0, progress)
             assert listed.labels is not None
@@ -155,7 +154,8 @@ def trips(
         kinds = None
         if road_class is not None:
             kinds = _arc_rows(table, read_words(edges, road_class, style))
-        said.append(("note", note))
+        if note:
+            said.append(("note", note))
         if not json_wanted:
             with stages.aside():
                 show(said, Console())

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
-from ..numerics.threads import one_thread
+from ..numerics.workers import one_thread
 from ..typing import FloatArray, IntArray
 from .evidence import Evidence
 from .network import RouteRows, kernel

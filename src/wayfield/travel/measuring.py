@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numerics.threads import one_thread
+from ..numerics.workers import one_thread
 from ..typing import FloatArray, IntArray
 
 if TYPE_CHECKING:

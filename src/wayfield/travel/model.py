@@ -41,7 +41,7 @@ from ..errors import InputError
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels
 from ..graphs.names import Naming
-from ..numerics.threads import one_thread
+from ..numerics.workers import one_thread
 from ..typing import FloatArray, IntArray
 from .evidence import FLOOR, Evidence, Peak, Solver
 from .network import CELLS, Network, RouteRows, kernel, variance
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 CORE = ("common", "smooth", "load", "own", "wait")
 """Terms of slowness in every model."""
-ODDS = {"start": 0.2, "ends": 0.1}
+ODDS = {"start": 0.2, "ends": 0.02}
 """Prior probability of the terms that a model may have."""
 ODD = 0.2
 """Prior probability that some measurement is off."""

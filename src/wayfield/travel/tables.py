@@ -14,21 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import frozen
+from ..errors import InputError, Option
 from ..graphs.names import Names
-from ..graphs.tables.cells import checked_costs, refuse_cells, refuse_strangers
+from ..graphs.tables.cells import checked_costs, read_columns, refuse_cells, refuse_strangers
 from ..graphs.tables.columns import (
     matching_columns,
     named_columns,
     refuse_twins,
     take,
+    unit_of,
     unnamed_last,
     unused_note,
 )
-from ..graphs.tables.numbers import read_columns
+from ..graphs.tables.read import PAIR_ROLES
 from ..graphs.tables.sheet import open_sheet
 from ..graphs.tables.text import Progress, Style
-from ..graphs.tables.vertices import PAIR_ROLES
 from ..typing import FloatArray
+
+COST = Option("cost", within="columns")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +45,7 @@ class TripTable:
     times : (k,) float array
         Their times; empty if the file has pairs only.
     unit : str
-        Heading of the times, such as "minutes"; empty without a header.
+        Unit of the times, such as "minutes"; empty if the heading names none.
     said : str
         How the file was understood, as text.
     notes : tuple of str
@@ -102,11 +105,17 @@ def read_trips(
     given = {role: name for role, name in (columns or {}).items() if role in roles}
     named = named_columns(given, header, width, sheet.path)
     others = unnamed_last(range(width), header)
+    places = sorted(others, key=lambda i: 2 * sheet.num_named(i, names) < len(sheet.rows))
     for role in roles:
-        numeric = filter(sheet.numeric, others) if role == "cost" else ()
-        take(named, role, [*matching_columns(role, header), *numeric, *others])
+        likely = matching_columns(role, header)
+        likely += [*filter(sheet.numeric, others), *others] if role == "cost" else places
+        # numbers of rows are no times
+        take(named, role, sorted(likely, key=sheet.counts) if role == "cost" else likely)
         if role not in named:
             raise sheet.lacks(f"{role} of a trip")
+        if role == "cost" and role not in given and sheet.counts(named[role]):
+            column = f"{sheet.path}: column {sheet.called(named[role])} counts the rows, and no "
+            raise InputError(f"{column}other is a time; name the column of times: ", COST)
     at = {role: named[role] for role in roles}
     refuse_twins(sheet, at, given)
     found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
@@ -116,7 +125,8 @@ def read_trips(
     times, unit = np.empty(0), ""
     if timed:
         times = checked_costs(sheet, at["cost"], numbers["cost"].values, "cost")
-        unit = "" if header is None else header[at["cost"]].strip()
+        unit = "" if header is None else unit_of(header[at["cost"]])
+        unit = "minutes" if numbers["cost"].timed else unit
     refuse_cells(start == end, sheet, at["end"], "is the start of this trip as well")
     said, rest = sheet.understood(at), unused_note(sheet, at)
     return TripTable(frozen(start), frozen(end), times, unit, said, (*notes, *rest))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .engine.store import Entry
 
 RESULTS = Path("results")
-PAPER = "paper"
+PAPER, ALL = "paper", "all"
 PANEL = "The studies"
 """Heading of these commands in the help of ``wayfield``."""
 
@@ -78,6 +78,8 @@ SCHEDULER = "Run on a Dask cluster instead: its scheduler, tcp://HOST:PORT."
 Cluster = Annotated[str | None, _option(SCHEDULER, metavar="ADDRESS")]
 STALE = "Use results of other code or package versions; the report says so."
 AcceptStale = Annotated[bool, _option(STALE, "--accept-stale")]
+METHOD = "Another method for the tables: a name, or module:name of your own. Repeat for more."
+Methods = Annotated[list[str] | None, _option(METHOD, "--method", default="none")]
 OFFICIAL = "The profile official: OGBench's own evaluation of pointmaze, in MuJoCo."
 Official = Annotated[bool, _option(OFFICIAL, "--official")]
 
@@ -129,6 +131,7 @@ class Running:
 
     profile: WhichProfile = None
     goals: Goals = None
+    method: Methods = None
     out: Out = None
     results: ResultsOrOut = None
     workers: Workers = None
@@ -144,11 +147,11 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
     Press Ctrl-C at any time: finished tasks are kept, and the next run continues from there.
     """
     from wayfield.cli.warmup import COMMON, warm_up
-    from wayfield.numerics.threads import num_processors
+    from wayfield.numerics.workers import num_processors
 
     from .engine import Store, run
     from .engine.tasks import headline
-    from .experiments import find_study
+    from .experiments import add_methods, find_study
     from .sweeps import MidrangeSweeps
 
     # refuse what cannot be run or written, before anything is computed
@@ -156,7 +159,7 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
         raise typer.BadParameter("--official and --profile exclude each other")
     if given.workers and given.cluster:
         raise typer.BadParameter("--workers and --cluster exclude each other")
-    study = find_study(which)
+    study = add_methods(find_study(which), given.method or ())
     chosen = study.profile("official" if official else given.profile, given.goals)
     tasks, lacking = study.tasks(chosen), study.left_out(chosen)
     if not tasks and lacking:
@@ -212,9 +215,9 @@ study_app.command("run", cls=Command)(with_options(run_study))
 def reproduce(given: Running) -> None:
     """Run the paper's experiments again and write [bold]report/index.html[/].
 
-    Every table and figure of the paper beside ours, and what lies beyond it. Press Ctrl-C at any
-    time: finished tasks are kept, and the next run continues from there. The same as
-    [bold]wayfield study paper[/].
+    Every table and figure of the paper beside ours. Press Ctrl-C at any time: finished tasks are
+    kept, and the next run continues from there. The same as [bold]wayfield study paper[/];
+    [bold]wayfield study all[/] adds what lies beyond the paper.
     """
     run_study(PAPER, given)
 
@@ -223,6 +226,7 @@ def report(
     which: Which = PAPER,
     profile: WhichProfile = None,
     goals: Goals = None,
+    method: Methods = None,
     out: Out = None,
     results: ResultsToRead = None,
     accept_stale: AcceptStale = False,
@@ -230,9 +234,9 @@ def report(
 ) -> None:
     """Write a study's report from the results so far, and list what is missing."""
     from .engine import Store, look_up, what_is_there
-    from .experiments import find_study
+    from .experiments import add_methods, find_study
 
-    study = find_study(which)
+    study = add_methods(find_study(which), method or ())
     tasks = study.tasks(study.profile(profile, goals))
     page = _prepare_report(study, out, force)
     if results is None:
@@ -403,12 +407,24 @@ def verify(
         raise typer.Exit(1)
 
 
+_PAIRS = """
+CREATE VIEW pairs AS SELECT maze, refinement, label_fraction, label_count, seed, goals, arm, ties,
+    generate_subscripts(pair_goal, 1) AS pair, unnest(pair_goal) AS goal,
+    unnest(pair_start) AS start, unnest(pair_end) AS ended, unnest(pair_cost) AS cost,
+    unnest(pair_least) AS least
+FROM {table}
+"""
+"""One row for every sampled pair of the rollouts."""
+
+
 @study_app.command(cls=Command)
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="Experiments are its tables.")],
     results: Results = RESULTS,
 ) -> None:
     """Query the results with DuckDB: every experiment is a table, every setting a column.
+
+    The table pairs has a row for every sampled pair and arm of the rollouts.
 
     For example: SELECT label_fraction, avg(reached / pairs) FROM rollout WHERE arm = 'amle'
     GROUP BY 1 ORDER BY 1
@@ -424,6 +440,8 @@ def query(
             for folder in folders:
                 rows = connection.read_parquet(f"{folder}/*.parquet", union_by_name=True)
                 rows.create(folder.name)
+                if {"pair_goal", "arm"} <= set(rows.columns):
+                    connection.execute(_PAIRS.format(table=folder.name))
             connection.execute("SET enable_external_access = false")  # results are only read
             answer = connection.sql(sql)
             if answer is not None:
@@ -437,6 +455,38 @@ def query(
 
 
 @study_app.command(cls=Command)
+def readings(results: Results = RESULTS, accept_stale: AcceptStale = False) -> None:
+    """Rank the readings of the paper by the rule that chooses the one in use.
+
+    From the results of [bold]wayfield study all[/].
+    """
+    from .engine import Store, as_records, by_experiment, look_up, what_is_there
+    from .experiments import STUDIES
+    from .experiments import readings as design
+    from .paper.verdicts import SHOWN
+
+    study = STUDIES[ALL]
+    tasks = [task for task in study.tasks() if task.experiment is design.DESIGN]
+    found = what_is_there(look_up(tasks, Store(results)), accept_stale)
+    tables = as_records(by_experiment(found.tables))
+    ranking = design.ranking(study.experiments, tables)
+    if ranking is None:
+        raise WayfieldError(f"{results} lacks results of the design: run wayfield study {ALL}")
+    title = f"{len(ranking.readings)} readings by {len(ranking.names)} figures of the paper"
+    table = Table("rank", "reading", "score", "behind", title=Text(title), title_justify="left")
+    for place, reading in enumerate(ranking.readings, 1):
+        adopted = reading == ranking.adopted
+        if place > SHOWN and not adopted:
+            continue
+        lead, error = ranking.behind(reading)
+        name = f"{reading} (adopted)" if adopted else str(reading)
+        behind = "" if place == 1 else f"{lead:.1f} ± {error:.1f}"
+        score = ranking.scores[place - 1].sum()
+        table.add_row(str(place), Text(name), f"{score:.1f}", behind)
+    Console().print(table)
+
+
+@study_app.command(cls=Command)
 def travel(
     path: Annotated[
         Path,
@@ -446,19 +496,32 @@ def travel(
             show_default=False,
         ),
     ],
+    trips: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Measured trips between nodes of the one network: start, end, time.",
+            show_default=False,
+        ),
+    ] = None,
     draws: Annotated[int, typer.Option(min=1, help="Draws of trips for each network.")] = 6,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first draw.")] = 0,
 ) -> None:
     """Compare predictions of travel times on networks of your own, and plant faults in them.
 
-    The repository holds no networks: those of TransportationNetworks are in the format TNTP.
+    The repository holds no networks: those of TransportationNetworks are in the format TNTP. With
+    --trips, measured trips are predicted from others, and nothing is planted.
     """
-    from .experiments.travel_times import read_towns, tables
+    from .experiments import travel_times
 
+    seeds, console = range(seed, seed + draws), Console()
     with notes().status("reading the networks …"):
-        towns = read_towns(path)
-    console = Console()
-    for title, heads, rows in tables(towns, range(seed, seed + draws)):
+        towns = [] if trips else travel_times.read_towns(path)
+        measured = travel_times.read_measured(path, trips) if trips else None
+    found = travel_times.tables(towns, seeds)
+    if measured:
+        found = iter([travel_times.measured_table(*measured, seeds)])
+    for title, heads, rows in found:
         table = Table(*heads, title=Text(title), title_justify="left")
         for row in rows:
             table.add_row(*map(Text, row))
@@ -471,8 +534,9 @@ def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
     from wayfield.graphs.tables import check_outputs
 
     need("jinja2", "study")
-    folder = out or (Path("report") if study.name == PAPER else Path("report") / study.name)
-    names = ("index.html", "claims.json") if study.name == PAPER else ("index.html",)
+    of_paper = study.name in (PAPER, ALL)  # they share a report
+    folder = out or (Path("report") if of_paper else Path("report") / study.name)
+    names = ("index.html", "claims.json") if of_paper else ("index.html",)
     check_outputs(folder, names, force)
     return folder / "index.html"
 
@@ -494,13 +558,14 @@ def _write_report(
 def _warm_up() -> None:
     """Call every kernel that only the studies use, on a small maze."""
     import wayfield as wf
+    from wayfield import audit
 
-    from . import audit
+    from .rivals import GamePLaplacian
 
     graph = wf.grid_graph(wf.load_layout("umaze"), 4)
     labels, truth = wf.sample_labels(graph, 0, 0.1, seed=0), wf.cost_to_go(graph, 0)
-    methods = (wf.Harmonic(), wf.PLaplacian(4.0), wf.AMLE())
-    smooth, _, sharp = (wf.extend(graph, labels, method) for method in methods)
+    methods = (wf.Harmonic(), wf.PLaplacian(4.0), GamePLaplacian(), wf.AMLE())
+    smooth, *_, sharp = (wf.extend(graph, labels, method) for method in methods)
     wf.plan(graph, sharp.values, 0, "q", "index")
     audit.ordering(graph, smooth, truth, 0)
     audit.mechanism(graph, smooth, sharp, truth, 0)

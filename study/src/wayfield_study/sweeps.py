@@ -111,4 +111,4 @@ class MidrangeSweeps:
         fixed = problem.labelled | problem.orphaned
         rule = (self.sweeps, float(self.relaxation), float(self.tolerance))
         values, residual, done = jacobi(graph.arcs, fixed, graph.is_unit, first, *rule)
-        return Solution(values, None, None, Status.STOPPED, residual, done)
+        return Solution(values, Status.STOPPED, residual=residual, iterations=done)

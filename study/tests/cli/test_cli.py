@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -23,6 +24,9 @@ from wayfield_study.engine import (
     freshness,
 )
 from wayfield_study.experiments import STUDIES, find_study, grid, read_grid
+from wayfield_study.experiments.readings import ADOPTED, READINGS
+from wayfield_study.paper.figures import FIGURES
+from wayfield_study.paper.likelihood import rank
 
 CONFIG = """
 [grid]
@@ -111,10 +115,8 @@ def test_failing_tasks_are_said(command: Command, toy_instead: Replace) -> None:
     toy_instead(fail_on_bad_seed)
     answer = command("study", "run", "study.toml", "--workers", 1)
     assert answer.code == 1
-    assert (
-        "toy umaze-refinement2-label_fraction0.2-seed66-goals2 failed: RuntimeError: seed 66"
-        in answer.err
-    )
+    name = "toy umaze-refinement2-label_fraction0.2-seed66-goals2-label_count0"
+    assert f"{name} failed: RuntimeError: seed 66" in answer.err
     assert "1 task failed; see *.failed.txt in results" in answer.err
     assert counts(command("study", "status", "study.toml").out) == ["all", "2", "0", "1", "0", "0"]
     toy_instead(figures)
@@ -337,7 +339,7 @@ def test_reproduce_and_report(
     assert str(written[1]) == str(found)  # with figures that are not a number
 
 
-@pytest.mark.parametrize("words", [["reproduce"], ["study", "paper"], ["report"]])
+@pytest.mark.parametrize("words", [["reproduce"], ["study", "all"], ["report"]])
 @pytest.mark.parametrize("name", ["index.html", "claims.json"])
 def test_a_report_spares_files_of_others(command: Command, words: list[str], name: str) -> None:
     Path(name).write_text("mine", encoding="utf-8")
@@ -409,6 +411,30 @@ def test_a_report_that_was_changed_is_replaced_by_force(
     assert (folder / "index.html").read_text(encoding="utf-8") != "mine"
 
 
+def test_the_rank_of_every_reading(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The best readings, and the one in use wherever it is."""
+    answer = command("study", "readings")
+    assert (answer.code, answer.out) == (2, "")
+    assert "results lacks results of the design: run wayfield study all" in answer.err
+    names = [f"grid-{maze}/r4/lf0.02/harmonic" for maze in ("medium", "large")]
+    # the further from the paper's figure, the worse; the reading in use is last but one
+    others = [reading for reading in READINGS if reading != ADOPTED][:11]
+    order = [*others[:10], ADOPTED, others[10]]
+    values = {
+        reading: {name: FIGURES[name].value + 0.05 * far for name in names}
+        for far, reading in enumerate(order)
+    }
+    made = rank(values, dict.fromkeys(names, 0.02), ADOPTED, lambda each: each.departures)
+    monkeypatch.setattr("wayfield_study.experiments.readings.ranking", lambda *_: made)
+    answer = command("study", "readings")
+    assert answer.code == 0, answer.err
+    told = " ".join(answer.out.split())
+    assert "12 readings by 2 figures of the paper" in told
+    shown = re.findall(r"^[│|] (\d+)", answer.out, re.MULTILINE)
+    assert [int(place) for place in shown] == [1, 2, 3, 4, 5, 6, 7, 8, 11]
+    assert told.count("(adopted)") == 1
+
+
 def test_a_report_of_nothing(command: Command) -> None:
     answer = command("report")
     assert answer.code == 2
@@ -421,7 +447,7 @@ def test_a_report_of_nothing(command: Command) -> None:
         ("stat", "there is no study or command 'stat'; did you mean status?"),
         ("lst", "there is no study or command 'lst'; did you mean list?"),
         ("papr", "unknown study 'papr'; did you mean paper?"),
-        ("zzz", "unknown study 'zzz'; known are paper, directed"),
+        ("zzz", "unknown study 'zzz'; known are paper, all, directed"),
     ],
 )
 def test_a_word_that_is_no_study_and_no_command(command: Command, word: str, told: str) -> None:

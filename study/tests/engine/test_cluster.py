@@ -27,8 +27,7 @@ from study_work import (
 import wayfield as wf
 from dask_cluster import LONGEST, Dask
 from wayfield.errors import WayfieldError
-from wayfield.numerics import workers
-from wayfield_study.engine import Store, run
+from wayfield_study.engine import Store, pools, run
 from wayfield_study.engine.freshness import source, versions
 from wayfield_study.engine.runner import attempt_alike, check_versions
 
@@ -66,14 +65,14 @@ def come_late_and_fail(dask: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     log.touch()
     late = when(lambda: "has no workers" in log.read_text(), dask.add_worker)
     with monkeypatch.context() as hasty, log.open("w", buffering=1) as file:
-        hasty.setattr(workers, "SILENCE", 0.2)
+        hasty.setattr(pools, "SILENCE", 0.2)
         outcome = run(tasks, store, 2, dask.address, Console(file=file))
     late.join(LONGEST)
     assert "has no workers: waiting for some" in log.read_text()
     assert list(outcome.failed) == [tasks[1]]
     assert "RuntimeError: seed 66 is bad" in store.failure_path(tasks[1]).read_text()
     assert len(outcome.tables) == 2
-    with workers.dask_client(dask.address) as client:
+    with pools.dask_client(dask.address) as client:
         (worker,) = client.nthreads()
     with pytest.raises(WayfieldError, match=f"{worker} is not a Dask scheduler but a worker"):
         run(tasks, store, cluster=worker)
@@ -153,7 +152,7 @@ def test_a_late_worker_of_another_kind_does_nothing(name: str) -> None:
 
 
 def test_nobody_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "CONNECT", 0.5)
+    monkeypatch.setattr(pools, "CONNECT", 0.5)
     with socket.socket() as taken:  # bound, but nobody listens
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
@@ -167,7 +166,7 @@ def test_an_address_that_makes_no_sense(tmp_path: Path) -> None:
 
 
 def test_somebody_else_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "CONNECT", 1.0)
+    monkeypatch.setattr(pools, "CONNECT", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:

@@ -160,7 +160,7 @@ def test_workers_may_be_killed_at_any_moment(
 def test_workers_that_cannot_start_are_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wayfield.numerics.workers._serve", os.getpid)  # takes no argument
+    monkeypatch.setattr("wayfield.numerics.processes._serve", os.getpid)  # takes no argument
     with pytest.raises(wf.errors.WayfieldError, match="die before they are ready"):
         run(some_tasks(1), Store(tmp_path), workers=1)
     assert not active_children()

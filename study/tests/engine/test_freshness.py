@@ -130,6 +130,7 @@ def test_the_digest_is_that_of_the_files(package: Path) -> None:
         ("wayfield/numerics/workers.py", set()),
         ("wayfield/fields/harmonic.py", {"fields"}),
         ("wayfield/graphs/graph.py", {"graphs"}),
+        ("wayfield/graphs/maps.txt", {"graphs"}),
         ("wayfield/graphs/tables/text.py", set()),
         ("wayfield/explorer/server.py", set()),
         ("wayfield_study/kernels/energy.py", {"kernels"}),

@@ -39,7 +39,8 @@ def test_reads_back_what_was_written(tmp_path: Path) -> None:
     assert store.look(TASK) == Entry(Condition.DONE, ROWS)
     (name,) = files(store)
     assert re.fullmatch(
-        r"toy/umaze-refinement2-label_fraction0\.1-seed54-goals2-[0-9a-f]{12}\.parquet", name
+        r"toy/umaze-refinement2-label_fraction0\.1-seed54-goals2-label_count0-[0-9a-f]{12}\.parquet",
+        name,
     )
     assert [path.name for path in (tmp_path / "new" / "toy").iterdir()] == [name[4:]]
 
@@ -102,7 +103,8 @@ def test_settings_seeds_and_versions_are_inside(kept: Store) -> None:
     ((value,),) = duckdb.execute(query, [str(kept.path(TASK))]).fetchall()
     header = json.loads(value)
     assert header["settings"] == {
-        "maze": "umaze", "refinement": 2, "label_fraction": 0.1, "seed": 54, "goals": 2
+        "maze": "umaze", "refinement": 2, "label_fraction": 0.1, "seed": 54, "goals": 2,
+        "label_count": 0,
     }  # fmt: skip
     assert header["experiment"] == "toy"
     assert header["versions"].keys() == {"python", "wayfield", "numpy", "scipy", "numba"}
@@ -247,7 +249,8 @@ def test_settings_come_first_and_scalars_are_plain() -> None:
     import numpy as np
 
     (row,) = as_table(TASK.cell, [{"n": np.int32(3), "x": np.float32(0.5), "ok": np.True_}])
-    assert list(row) == ["maze", "refinement", "label_fraction", "seed", "goals", "n", "x", "ok"]
+    assert list(row)[:3] == ["maze", "refinement", "label_fraction"]
+    assert list(row)[3:] == ["seed", "goals", "label_count", "n", "x", "ok"]
     assert [type(value) for value in row.values()][-3:] == [int, float, bool]
 
 

@@ -88,3 +88,30 @@ def test_the_command_prints_the_tables(tmp_path: Path, monkeypatch: pytest.Monke
     for text in ("30 trips, 5 % noise", "findings, 50 trips", "made", "mean", "shuffled"):
         assert text in answer.out
     assert wayfield("study", "travel", tmp_path / "nowhere").code == 2
+
+
+def test_measured_trips_are_predicted_from_others(tmp_path: Path) -> None:
+    (town,) = study.read_towns(network(tmp_path, flow=True))
+    rng, n = np.random.default_rng(1), town.graph.num_vertices
+    starts, ends = study._pairs(rng, n, 80)
+    times = 3.0 + study._times(town.world, starts, ends) * rng.normal(1.0, 0.05, 80)
+    text = "start,end,minutes\n"
+    text += "".join(f"{s + 5},{e + 5},{t}\n" for s, e, t in zip(starts, ends, times, strict=True))
+    (tmp_path / "taxis.csv").write_text(text)
+    net = tmp_path / "made_net.tntp"
+    graph, trips = study.read_measured(net, tmp_path / "taxis.csv")
+    np.testing.assert_array_equal(trips.starts, starts)
+    found = study.measured_errors(graph, trips, 30, 0)
+    assert list(found) == ["model", *study.OF_MEASURED, "inside 90 %", "below p90"]
+    # a constant belongs to every trip: a line knows, one factor does not
+    assert max(found["model"], found["least squares"]) < 0.1 < found["one factor"]
+    answer = wayfield("study", "travel", net, "--trips", tmp_path / "taxis.csv", "--draws", 2)
+    assert answer.code == 0, answer.err
+    assert "% of the mean time" in answer.out
+    _, heads, rows = study.measured_table(graph, trips, range(2))
+    assert heads == ["trips", *found]
+    assert [row[0] for row in rows] == ["30"]
+    (tmp_path / "taxis.csv").write_text("".join(text.splitlines(True)[:50]))
+    answer = wayfield("study", "travel", net, "--trips", tmp_path / "taxis.csv")
+    assert answer.code == 2
+    assert "49 measured trips are too few: 60 are needed" in answer.err

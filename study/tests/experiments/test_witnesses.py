@@ -14,9 +14,9 @@ from hypothesis import given
 import wayfield as wf
 from exact import exact_harmonic
 from exact_amle import exact_amle
-from wayfield_study.audit import half_gap
-from wayfield_study.audit.lattice_search import TIES, UPDATE, WAYS, contests, search
-from wayfield_study.audit.witnesses import (
+from wayfield.audit import half_gap
+from wayfield_study.lattice_search import TIES, UPDATE, WAYS, contests, search
+from wayfield_study.witnesses import (
     Witness,
     seven_node,
     seven_node_values,
@@ -159,7 +159,7 @@ def test_candidates_are_what_they_are_said_to_be(monkeypatch, lattice) -> None:
     seen = []
     plain = contests
     monkeypatch.setattr(
-        "wayfield_study.audit.lattice_search.contests",
+        "wayfield_study.lattice_search.contests",
         lambda *args: seen.append(args) or plain(*args),
     )
     search(lattice, candidates=60)

@@ -468,7 +468,7 @@ NOT_FROM_THE_ROWS = (  # what rows made from means cannot hold
 
 def measures(tables: Mapping[str, Iterable[Row]]) -> dict[str, Measure]:
     """What the experiments of the paper's study measure on some rows."""
-    return measures_of(STUDIES["paper"].experiments, as_records(tables))
+    return measures_of(STUDIES["all"].experiments, as_records(tables))
 
 
 @pytest.fixture(scope="module")

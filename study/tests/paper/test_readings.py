@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import wayfield as wf
 from wayfield_study.engine import Records, Row, as_records
@@ -17,16 +18,13 @@ from wayfield_study.experiments import (
     MazeCell,
     iteration_audit,
     mechanism,
-    medium_maps,
     ordering,
     rollout,
-    solver_readings,
     witnesses,
 )
 from wayfield_study.experiments.mazes import draw_starts
 from wayfield_study.experiments.readings import (
     ADOPTED,
-    FORMER,
     LEVELS,
     READINGS,
     ProtocolReading,
@@ -36,18 +34,19 @@ from wayfield_study.experiments.readings import (
     closed_lattice,
     design_cells,
     evidence,
+    ranking,
     rows_of,
     run,
     run_adopted,
     under_readings,
 )
-from wayfield_study.experiments.solver_audit import Energy, lbfgs, reweighted
+from wayfield_study.experiments.solver_audit import Energy, reweighted
 from wayfield_study.paper.figures import FIGURES
 from wayfield_study.paper.grid import DESIGN_SEEDS, GRID, OTHER_SEEDS, PAPER_APART, SEEDS
 from wayfield_study.paper.likelihood import rank
-from wayfield_study.paper.rules import Expected, expect
+from wayfield_study.paper.rules import expect
 
-PAPER = STUDIES["paper"]
+PAPER = STUDIES["all"]
 TINY = MazeCell("umaze", 4, 0.1, 54, goals=4)
 AUDITED = MazeCell("medium", 8, 0.02, DESIGN_SEEDS[0], goals=1)
 
@@ -152,7 +151,7 @@ def test_the_design_has_other_labels_for_every_goal() -> None:
 def test_the_design_has_every_combination_once() -> None:
     assert len(READINGS) == np.prod([len(levels) for levels in LEVELS.values()])
     assert len(set(READINGS)) == len(READINGS)
-    assert {ADOPTED, FORMER} <= set(READINGS)
+    assert ADOPTED in READINGS
     cells = design_cells(PAPER.profile())
     assert len(set(cells)) == len(cells) == 2 * 24 * len(DESIGN_SEEDS)
     assert not set(DESIGN_SEEDS) & set(OTHER_SEEDS)
@@ -171,7 +170,7 @@ def test_rows_come_apart_into_those_of_the_experiments() -> None:
         ("mechanism", mechanism),
     ):
         for theirs in as_table(TINY, experiment.run(TINY)):
-            if theirs["arm"] in ("amle", "amle_exit"):
+            if theirs["arm"] not in ("harmonic", "sweeps", "nearest", "oracle"):
                 continue
             settings = {key: theirs[key] for key in ("arm", "scope") if key in theirs}
             (ours,) = tables[name].where(**settings)
@@ -255,8 +254,8 @@ def test_a_part_of_the_grid_is_no_expectation() -> None:
 
 def test_without_other_rows_there_is_no_evidence() -> None:
     assert evidence(PAPER.experiments, {}).expected == {}
-    for under in (under_readings, solver_readings.under_starts, medium_maps.under_maps):
-        assert under(PAPER.experiments, {}) == {}
+    assert under_readings(PAPER.experiments, {}) == ({}, {})
+    assert ranking(PAPER.experiments, {}) is None
 
 
 def test_a_reading_is_measured_on_its_own_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,7 +268,7 @@ def test_a_reading_is_measured_on_its_own_rows(monkeypatch: pytest.MonkeyPatch) 
         for row in whole(DESIGN_SEEDS, dict.fromkeys(DESIGN_SEEDS, 0.25), design_rows()):
             half = (row["apart"] == 2 and row["arm"] == "harmonic") or row["tolerance"] == 0.01
             made.append(row | {"lattice": lattice} | ({"reached": 256} if half else {}))
-    found = under_readings(PAPER.experiments, as_records({"design": made}))
+    found, deviations = under_readings(PAPER.experiments, as_records({"design": made}))
     assert found.keys() == some
     for reading, figures in found.items():
         harmonic = 0.5 if reading.apart == 2 else 0.25
@@ -277,6 +276,16 @@ def test_a_reading_is_measured_on_its_own_rows(monkeypatch: pytest.MonkeyPatch) 
         swept = 0.5 if reading.tolerance == 0.01 else 0.25
         assert figures["main/amle/success"] == pytest.approx(swept)
         assert "setup/cells/value" not in figures  # the same under every reading
+    assert deviations["main/amle/success"] == 0.0  # all seeds alike
+    # with one cell missing there is no ranking
+    lost = [
+        row
+        for row in made
+        if (row["lattice"], row["maze"], row["refinement"], row["label_fraction"], row["seed"])
+        != ("open", *GRID[0], DESIGN_SEEDS[0])
+    ]
+    assert len(lost) == len(made) - len(design_rows())
+    assert ranking(PAPER.experiments, as_records({"design": lost})) is None
 
 
 # ---------------------------------------------------------------- the likelihood
@@ -286,36 +295,92 @@ NAMES = [
 ]
 
 
+def plainly(reading: object) -> tuple[int, ...]:
+    """No reading is simpler than another."""
+    return (0,)
+
+
 def test_the_likelihood_is_students() -> None:
     printed = {name: FIGURES[name].value for name in NAMES}
     off = {name: value - 0.1 for name, value in printed.items()}
-    ranking = rank({"off": off, "on": printed}, {n: Expected(0.5, 0.02) for n in NAMES}, {})
-    assert list(ranking.readings) == ["on", "off"]
+    found = rank({"off": off, "on": printed}, dict.fromkeys(NAMES, 0.02), "off", plainly)
+    assert list(found.readings) == ["on", "off"]
+    assert list(found.groups) == ["medium", "large"]
     z = 0.1 / np.sqrt(2 * 0.02**2 + 0.001**2 / 12)
-    assert ranking.of("on") == pytest.approx(0.0)
-    assert ranking.of("off") == pytest.approx(-4 * 2.5 * np.log1p(z**2 / 4))
-    assert ranking.of("off", "medium") == pytest.approx(ranking.of("off") / 2)
+    one = stats.t.logpdf(z, 4) - stats.t.logpdf(0.0, 4)
+    np.testing.assert_allclose(found.scores, [[0.0, 0.0], [2 * one, 2 * one]], atol=1e-12)
+    np.testing.assert_allclose(found.z[1], z)
+    assert found.met.tolist() == [1.0, 0.0]
 
 
-def test_what_is_left_out_has_no_say_in_the_choice() -> None:
-    """One reading fits medium and one large: each is chosen by the group it fits."""
+def test_the_error_of_a_lead_is_over_groups() -> None:
+    printed = {name: FIGURES[name].value for name in NAMES}
+    off = {name: value - (0.1 if "medium" in name else 0.0) for name, value in printed.items()}
+    found = rank({"off": off, "on": printed}, dict.fromkeys(NAMES, 0.02), "off", plainly)
+    lead, error = found.behind("off")
+    assert lead == pytest.approx(-found.scores[1].sum())
+    # one group leads by all of it, the other by nothing: 2 · var / 2 of two numbers
+    assert error == pytest.approx(lead)
+    assert found.behind("on") == (0.0, 0.0)
+
+
+def test_ties_go_to_the_simpler() -> None:
+    """Scores that agree to one decimal tie; the reading with fewer departures is first."""
+    printed = {name: FIGURES[name].value for name in NAMES}
+    near = {name: value + 1e-4 for name, value in printed.items()}
+    off = {name: value + 0.1 for name, value in printed.items()}
+    given = {3: printed, 2: near, 1: off}
+    deviations = dict.fromkeys(NAMES, 0.02)
+    assert list(rank(given, deviations, 3, lambda each: (each,)).readings) == [2, 3, 1]
+    assert list(rank(given, deviations, 3, lambda each: (-each,)).readings) == [3, 2, 1]
+
+
+def test_departures_count_what_the_text_does_not_say() -> None:
+    plainest = min(READINGS, key=lambda reading: reading.departures)
+    assert plainest == ProtocolReading("open", "exact", 1.0, 0.0, 0)
+    assert plainest.departures == (0, 0)
+    for change in ({"lattice": "closed"}, {"solver": "averaged"}, {"relaxation": 0.5}):
+        assert replace(plainest, **change).departures == (1, 0)
+    assert replace(plainest, tolerance=0.01, apart=3).departures == (2, 3)
+
+
+def test_a_group_can_decide() -> None:
+    """One reading fits medium and one large: without a group, the other's reading is first."""
     printed = {name: FIGURES[name].value for name in NAMES}
     values = {
         maze: {n: v if maze in n else v - 0.2 for n, v in printed.items()}
         for maze in ("medium", "large")
     }
-    ranking = rank(values, {n: Expected(0.5, 0.02) for n in NAMES}, {})
-    folds = {fold.group: fold for fold in ranking.folds()}
-    assert (folds["medium"].chosen, folds["large"].chosen) == ("large", "medium")
-    assert folds["medium"].variance > 10
-    assert (folds["medium"].figures, folds["large"].figures) == (2, 2)
+    found = rank(values, dict.fromkeys(NAMES, 0.02), "large", plainly)
+    first = {group: found.without(group) for group in found.groups}
+    assert first == {"medium": "large", "large": "medium"}
 
 
 def test_only_independent_figures_that_all_readings_have_count() -> None:
     some = dict.fromkeys((*NAMES, "main/harmonic/success", "setup/cells/value"), 0.5)
     few = dict.fromkeys(NAMES[:3], 0.5)
-    expected = {name: Expected(0.5, 0.02) for name in some}
-    assert sorted(rank({"a": some, "b": few}, expected, {}).names) == sorted(NAMES[:3])
+    found = rank({"a": some, "b": few}, dict.fromkeys(some, 0.02), "a", plainly)
+    assert sorted(found.names) == sorted(NAMES[:3])
+    assert found.headline["a"].keys() == {"main/harmonic/success"}  # shown, though not counted
+
+
+def test_deviations_are_those_of_all_readings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Success differs between seeds under one reading and not under the other."""
+    some = (ADOPTED, replace(ADOPTED, apart=3))
+    monkeypatch.setattr("wayfield_study.experiments.readings.READINGS", some)
+    monkeypatch.setattr("wayfield_study.experiments.readings.PER_READING", 12)
+    shares = dict(zip(DESIGN_SEEDS, (0.25, 0.375, 0.5, 0.625, 0.75), strict=True))
+    rows = [
+        row | ({} if row["apart"] == PAPER_APART else {"reached": 256, "boundary": 256})
+        for row in whole(DESIGN_SEEDS, shares, design_rows())
+        if row["apart"] in (PAPER_APART, 3) and row["solver"] in ("any", "exact")
+    ]
+    made = [row | {"lattice": lattice} for row in rows for lattice in LEVELS["lattice"]]
+    _, deviations = under_readings(PAPER.experiments, as_records({"design": made}))
+    # of a mean of five seeds; half of the variance, since the other reading has none
+    alone = np.std(list(shares.values()), ddof=1) / np.sqrt(5)
+    name = "grid-large/r8/lf0.05/harmonic"
+    assert deviations[name] == pytest.approx(alone / np.sqrt(2), rel=0.3)
 
 
 def test_readings_are_told_apart_in_words() -> None:
@@ -324,49 +389,7 @@ def test_readings_are_told_apart_in_words() -> None:
     assert asdict(ProtocolReading()).keys() == LEVELS.keys()
 
 
-# ---------------------------------------------------------------- solvers and maps
-
-
-@cache
-def solver_rows() -> Records:
-    cell = MazeCell("medium", 3, 0.08, DESIGN_SEEDS[0], goals=1)
-    return Records.of(as_table(cell, solver_readings.run(cell)))
-
-
-def test_every_start_is_solved_for_every_p() -> None:
-    rows = solver_rows().where(arm="lbfgs700")
-    assert rows.values("start") == list(solver_readings.STARTS)
-    for some in rows.by("start").values():
-        assert [row["p"] for row in some] == [4.0, 8.0, 16.0]
-    ends = solver_rows().where(start="")
-    assert [row["arm"] for row in ends] == ["harmonic", "sweeps"]
-
-
-def test_a_solver_begins_where_it_is_told() -> None:
-    drawn = TINY.draw()
-    problem = drawn.graph, drawn.labels[0], 4.0
-    for start in solver_readings.STARTS.values():
-        first = start(drawn.graph, drawn.labels[0])
-        if first is None:
-            continue
-        np.testing.assert_array_equal(first[drawn.labels[0].vertices], drawn.labels[0].values)
-        told, untold = (
-            lbfgs(energy, cap=1) for energy in (Energy(*problem, first), Energy(*problem))
-        )
-        assert abs(told.values - untold.values).max() > 1e-3
-
-
-def test_one_seed_stands_for_all_starts_of_the_solver() -> None:
-    """Rows of every configuration, all alike: counts are those of 120 cells."""
-    made = []
-    for maze, r, lf in GRID:
-        about = {"maze": maze, "refinement": r, "label_fraction": lf, "goals": 1}
-        made += [row | about | {"converged": 1} for row in solver_rows()]
-    found = solver_readings.under_starts(PAPER.experiments, as_records({"solver_readings": made}))
-    for start, figures in found.items():
-        assert figures["lbfgs/p8/converged"] == 120
-        share = solver_rows().where(start=start, p=16.0).ratio("reached", "pairs")
-        assert figures["finite-p/p16/success"] == pytest.approx(share)
+# ---------------------------------------------------------------- solvers
 
 
 def test_reweighted_least_squares_finds_the_certified_field() -> None:
@@ -378,24 +401,6 @@ def test_reweighted_least_squares_finds_the_certified_field() -> None:
         exact = wf.extend(graph, labels, wf.PLaplacian(p)).values
         np.testing.assert_allclose(found.values, exact, atol=1e-4)
     assert not reweighted(Energy(graph, labels, 8.0), cap=2).converged
-
-
-def test_candidates_for_medium_stand_for_the_papers_cells() -> None:
-    cells = medium_maps.cells(PAPER.profile())
-    assert {cell.maze for cell in cells} == set(medium_maps.MAPS)
-    assert {cell.refinement for cell in cells if cell.maze == "large"} == {2, 4, 6}
-    rows = whole(DESIGN_SEEDS, dict.fromkeys(DESIGN_SEEDS, 0.25), adopted_rows())
-    made = [
-        row | {"maze": maze, "refinement": row["refinement"] // part}
-        for maze, part in medium_maps.MAPS.items()
-        for row in rows
-        if row["maze"] == "medium"
-    ]
-    found = medium_maps.under_maps(PAPER.experiments, as_records({"medium_maps": made}))
-    assert len(found) == 3
-    for figures in found.values():
-        assert len(figures) == 60
-        assert figures["grid-medium/r12/lf0.02/amle"] == pytest.approx(0.25)
 
 
 # ---------------------------------------------------------------- searches

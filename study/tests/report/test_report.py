@@ -66,7 +66,12 @@ CHARTS = (
     "success of AMLE, exact by maze, resolution and label fraction",
     "Seven nodes, harmonic",
 )
-PAPER = STUDIES["paper"]
+PAPER = STUDIES["all"]
+MORE = {
+    "cost_all": 1.0, "least_cost_all": 1.0, "weighted": 1.0, "label_count": 0, "ties": "index",
+    "boundary": 0, "interior": 0, "dead_ends": 0, "sinks": 0,
+}  # fmt: skip
+"""Columns of rollouts that no figure of the paper needs."""
 EXPERIMENTS = {experiment.name: experiment for experiment in PAPER.experiments}
 
 
@@ -145,7 +150,7 @@ def test_a_report_alone_takes_no_time(tmp_path: Path) -> None:
 def test_a_report_of_nothing_says_what_to_run(tmp_path: Path) -> None:
     words = outline(write_report(PAPER, {}, tmp_path, PROVENANCE).read_text(encoding="utf-8")).words
     sections = sum(len(experiment.sections) for experiment in PAPER.experiments)
-    assert words.count("Not run here: wayfield study paper computes it.") == sections
+    assert words.count("Not run here: wayfield study all computes it.") == sections
     assert "nan" not in words.split()
 
 
@@ -247,11 +252,12 @@ def test_powers_are_what_programs_read(folder: Path) -> None:
 
 def test_success_is_a_mean_over_cells_in_every_column() -> None:
     """Of a large cell all starts reach, of a small one none."""
-    more = {"cost_all": 1.0, "least_cost_all": 1.0}
-    large = arm("amle", 1000, **more) | {"starts_all": 9000, "reached_all": 9000}
-    small = arm("amle", 0, **more) | {"seed": 55}
-    (table,) = rollout.tables(Records.of([large, small]))
-    assert table.rows[0][1:4] == ["0.5000", "0.50000", "1,000"]
+    large = arm("amle", 1000, **MORE) | {"starts_all": 9000, "reached_all": 9000}
+    small = arm("amle", 0, **MORE) | {"seed": 55}
+    table, *_ = rollout.tables(Records.of([large, small]))
+    assert table.heads[2:4] == ["success, sampled pairs", "success, all starts"]
+    assert table.rows[0][2:4] == ["0.5000 ± 0.5000", "0.50000 ± 0.50000"]
+    assert table.rows[0][-1] == "1,000"
 
 
 # ------------------------------------------------------------------- verdicts
@@ -326,26 +332,31 @@ def test_the_exact_solve_is_judged_by_the_same_rule() -> None:
     assert judge(figure, measure, Expected(0.85, 0.004), Expected(0.98, 0.002)).mark == "differs"
 
 
-def test_a_ranking_is_shown_with_what_was_left_out() -> None:
+def test_a_ranking_is_shown_with_the_groups_it_rests_on() -> None:
     names = [f"grid-{maze}/r4/lf0.02/harmonic" for maze in ("medium", "large")]
     values = {"glass": dict.fromkeys(names, 0.84), "ice": dict.fromkeys(names, 0.5)}
-    known = ExpectedFigures({name: Expected(0.8, 0.02) for name in names})
-    ranking = rank(values, known.expected, {"ice": "adopted"})
-    verdicts = Verdicts(PAPER.experiments, {}, known, {"Which fits": ranking})
-    (block,) = (block for block in verdicts.details if block.title == "Which fits")
+    ranking = rank(values, dict.fromkeys(names, 0.02), "ice", lambda reading: (0,))
+    verdicts = Verdicts(PAPER.experiments, {}, ExpectedFigures(), ranking)
+    (block,) = (block for block in verdicts.details if block.id == "ranking")
     rows = re.findall(r"<tr>(.*?)</tr>", block.html, re.DOTALL)
     assert "glass" in rows[1]
     assert "ice <b>(adopted)</b>" in rows[2]
-    assert [("medium" in row, "glass" in row) for row in rows[4:6]] == [(True, True), (False, True)]
-    data = json.loads(verdicts.files["readings.json"])["Which fits"]
-    assert [each["reading"] for each in data["readings"]] == ["glass", "ice"]
+    lead, error = ranking.behind("ice")
+    assert f"{lead:.1f} ± {error:.1f}" in rows[2]
+    assert rows[3].count('title="glass">1<') == 2  # the first without either group
+    data = json.loads(verdicts.files["readings.json"])
+    assert [(each["reading"], each["adopted"]) for each in data["readings"]] == [
+        ("glass", False), ("ice", True)
+    ]  # fmt: skip
     assert data["figures"] == 2
+    assert data["without"] == {"medium": "glass", "large": "glass"}
+    assert data["readings"][0]["behind"] == [0.0, 0.0]
 
 
-def test_an_empty_ranking_is_left_out() -> None:
-    verdicts = Verdicts(PAPER.experiments, {}, ExpectedFigures(), {"Which fits": rank({}, {}, {})})
-    assert verdicts.rankings == {}
+def test_without_a_design_there_is_no_ranking() -> None:
+    verdicts = Verdicts(PAPER.experiments, {}, ExpectedFigures())
     assert "readings.json" not in verdicts.files
+    assert "ranking" not in [block.id for block in verdicts.details]
 
 
 def test_every_claim_says_how_it_was_read() -> None:
@@ -484,7 +495,7 @@ def test_the_nearest_of_our_budgets_is_named() -> None:
     (found,) = findings(as_records({"iteration_audit": everywhere(rows)}))
     assert "have 0.990 after 500" in found.text
     assert "nearest to the main grid after 200, with 0.930" in found.text
-    assert "Relaxation and tolerance are fitted" in found.text
+    assert found.text.endswith("The relaxation is fitted.")
     assert not findings(as_records({"iteration_audit": rows}))
 
 
@@ -707,8 +718,7 @@ def test_where_nothing_of_the_paper_was_measured_there_are_no_verdicts(tmp_path:
     """Rollouts on mazes of one's own: their sections, but no figure of the paper."""
     own = Study("own", "A study of one's own", (rollout.EXPERIMENT,), (), paper_study.cover)
     rows = [row | {"maze": "mine@1f0c2a"} for row in rollouts(450, 940, 1000, 1000)["rollout"]]
-    more = {"cost_all": 1.0, "least_cost_all": 1.0}
-    page = write_report(own, {"rollout": [row | more for row in rows]}, tmp_path, PROVENANCE)
+    page = write_report(own, {"rollout": [row | MORE for row in rows]}, tmp_path, PROVENANCE)
     found = outline(page.read_text(encoding="utf-8"))
     assert "A study of one's own" in found.words.replace("’", "'")
     assert {"picture", "rollouts"} <= set(found.ids)
@@ -717,7 +727,8 @@ def test_where_nothing_of_the_paper_was_measured_there_are_no_verdicts(tmp_path:
     assert wf.__version__ in found.words
     assert sorted(path.name for path in tmp_path.rglob("*.*")) == [
         MANIFEST,
-        "index.html", "rollouts-arms.csv"
+        "failures-kinds.csv", "index.html", "rollouts-arms.csv", "rollouts-by-labels.csv",
+        "rollouts-cost-by-labels.csv", "rollouts-paired.csv",
     ]  # fmt: skip
 
 

@@ -47,7 +47,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...numerics.csr import Arcs
-from ...numerics.deadline import check_time
+from ...numerics.workers import check_time
 from ...typing import BoolArray, FloatArray
 from ..base import Problem
 from .kernels import Fixing, fix

@@ -47,8 +47,8 @@ import numpy as np
 
 from ...checks import as_choice
 from ...graphs.graph import Graph
-from ...numerics.deadline import check_time
 from ...numerics.doubledouble import Pair
+from ...numerics.workers import check_time
 from ...typing import BoolArray, FloatArray, IntArray
 from ..base import Problem, Solution, Status
 from ..derivatives import Direction
@@ -132,7 +132,7 @@ class AMLE:
         steps = fixing.rounds or fixing.frames
         # derivatives need the order of fixing, with the values as they are
         fixing = fixing._replace(values=values, fixed=fixed, along=None)
-        return Solution(values, lower, upper, status, residual, steps, details, evidence, fixing)
+        return Solution(values, status, lower, upper, residual, steps, details, evidence, fixing)
 
     def filling(self, graph: Graph) -> FillRule | None:
         """Return the rule by which vertices are filled on a graph; None if none are."""

@@ -27,7 +27,7 @@ import numpy as np
 from ...errors import InputError
 from ...graphs.graph import Graph
 from ...graphs.labels import Labels
-from ...numerics.deadline import check_time
+from ...numerics.workers import check_time
 from ...typing import BoolArray, FloatArray
 from ..base import Problem, Solution
 from ..derivatives import STEPS, VALUE_ERROR, Direction, Gradient, both_ways, component_max

@@ -8,9 +8,15 @@ the guess is reported. A file that cannot be read raises `InputError` with the f
 column.
 """
 
-from .edges import EdgeTable, read_edges
+from .read import (
+    EdgeTable,
+    VertexTable,
+    are_pairs,
+    read_edges,
+    read_labels,
+    read_positions,
+)
 from .text import Style
-from .vertices import VertexTable, are_pairs, read_labels, read_positions
 from .write import Outbox, check_outputs, write_table
 
 __all__ = [

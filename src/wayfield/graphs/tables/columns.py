@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from .sheet import Sheet
 
 WORDS = {
-    "from": "from source src tail start origin u i node1 vertex1 von de obs state",
-    "to": "to target dst dest destination head end v j node2 vertex2 nach vers next tgt sink",
+    "from": "from source src tail start origin init u i node1 vertex1 von de obs state",
+    "to": "to target dst dest destination head end term v j node2 vertex2 nach vers next tgt sink",
     "length": (
         "length len cost distance dist weight duration time w km metres meters minutes "
         "seconds longueur länge kosten"
@@ -39,7 +40,44 @@ WORDS = {
     "x": "x lon lng long longitude easting px posx xcoord",
     "y": "y lat latitude northing py posy ycoord",
 }
-"""Words of a header that show what a column is, the likeliest first."""
+"""Words of a header that show what a column is, the likeliest first; also their beginnings."""
+
+_FROM = "i anfang quelle quell desde origen inicio début départ depart da origine partenza van"
+_TO = "j ende ziel senke hasta destino fin arrivée llegada arrivo destinazione naar bestemming"
+_TIME = (
+    "fahrzeit reisezeit minuten sekunden stunden temps minute seconde heure minutes secondes "
+    "heures tiempo duración minutos segundos horas tempo durata minuti tijd reistijd "
+    "duração ttc tcur t0 tt"
+)
+WHOLE_WORDS = {
+    "from": _FROM,
+    "to": _TO,
+    "length": f"{_TIME} entfernung distanz strecke dauer zeit durée longitud distancia coût coste",
+    "start": f"{_FROM} abfahrt salida",
+    "end": f"{_TO} ankunft",
+    "cost": f"{_TIME} coût coste minute entfernung distancia",
+    "vertex": "kreuzung ort halt haltestelle nœud arrêt gare lieu nodo parada lugar estación",
+    "value": f"kosten restkosten coût valor coste {_TIME}",
+    "x": "rechtswert ostwert",
+    "y": "hochwert nordwert",
+}
+"""Words of other languages and tools, less likely than those above, and only as they are."""
+
+_ONE_WAY = (
+    "oneway isoneway einbahn einbahnstrasse einbahnstraße sensunique sentidounico "
+    "sensounico eenrichting eenrichtingsverkeer maounica"
+)
+_NODES = "nodeno nodeid node knoten nodo noeud zoneno zone stopid stop no nr"
+"""What may follow a word without a space, as in ``FROMNODENO`` and ``Startknoten``."""
+
+UNITS = {
+    "minutes": "minutes minute min mins minuten minutos minuti minuto",
+    "seconds": "seconds second sec secs s sekunden sek secondes segundos secondi",
+    "hours": "hours hour h hrs stunden std heures heure horas ore",
+    "km": "km kilometres kilometers kilometer",
+    "metres": "metres meters metre meter m metros mètres",
+}
+"""Units, and the words of a heading that show them."""
 
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 """First characters of text that a spreadsheet reads as a formula."""
@@ -84,8 +122,41 @@ def looks_like_header(rows: Sequence[Sequence[str]], roles: Sequence[str]) -> bo
 
 def oneway_columns(header: Sequence[str] | None) -> list[int]:
     """Return the columns with a heading about the direction of edges."""
-    headings = ["".join(tokens(heading)) for heading in header or ()]
-    return [i for i, word in enumerate(headings) if word in ("oneway", "isoneway")]
+    headings = [bare("".join(tokens(heading))) for heading in header or ()]
+    return [i for i, word in enumerate(headings) if word in _ONE_WAY.split()]
+
+
+def are_degrees(x: str, y: str) -> bool:
+    """Whether the headings of positions are longitude and latitude."""
+    return not (
+        {"lon", "lng", "long", "longitude", "longitud"}.isdisjoint(map(bare, tokens(x)))
+        or {"lat", "latitude", "latitud"}.isdisjoint(map(bare, tokens(y)))
+    )
+
+
+def unit_of(heading: str) -> str:
+    """Return the unit that a heading names; empty if it names none.
+
+    Examples
+    --------
+    >>> unit_of("Fahrzeit (min)"), unit_of("travel_time_s"), unit_of("km"), unit_of("cost")
+    ('minutes', 'seconds', 'km', '')
+    """
+    words = {bare(token) for token in tokens(heading)}
+    return next((unit for unit, known in UNITS.items() if words & set(known.split())), "")
+
+
+@lru_cache(maxsize=4096)
+def bare(word: str) -> str:
+    """Return a word in small letters without accents.
+
+    Examples
+    --------
+    >>> bare("Départ"), bare("nœud"), bare("Länge")
+    ('depart', 'noeud', 'lange')
+    """
+    apart = unicodedata.normalize("NFKD", word.lower().replace("œ", "oe"))
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
 
 def unnamed_last(columns: Sequence[int], header: Sequence[str] | None) -> list[int]:
@@ -109,12 +180,18 @@ def matching_columns(role: str, header: Sequence[str] | None) -> list[int]:
 @lru_cache(maxsize=1024)
 def _rank(role: str, heading: str) -> tuple[int, int] | None:
     """Return the rank of a heading for a role, if any: its best word's, its number of words."""
-    words = tokens(heading)
-    for rank, word in enumerate(WORDS[role].split()):
-        for token in words:
+    words = [bare(token) for token in tokens(heading)]
+    # also without what may follow: fromnodeno is from
+    cut = [word.removesuffix(end) for word in words for end in _NODES.split() if word != end]
+    known = WORDS[role].split()
+    for rank, word in enumerate(map(bare, known)):
+        for token in (*words, *cut):
             # the word, its plural, or its first three letters or more
             if token in (word, word + "s") or (len(token) >= 3 and word.startswith(token)):
                 return rank, len(words)
+    for rank, word in enumerate(map(bare, WHOLE_WORDS[role].split()), len(known)):
+        if word in words or word in cut:
+            return rank, len(words)
     return None
 
 

@@ -108,6 +108,14 @@ class Sheet(ABC):
         """Whether the first cells of a column are mostly numbers."""
         return mostly_numbers([row[column] for row in self.rows if column < len(row)])
 
+    def counts(self, column: int) -> bool:
+        """Whether the first cells of a column count up by one, as the numbers of rows do."""
+        cells = [row[column].strip() for row in self.rows if column < len(row)]
+        if len(cells) < 3 or not all(cell.isdecimal() for cell in cells):
+            return False
+        first = int(cells[0])
+        return first in (0, 1) and [int(cell) - first for cell in cells] == [*range(len(cells))]
+
     @property
     def notes(self) -> list[str]:
         """Notes on parts of the file that were skipped; complete once the file has been read."""

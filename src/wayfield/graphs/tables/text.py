@@ -80,6 +80,8 @@ _ALIASES = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ",", "bar": "|"
 _NUMBER_LIKE = re.compile(
     r"[-+−]?(?=[.,]?[0-9])[0-9.,_'’\s]+(e[-+]?[0-9]+)?|[-+]?(inf(inity)?|nan)"
 )
+DURATION = re.compile(r"(?:([0-9]+):([0-5]?[0-9])|([0-9]+)):([0-5][0-9](?:[.,][0-9]+)?)")
+"""Matches h:mm:ss, and also h:mm or mm:ss, which cannot be told apart."""
 _NUMBER_BEGUN = re.compile(r"[^\w\"']*\d")
 _MISSING = ("", "-", "--", ".", "?", "na", "n/a", "none", "null", "missing")
 
@@ -336,11 +338,12 @@ def _split(lines: list[str], delimiter: str) -> list[list[str]]:
 def mostly_numbers(cells: Sequence[str]) -> bool:
     """Whether at least half of the nonempty cells are meant to be numbers.
 
-    Malformed numbers, such as 1.234,5 or 12%, count too.
+    Malformed numbers, such as 1.234,5 or 12%, count too, and so do durations, h:mm:ss.
     """
     filled = list(filter(None, map(str.strip, cells)))
     meant = [cell for cell in filled if _NUMBER_LIKE.fullmatch(cell.lower().removesuffix("%"))]
-    return bool(filled) and 2 * len(meant) >= len(filled)
+    timed = [cell for cell in filled if DURATION.fullmatch(cell)]
+    return bool(filled) and 2 * (len(meant) + len(timed)) >= len(filled)
 
 
 def _guess_delimiter(lines: list[str]) -> str:

@@ -81,6 +81,8 @@ def _study(data: bytes, path: Path, known: Sequence[Experiment[Any]]) -> Study:
     (read_grid,) = readers
     assert read_grid is not None
     settings = {key: value for key, value in given.items() if key != "experiments"}
+    if "methods" in settings and (alone := [each.name for each in chosen if not each.compares]):
+        raise InputError(f"grid.methods: {alone[0]} compares no methods that a study can name")
     cells = read_grid(settings, path.parent)
     experiments = tuple(replace(each, cells=lambda _: cells) for each in chosen)
     own = Profile("own", "the grid of the file")
@@ -99,15 +101,10 @@ def _experiment(
             raise InputError(f"{name}: unknown experiment {value!r}; known are {', '.join(names)}")
         found = names[value]
     else:
-        module, _, attribute = value.partition(":")
-        if str(folder.resolve()) not in sys.path:  # workers look on the same path
-            sys.path.insert(0, str(folder.resolve()))
         try:
-            found = getattr(importlib.import_module(module), attribute)
-        except SystemExit as error:
-            raise InputError(f"{name}: {value} called sys.exit({error.code!r})") from error
-        except Exception as error:  # the user's module may raise anything
-            raise InputError(f"{name}: cannot import {value}: {error}") from error
+            found = import_own(value, folder)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
     if not isinstance(found, Experiment):
         raise InputError(f"{name}: {value} is not an Experiment but {type(found).__name__}")
     if found.read_grid is None:
@@ -115,6 +112,19 @@ def _experiment(
     if found not in known and found.name.casefold() in {each.name.casefold() for each in known}:
         raise InputError(f"{name}: {value} must have another name: {found.name!r} is taken")
     return found
+
+
+def import_own(value: str, folder: Path | None = None) -> Any:
+    """Import what "module:NAME" names, from a folder or from anywhere that Python looks."""
+    module, _, attribute = value.partition(":")
+    if folder is not None and str(folder.resolve()) not in sys.path:
+        sys.path.insert(0, str(folder.resolve()))  # workers look on the same path
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except SystemExit as error:
+        raise InputError(f"{value} called sys.exit({error.code!r})") from error
+    except Exception as error:  # the user's module may raise anything
+        raise InputError(f"cannot import {value}: {error}") from error
 
 
 def refuse_others(table: dict[str, Any], known: Sequence[str], prefix: str) -> None:

@@ -21,6 +21,7 @@ import tokenize
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,14 @@ FOLDERS = (Path(wayfield.__file__).parent, Path(__file__).parent.parent)
 """The library and the study: no room of one has the name of a room of the other that counts."""
 SILENT = {
     "__init__", "adapters", "cli", "engine", "errors", "explorer", "graphs/tables", "lazy",
-    "numerics/workers", "paper", "plots", "report", "words",
+    "numerics/processes", "numerics/workers", "paper", "plots", "report", "words",
 }  # fmt: skip
 """Rooms that read, show, check or keep, and parts of rooms: no figure depends on them."""
 SETTINGS = {"paper/grid.py"}
 """Files in such rooms that hold settings of experiments nevertheless."""
-SHARED = {"__init__", "mazes", "shared", "trial"}
+MAPS = "maps.txt"
+"""The benchmark mazes: data that figures depend on as on source."""
+SHARED = {"__init__", "mazes", "methods", "shared", "trial"}
 """Modules that many experiments compute with."""
 
 
@@ -67,7 +70,8 @@ def source() -> dict[str, str]:
     set()
     """
     rooms: dict[str, Any] = {}
-    files = [(folder, path) for folder in FOLDERS for path in sorted(folder.rglob("*.py"))]
+    kinds = "*.py", MAPS
+    files = [(at, path) for at in FOLDERS for kind in kinds for path in sorted(at.rglob(kind))]
     for folder, path in files:
         place = path.relative_to(folder)
         room = place.parts[0].removesuffix(".py")
@@ -77,7 +81,9 @@ def source() -> dict[str, str]:
         if silent or own or place.name == "__main__.py":
             continue
         digest = rooms.setdefault(room, hashlib.sha256())
-        digest.update(place.as_posix().encode() + b"\0" + bare(path.read_text("utf-8")).encode())
+        text = path.read_text("utf-8")
+        text = text if place.name == MAPS else bare(text)
+        digest.update(place.as_posix().encode() + b"\0" + text.encode())
     return {room: digest.hexdigest()[:12] for room, digest in rooms.items()}
 
 
@@ -104,6 +110,16 @@ def bare(code: str) -> str:
         if token.type == tokenize.COMMENT and lines[row - 1]:
             lines[row - 1] = lines[row - 1][:column]
     return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def code_of(module: str) -> str:
+    """Return a digest of a module's source, as far as figures depend on it; empty if unknown."""
+    try:
+        spec = find_spec(module)
+        text = Path(spec.origin).read_text("utf-8") if spec and spec.origin else ""
+        return hashlib.sha256(bare(text).encode()).hexdigest()[:12] if text else ""
+    except (ImportError, OSError, SyntaxError, ValueError):
+        return ""
 
 
 def author(run: Callable[..., Any]) -> str:
@@ -169,6 +185,8 @@ def what_changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         if before != after:
             found.append(f"{name} {before}, now {after}")
     before, after = then.get("source", {}), now["source"]
+    if then.get("code", "") != now.get("code", ""):
+        found.append("the code of its method changed since")
     rooms = [room for room in {**after, **before} if before.get(room) != after.get(room)]
     if not before:
         found.append("of an unknown source")

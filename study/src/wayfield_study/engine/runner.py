@@ -4,7 +4,7 @@ Tasks already in the store are not run again. Each worker has one task at a time
 kept at once, so a run killed at any moment loses the tasks in flight and nothing else. A task that
 fails is recorded with its traceback and the rest goes on.
 
-`wayfield.numerics.workers` does the work, in processes or on a Dask cluster. A process that dies
+`pools` does the work, in processes or on a Dask cluster. A process that dies
 costs the task it had, which is tried again. Nothing is installed on the workers of a cluster: they
 must have the same versions of wayfield and of what it computes with, or figures would not be ours
 bit for bit.
@@ -26,10 +26,10 @@ from typing import Any
 from rich.console import Console
 
 from wayfield.errors import InputError, WayfieldError
-from wayfield.numerics.threads import num_processors
-from wayfield.numerics.workers import TRIES, in_processes, on_cluster
+from wayfield.numerics.workers import num_processors
 
 from .freshness import source, versions
+from .pools import TRIES, in_processes, on_cluster
 from .progress import Display
 from .store import Condition, Entry, Store
 from .tasks import Cell, Row, Task, as_table, refuse_namesakes
@@ -150,7 +150,7 @@ def run(
                     store.write_failure(task, ended.failure)
                     show.note(f"{task.key} failed: {ended.failure.strip().splitlines()[-1]}")
                 else:
-                    tables[task] = ended.rows
+                    tables[task] = task.experiment.to_report(ended.rows)
                     store.write(task, ended.rows)
                     store.log(task, ended.seconds)
                 show.count(task.experiment.name, ended.rows, task.effort, ended.seconds)

@@ -22,7 +22,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -118,7 +118,7 @@ class Store:
             return Entry(Condition.FAILED if failed else Condition.MISSING, [])
         if not is_whole(content):
             return Entry(Condition.DAMAGED, [], f"{path} is damaged")
-        header, rows = decode(content)
+        header, rows = decode(content, task.experiment.for_queries)
         expected = _header(task)
         if any(header.get(name) != expected[name] for name in ("experiment", "settings")):
             return Entry(Condition.DAMAGED, [], f"{path} does not hold what its name says")
@@ -213,6 +213,7 @@ def _header(task: Task) -> dict[str, Any]:
         "format": FORMAT,
         "experiment": task.experiment.name,
         "settings": task.cell.columns,
+        "code": getattr(task.cell, "code", ""),
         **stamp(task.experiment.version, task.experiment.run, task.experiment.packages),
     }
 
@@ -253,13 +254,14 @@ def is_whole(content: bytes) -> bool:
     return _digest(content[:start] + _BLANK + content[end:]) == content[start:end]
 
 
-def decode(content: bytes) -> tuple[dict[str, Any], list[Row]]:
-    """Read the header and the rows of a file that is whole."""
+def decode(content: bytes, without: Sequence[str] = ()) -> tuple[dict[str, Any], list[Row]]:
+    """Read the header and the rows of a file that is whole, without some of the columns."""
     arrow, parquet = need("pyarrow", "study"), need("pyarrow.parquet", "study")
     with parquet.ParquetFile(arrow.BufferReader(content)) as file:
         header: dict[str, Any] = json.loads(file.metadata.metadata[b"wayfield"])
+        columns = [name for name in file.schema_arrow.names if name not in without]
         # small tables; and a thread that lets go late of Python's bytes can abort a process at exit
-        rows: list[Row] = file.read(use_threads=False).to_pylist()
+        rows: list[Row] = file.read(columns, use_threads=False).to_pylist()
     return header, rows
 
 

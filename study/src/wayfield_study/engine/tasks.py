@@ -80,6 +80,10 @@ class Experiment(Generic[C]):
         an experiment that lacks something.
     packages : tuple of str
         Packages besides NumPy, SciPy and Numba on whose versions the figures depend.
+    compares : bool
+        Whether it runs the ``method`` that a cell names in place of its own.
+    for_queries : tuple of str
+        Columns that are stored for queries alone: no report reads them, nor does a later run.
     """
 
     name: str
@@ -93,6 +97,8 @@ class Experiment(Generic[C]):
     measures: Callable[[Mapping[str, Records]], Mapping[str, Measure]] | None = None
     lacks: Callable[[], str | None] = lambda: None
     packages: tuple[str, ...] = ()
+    compares: bool = False
+    for_queries: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):  # it is a folder, and a table to query
@@ -100,6 +106,11 @@ class Experiment(Generic[C]):
                 f"an experiment's name must have at most 64 letters, digits, '_' and '-', got "
                 f"{self.name[:80]!r}"
             )
+
+    def to_report(self, rows: list[Row]) -> list[Row]:
+        """Return the rows without the columns that are for queries alone."""
+        names = self.for_queries
+        return [{k: v for k, v in row.items() if k not in names} for row in rows]
 
 
 @dataclass(frozen=True)
@@ -137,7 +148,7 @@ def as_table(cell: Cell, rows: list[Row]) -> list[Row]:
     >>> from wayfield_study.experiments import MazeCell
     >>> as_table(MazeCell("umaze", 2, 0.1, 54), [{"arm": "exact", "reached": 512}])
     [{'maze': 'umaze', 'refinement': 2, 'label_fraction': 0.1, 'seed': 54, 'goals': 32,
-      'arm': 'exact', 'reached': 512}]
+      'label_count': 0, 'arm': 'exact', 'reached': 512}]
     """
     if not isinstance(rows, list):
         raise InputError(f"an experiment must return a list of rows, got {type(rows).__name__}")

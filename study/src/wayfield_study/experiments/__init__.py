@@ -5,25 +5,27 @@ A new experiment is a module with an ``EXPERIMENT`` and a line in `EXPERIMENTS`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from wayfield.errors import InputError
 
-from ..engine import Experiment, Profile, Study, load_config
+from ..engine import Cell, Experiment, Profile, Study, load_config
 from ..paper.grid import PAIRS
 from . import (
     antmaze,
     beyond,
     buffers,
+    certificates,
     decisions,
     directed,
     finite_p,
     iteration_audit,
     mechanism,
-    medium_maps,
     ordering,
     paper_study,
     pointmaze,
@@ -31,37 +33,40 @@ from . import (
     rollout,
     small_graphs,
     solver_audit,
-    solver_readings,
     witnesses,
 )
+from .comparison import Estimate, Paired, over_seeds, paired
 from .directed import WorldCell
 from .mazes import SAMPLE, MazeCell, grid, read_grid
+from .methods import find_method
 from .trial import Trial
 
 __all__ = [
-    "EXPERIMENTS", "SAMPLE", "STUDIES", "MazeCell", "Trial", "WorldCell", "find_study", "grid",
-    "read_grid",
+    "EXPERIMENTS", "SAMPLE", "STUDIES", "Estimate", "MazeCell", "Paired", "Trial", "WorldCell",
+    "add_methods", "find_method", "find_study", "grid", "over_seeds", "paired", "read_grid",
 ]  # fmt: skip
 
 PAPER: tuple[Experiment[Any], ...] = (
     rollout.EXPERIMENT,
     ordering.EXPERIMENT,
     mechanism.EXPERIMENT,
+    certificates.EXPERIMENT,
     finite_p.EXPERIMENT,
     solver_audit.BUDGET,
     solver_audit.EXPERIMENT,
     iteration_audit.EXPERIMENT,
-    *readings.EXPERIMENTS,
-    solver_readings.EXPERIMENT,
-    medium_maps.EXPERIMENT,
+    readings.OTHER_DRAWS,
     witnesses.OTHER_SEARCHES,
     witnesses.EXPERIMENT,
     small_graphs.EXPERIMENT,
-    *beyond.EXPERIMENTS,
 )
-"""What ``make reproduce`` runs, in the order of the report."""
+"""What ``make reproduce`` runs: the paper's tables and figures, and the other draws on which
+verdicts rest; in the order of the report."""
+EVIDENCE: tuple[Experiment[Any], ...] = (readings.DESIGN, *beyond.EXPERIMENTS)
+"""What ``make evidence`` adds: why the paper is read as it is, and what lies beyond it."""
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     *PAPER,
+    *EVIDENCE,
     directed.EXPERIMENT,
     *decisions.EXPERIMENTS,
     *pointmaze.POINT,
@@ -71,18 +76,20 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
 )
 """All of them, by name in a study of one's own."""
 
+PROFILES = (
+    Profile("paper", "the paper's cells, 32 goals each", 32),
+    Profile("quick", "a few small cells of every experiment, half a minute", 4),
+    Profile("full", "the paper's cells with up to 512 goals each: hours", PAIRS),
+)
 STUDIES = {
     study.name: study
     for study in (
+        Study("paper", "The paper's figures again", PAPER, PROFILES, paper_study.cover),
         Study(
-            "paper",
-            "The paper's figures again, and what lies beyond it",
-            PAPER,
-            (
-                Profile("paper", "all of the paper and beyond it, 32 goals per cell", 32),
-                Profile("quick", "a few small cells of every experiment, half a minute", 4),
-                Profile("full", "as the paper, with up to 512 goals per cell: hours", PAIRS),
-            ),
+            "all",
+            "The paper, why it is read as it is, and what lies beyond it",
+            (*PAPER, *EVIDENCE),
+            PROFILES,
             paper_study.cover,
         ),
         Study(
@@ -152,3 +159,26 @@ def find_study(which: str) -> Study:
         hint = f"did you mean {close[0]}?" if close else known
         raise InputError(f"unknown study {which!r}; {hint}")
     return replace(load_config(Path(which), EXPERIMENTS), cover=paper_study.cover)
+
+
+def add_methods(study: Study, methods: Sequence[str]) -> Study:
+    """Return a study with more methods in every table of methods: `find_method` has their names.
+
+    Each is run on the cells of the study's own methods, by both tie rules, as tasks of its own:
+    results that are there stay as they are.
+    """
+    for name in methods:
+        find_method(name, Path())
+    if methods and not any(each.compares for each in study.experiments):
+        raise InputError(f"no experiment of the study {study.name} compares methods")
+
+    def more(cells: Callable[[Profile], Sequence[Cell]], profile: Profile) -> list[Cell]:
+        usual = list(cells(profile))
+        own = [cell for cell in usual if isinstance(cell, MazeCell) and not cell.method]
+        return [*usual, *(replace(cell, method=name) for name in methods for cell in own)]
+
+    experiments = (
+        replace(each, cells=partial(more, each.cells)) if each.compares and methods else each
+        for each in study.experiments
+    )
+    return replace(study, experiments=tuple(experiments))

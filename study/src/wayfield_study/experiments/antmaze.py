@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 import wayfield as wf
 from wayfield import replay
 from wayfield.checks import missing
-from wayfield.numerics.threads import one_thread
+from wayfield.numerics.workers import one_thread
 from wayfield.words import number_of, percent
 from wayfield_study.sweeps import MidrangeSweeps
 

@@ -36,13 +36,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wayfield as wf
-from wayfield import travel
+from wayfield import audit, travel
 from wayfield.advice import Answer
 from wayfield.certificates import Audit, HeldOutAudit, audit_held_out
 from wayfield.graphs.labels import label_distance
 from wayfield.typing import BoolArray, FloatArray
 
-from .. import audit
 from ..engine import Profile, Records, Row
 from ..report import StudyFinding, Table
 from . import directed

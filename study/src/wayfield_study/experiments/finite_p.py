@@ -22,11 +22,12 @@ from ..paper.figures import Figure, value
 from ..paper.grid import CELL, GRID, SEEDS
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
 from ..report import SHAPES, TONES, Chart, Section, Series, StudyFinding, Table, chart, power
+from .comparison import Rate, by_arm
 from .mazes import MazeCell, grid, maze_experiment
 from .ordering import rate
-from .shared import COUNTED, printed_points, success
+from .shared import printed_points, success
 from .solver_audit import BUDGET_ARM, budget_cells
-from .trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, power_arm
+from .trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, arms_of, power_arm
 
 ARMS = (
     (2.0, HARMONIC),
@@ -46,11 +47,12 @@ ORDERING = {
 
 
 def run(cell: MazeCell) -> list[Row]:
-    """Return one row for every p, two for p = ∞."""
+    """Return one row for every p, two for p = ∞; of other methods, with p = 0."""
     trial = Trial(cell)
+    arms = ARMS if not cell.method else [(0.0, arm) for arm in arms_of(cell.method)]
     return [
-        {"p": p} | trial.row(arm) | trial.ordering_counts(trial.fields(arm.method))
-        for p, arm in ARMS
+        {"p": p} | trial.row(arm) | trial.ordering_counts(trial.fields(arm.method), arm.ties)
+        for p, arm in arms
     ]
 
 
@@ -184,8 +186,16 @@ def _scope_mean(rows: Records, metric: str) -> float:
 # -------------------------------------------------------------------- what is shown
 
 
+def family(rows: Records) -> Records:
+    """Keep the rows of the family, p from 2."""
+    return Records.of(row for row in rows if row["p"])
+
+
 def charts(rows: Records) -> list[Chart]:
     """Draw success along the p-family by resolution."""
+    rows = family(rows)
+    if not len(rows):
+        return []
     powers = sorted({float(p) for p in rows.values("p")})
     ticks = [(float(k), "∞" if p == inf else f"{p:g}") for k, p in enumerate(powers)]
     exact = Records.of(row for row in rows if row["arm"] != "sweeps")
@@ -208,17 +218,14 @@ def tables(rows: Records) -> Iterator[Table]:
         width = float(some.column("width").max())
         return "none" if width == inf else power(width)
 
-    ends = {"sweeps": "∞, stopped", "amle": "∞, exact"}
-    names = list(COUNTED)[:2]
-    yield Table.of(
-        "family",
-        "The p-family, certified",
-        "p",
-        {ends.get(str(arm), f"{p:g}"): some for (p, arm), some in rows.by("p", "arm").items()},
-        {name: COUNTED[name] for name in names} | {"widest bracket": widest},
-        "Success is the mean over cells. Widths are relative to the range of the labels, the "
-        "widest over all cells and goals.",
-    )
+    rates = {
+        "success, sampled pairs": Rate("reached", "pairs"),
+        "success, all starts": Rate("reached_all", "starts_all", 5),
+        "mean τ, all": Rate("all_tau_sum", "all_ranked", pooled=True),
+        "mean τ, rollouts": Rate("eval_tau_sum", "eval_ranked", pooled=True),
+    }
+    note = "Widths are relative to the range of the labels, the widest over all cells and goals."
+    yield by_arm(rows, "family", "The p-family, certified", rates, note, {"widest bracket": widest})
 
 
 # -------------------------------------------------------------------- what is said
@@ -226,6 +233,9 @@ def tables(rows: Records) -> Iterator[Table]:
 
 def family_end(rows: Records) -> Iterator[StudyFinding]:
     """Compare p = 16 with the AMLE, both solved."""
+    rows = family(rows)
+    if not len(rows):
+        return
     last, end = success(rows, "p16"), success(rows, "amle")
     ahead = value("finite-p/p16/success") - value("finite-p/pinf/success")
     gone = last - end < 0.25 * ahead
@@ -241,12 +251,14 @@ def family_end(rows: Records) -> Iterator[StudyFinding]:
 
 def monotone(rows: Records) -> Iterator[StudyFinding]:
     """Count the cells in which success never falls along the family, every member solved."""
-    exact = Records.of(row for row in rows if row["arm"] != "sweeps")
-    family = sorted(exact.values("p"))
+    exact = Records.of(row for row in family(rows) if row["arm"] != "sweeps")
+    powers = sorted(exact.values("p"))
+    if not powers:
+        return
     by_cell = [cell.by("p") for cell in exact.by(*CELL).values()]
     sampled, everyone = (
         [
-            [q for p, q in pairwise(family) if cell[q].ratio(*counts) < cell[p].ratio(*counts)]
+            [q for p, q in pairwise(powers) if cell[q].ratio(*counts) < cell[p].ratio(*counts)]
             for cell in by_cell
         ]
         for counts in (("reached", "pairs"), ("reached_all", "starts_all"))
@@ -260,7 +272,7 @@ def monotone(rows: Records) -> Iterator[StudyFinding]:
     yield StudyFinding(
         "new" if rising / cells > theirs / 120 else "differs",
         f"The paper: success never falls with p in {theirs:.0f} of 120 cells only.",
-        f"With every member solved it never falls from p = 2 over {len(family) - 2} values of p "
+        f"With every member solved it never falls from p = 2 over {len(powers) - 2} values of p "
         f"to ∞ in {rising} of {number_of(cells, 'cells')} on the sampled pairs, and in {always} "
         "over all starts." + (last if at_the_end else ""),
     )
@@ -290,5 +302,6 @@ SECTION = Section(
     ),
 )
 EXPERIMENT = maze_experiment(
-    "finite_p", "The family from p = 2 to ∞", 3, run, cells, 18.0, SECTION, measures=measures
-)
+    "finite_p", "The family from p = 2 to ∞", 4, run, cells, 18.0, SECTION,
+    measures=measures, compares=True,
+)  # fmt: skip

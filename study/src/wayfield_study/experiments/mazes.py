@@ -25,8 +25,10 @@ from wayfield.typing import FloatArray
 
 from ..engine import Experiment, Profile, Row
 from ..engine.config import check_size, read_list, real, refuse_others, whole
+from ..engine.freshness import code_of
 from ..paper.grid import LABEL_FRACTIONS, MAZES, PAIRS, PAPER_APART, REFINEMENTS, SEEDS
 from ..report import Section
+from .methods import find_method
 
 SAMPLE = """\
 # A study of your own: every experiment runs on every combination of the settings below.
@@ -36,9 +38,11 @@ SAMPLE = """\
 mazes = ["medium", "large"]        # names of maps, or text files beside this one: "mine.txt"
 refinements = [4, 8, 12]           # vertices along the side of a maze cell
 label_fractions = [0.02, 0.05]     # share of the vertices that are labelled
+# label_counts = [1, 2, 4, 8, 16]  # or beside them: numbers of labels besides the goal's
 seeds = [54, 55, 56]
 goals = 32                         # per cell, each with 512 // goals starts
 experiments = ["rollout"]          # also your own: "module:NAME", see the documentation
+# methods = ["amle", "mine:game"]  # in place of the experiment's: names, or your own
 """
 
 MOST_MAZE_VERTICES = 10**8
@@ -56,13 +60,17 @@ class MazeCell:
     refinement : int
         Vertices along the side of a maze cell, r.
     label_fraction : float
-        Share of the vertices that are labelled, lf.
+        Share of the vertices that are labelled, lf; 0 with a label count.
     seed : int
         One of the study's seeds.
     goals : int
         Number of goals, at most 512; each has ``512 // goals`` starts.
     text : str
         Of a maze of one's own; empty for the maps known by name.
+    label_count : int
+        Number of labels besides the goal's, in place of a fraction, which is 0 then.
+    method : str
+        The method to run, by its name or as ``"module:name"``; empty for the experiment's own.
     """
 
     maze: str
@@ -71,8 +79,15 @@ class MazeCell:
     seed: int
     goals: int = 32
     text: str = ""
+    label_count: int = 0
+    method: str = ""
 
     def __post_init__(self) -> None:
+        if (self.label_fraction > 0.0) == (self.label_count > 0):
+            raise wf.InputError(
+                "a cell needs a label fraction above 0 or a label count, not both, got "
+                f"{self.label_fraction:g} and {self.label_count}"
+            )
         if not 1 <= self.goals <= PAIRS:
             raise wf.InputError(f"the number of goals must be from 1 to {PAIRS}, got {self.goals}")
         if self.text and self.maze != own_maze(self.maze.partition("@")[0], self.text):
@@ -81,7 +96,13 @@ class MazeCell:
     @property
     def columns(self) -> Row:
         """The settings; the name of a user's own maze holds a digest of it."""
-        return {name: value for name, value in asdict(self).items() if name != "text"}
+        hidden = ("text",) if self.method else ("text", "method")
+        return {name: value for name, value in asdict(self).items() if name not in hidden}
+
+    @property
+    def code(self) -> str:
+        """Digest of the module that a method of one's own comes from."""
+        return code_of(self.method.partition(":")[0]) if ":" in self.method else ""
 
     @property
     def starts(self) -> int:
@@ -107,13 +128,16 @@ class MazeCell:
         """
         graph = self.graph
         n = graph.num_vertices
-        for_labels, for_goals, for_starts = seeds_of(self).spawn(3)
+        for_labels, for_goals, for_starts = seeds_of(self, self.label_count).spawn(3)
         goals = np.random.default_rng(for_goals).choice(n, self.goals, replace=self.goals > n)
         seed = int(for_labels.generate_state(1)[0])
         truths = [wf.cost_to_go(graph, int(goal)) for goal in goals]
         rng = np.random.default_rng(for_starts)
         starts = draw_starts(truths, self.starts, PAPER_APART * self.refinement, rng)
-        labels = [wf.sample_labels(graph, int(goal), self.label_fraction, seed) for goal in goals]
+        many = (
+            {"count": self.label_count} if self.label_count else {"fraction": self.label_fraction}
+        )
+        labels = [wf.sample_labels(graph, int(goal), seed=seed, **many) for goal in goals]
         return Draw(graph, goals, starts, truths, labels, seed)
 
 
@@ -143,10 +167,11 @@ class Draw:
     label_seed: int
 
 
-def seeds_of(cell: Any) -> np.random.SeedSequence:
+def seeds_of(cell: Any, label_count: int = 0) -> np.random.SeedSequence:
     """Return the seed sequence from which everything random in a maze cell is drawn."""
     maze = int.from_bytes(cell.maze.encode())
     parts = [maze, cell.refinement, round(cell.label_fraction * 1e6), cell.seed]
+    parts += [label_count] if label_count else []
     return np.random.SeedSequence(parts)
 
 
@@ -175,14 +200,18 @@ def grid(
     label_fractions: Iterable[float] = LABEL_FRACTIONS,
     seeds: Iterable[int] = SEEDS,
     goals: int = 32,
+    label_counts: Iterable[int] = (),
 ) -> list[MazeCell]:
     """List all combinations, seed by seed; the paper's 120 cells by default.
 
     Seeds come first so that a run's early figures, and its estimate of the time left, speak for
-    the whole.
+    the whole. Numbers of labels, if any, come before the fractions.
     """
-    combinations = product(seeds, mazes, refinements, label_fractions)
-    return [MazeCell(maze, r, lf, seed, goals) for seed, maze, r, lf in combinations]
+    labels = [*((0.0, count) for count in label_counts), *((lf, 0) for lf in label_fractions)]
+    return [
+        MazeCell(maze, r, lf, seed, goals, label_count=count)
+        for seed, maze, r, (lf, count) in product(seeds, mazes, refinements, labels)
+    ]
 
 
 def cells_by_profile(
@@ -252,22 +281,44 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
         Where mazes of one's own are looked for.
     """
     table = dict(given)
-    refuse_others(table, ("mazes", "refinements", "label_fractions", "seeds", "goals"), "grid.")
+    labels = ("label_fractions", "label_counts")
+    refuse_others(table, ("mazes", "refinements", *labels, "seeds", "goals", "methods"), "grid.")
     mazes = read_list(table, "mazes", MAZES, lambda maze, name: _maze(maze, name, folder))
     layouts = [wf.Layout.from_text(text) if text else wf.load_layout(maze) for maze, text in mazes]
     finest = isqrt(MOST_MAZE_VERTICES // max(layout.num_free for layout in layouts))
     refinements = read_list(table, "refinements", REFINEMENTS, whole(1, finest))
-    fractions = read_list(table, "label_fractions", LABEL_FRACTIONS, real(0.0, 1.0))
+    smallest = min(layout.num_free for layout in layouts) * min(refinements) ** 2
+    counts: list[int] = []
+    if "label_counts" in table:
+        counts = read_list(table, "label_counts", (), whole(1, smallest))
+    fractions: list[float] = []
+    if not counts or "label_fractions" in table:
+        fractions = read_list(table, "label_fractions", LABEL_FRACTIONS, real(0.0, 1.0))
     if 0.0 in fractions:
         raise wf.InputError(f"grid.label_fractions[{fractions.index(0.0)}] must be more than 0")
     seeds = read_list(table, "seeds", SEEDS, whole(0, 2**63 - 1))
     goals = as_whole(table.get("goals", 32), "grid.goals", 1, PAIRS)
-    check_size(mazes, refinements, fractions, seeds)
+    methods = [""]
+    if "methods" in table:
+        methods = read_list(table, "methods", (), lambda value, name: _method(value, name, folder))
+    check_size(mazes, refinements, [*fractions, *counts], seeds, methods)
     return [
-        replace(cell, maze=maze, text=text)
+        replace(cell, maze=maze, text=text, method=method)
         for maze, text in mazes
-        for cell in grid([maze], refinements, fractions, seeds, goals)
+        for cell in grid([maze], refinements, fractions, seeds, goals, counts)
+        for method in methods
     ]
+
+
+def _method(value: Any, name: str, folder: Path) -> str:
+    """Return the name of a method that can be found."""
+    if not isinstance(value, str):
+        raise wf.InputError(f"{name} must be the name of a method, got {value!r}")
+    try:
+        find_method(value, folder)
+    except wf.InputError as error:
+        raise wf.InputError(f"{name}: {error}") from error
+    return value
 
 
 def _maze(maze: Any, name: str, folder: Path) -> tuple[str, str]:

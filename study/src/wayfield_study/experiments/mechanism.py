@@ -11,10 +11,11 @@ from __future__ import annotations
 from ..engine import Measure, Records, Row, Tables
 from ..paper.figures import Figure
 from ..paper.measures import figures_of, measure_slices
-from ..report import Section
+from ..report import Section, Table
+from .comparison import Rate, by_arm
 from .mazes import MazeCell, maze_experiment
 from .ordering import cells
-from .trial import EXACT, HARMONIC, SWEEPS, Trial
+from .trial import EXACT, HARMONIC, SWEEPS, Trial, arms_of
 
 DIAGNOSTICS = {
     "both_compatible": ("scope_both", "decisions"),
@@ -29,12 +30,16 @@ DIAGNOSTICS = {
 
 
 def run(cell: MazeCell) -> list[Row]:
-    """Return one row for each way to compute the AMLE."""
+    """Return one row for each way to compute the AMLE, or for other methods in its place.
+
+    The field alone is judged, so that tie rules make no difference.
+    """
     trial = Trial(cell)
     harmonic = trial.fields(HARMONIC.method)
+    arms = [arm for arm in arms_of(cell.method, (SWEEPS, EXACT)) if arm.ties == "index"]
     return [
         {"arm": arm.name} | trial.mechanism_counts(harmonic, trial.fields(arm.method))
-        for arm in (SWEEPS, EXACT)
+        for arm in arms
     ]
 
 
@@ -62,14 +67,38 @@ def _counts_and_rates(figures: list[Figure], rows: Records) -> dict[str, Measure
     return found
 
 
+SHARES = {
+    "inversions of harmonic": "inversions",
+    "in states where only distance is right": "inversions_in_primary",
+    "put right": "corrected",
+    "certified": "certified",
+}
+"""Columns of the table by method, and the lines of the paper's table that they are."""
+
+
+def tables(rows: Records) -> list[Table]:
+    """Tabulate what each method does where the harmonic walks go wrong."""
+    rates = {
+        head: Rate(*DIAGNOSTICS[row], 1, True, {SWEEPS.name: f"mechanism/{row}/rate"}, pooled=True)
+        for head, row in SHARES.items()
+    }
+    note = (
+        "Of untied decisions of the harmonic walks, then of the inversions. Every one counts once."
+    )
+    return [
+        by_arm(rows, "mechanism", "Harmonic inversions, and what each field does, %", rates, note)
+    ]
+
+
 SECTION = Section(
     "mechanism",
     "Mechanism audit",
     "The decisions of the harmonic walks: which equation the true cost satisfies at the "
     "state and all of its neighbours, where harmonic ranks a worse neighbour first, and "
     "whether the AMLE puts it right.",
+    tables=tables,
     compared={"mechanism": ("rate", "count"), "mechanism-main": (), "mechanism-by-r": ()},
 )
 EXPERIMENT = maze_experiment(
-    "mechanism", "Mechanism audit", 3, run, cells, 1.0, SECTION, measures=measures
+    "mechanism", "Mechanism audit", 4, run, cells, 1.0, SECTION, measures=measures, compares=True
 )

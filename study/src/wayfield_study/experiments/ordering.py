@@ -8,16 +8,18 @@ quotients of sums.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
-from ..engine import Measure, Records, Row
+from ..engine import Measure, Profile, Records, Row
 from ..paper.figures import FIGURES, shown_name, value
-from ..paper.grid import SEEDS
+from ..paper.grid import AUDIT_SEEDS, GRID, SEEDS, papers_rows
 from ..paper.measures import measured, on_papers_cells
 from ..report import Section, StudyFinding, Table
+from .comparison import Rate, by_arm
 from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
-from .trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial
+from .trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, arms_of
 
 ARMS = (HARMONIC, SWEEPS, EXACT)
 RATES = {
@@ -28,20 +30,32 @@ RATES = {
 }
 """The paper's figures as sums over sums."""
 
-cells = cells_by_profile(
+papers_cells = cells_by_profile(
     partial(grid, refinements=[4], label_fractions=[0.02, 0.12], seeds=SEEDS[:2]), grid
 )
-"""Some coarse cells, or the paper's whole grid."""
+rivals_cells = cells_by_profile(
+    partial(grid, refinements=[4], label_fractions=[0.02, 0.12], seeds=SEEDS[:1]),
+    partial(grid, seeds=AUDIT_SEEDS),
+    paper=8,
+    full=32,
+)
+
+
+def cells(profile: Profile) -> list[MazeCell]:
+    """Return some coarse cells, or the paper's whole grid; fewer seeds and goals for rivals."""
+    rivals = [replace(cell, method="rivals") for cell in rivals_cells(profile)]
+    return [*papers_cells(profile), *rivals]
 
 
 def run(cell: MazeCell) -> list[Row]:
     """Return one row for every arm and scope."""
     trial = Trial(cell)
     rows: list[Row] = []
-    for arm in ARMS:
-        counts = trial.ordering_counts(trial.fields(arm.method))
+    for arm in arms_of(cell.method, ARMS):
+        counts = trial.ordering_counts(trial.fields(arm.method), arm.ties)
+        about = {"arm": arm.name, "ties": arm.ties}
         rows += [
-            {"arm": arm.name, "scope": scope} | columns_after(prefix, counts)
+            about | {"scope": scope} | columns_after(prefix, counts)
             for scope, prefix in SCOPES.items()
         ]
     return rows
@@ -93,6 +107,41 @@ def tau(rows: Records, scope: str, method: str, formula: str) -> tuple[float, fl
     return total / whole, low / whole
 
 
+RANKING = {
+    "mean τ": Rate("tau_sum", "ranked", pooled=True),
+    "τ < 0.5": Rate("low_tau", "ranked", pooled=True),
+    "chooses a best neighbour": Rate("agreed", "decisions", pooled=True),
+    "mean true gap": Rate("regret_sum", "decisions", pooled=True),
+    "printed formula, mean": Rate("paired_tau_sum", "paired", pooled=True),
+}
+"""Columns of the table of a scope."""
+PRINTED = dict(zip(RANKING, ("tau_mean", *list(RATES)[:3]), strict=False))
+"""The paper's names of the first of them."""
+
+
+def tables(rows: Records) -> Iterator[Table]:
+    """Tabulate the ranking of every arm in both scopes, and τ by two formulas."""
+    for scope, some in rows.by("scope").items():
+        rates = {
+            head: replace(
+                rate,
+                printed={
+                    arm.name: f"ordering/{scope}/{PRINTED[head]}/{method}"
+                    for method, arm in METHODS.items()
+                    if head in PRINTED
+                },
+            )
+            for head, rate in RANKING.items()
+        }
+        title = f"How fields rank neighbours: {shown_name(str(scope))}"
+        yield by_arm(
+            some, str(scope).replace("_", "-"), title, rates, "Every decision counts once."
+        )
+    papers = papers_rows(rows)
+    if len(papers.where(scope="all", arm=SWEEPS.name)) == len(GRID) * len(SEEDS):
+        yield from formulas(papers)
+
+
 def formulas(rows: Records) -> Iterator[Table]:
     """Tabulate τ-b and the paper's printed formula, which has no correction for ties."""
     lines = []
@@ -136,9 +185,9 @@ SECTION = Section(
     "over all states once (“all”) and over the states that the method's own walks meet "
     "(“rollouts”).",
     compared={"ordering": ("harmonic", "amle")},
-    tables=formulas,
+    tables=tables,
     findings=on_papers_cells([printed_formula], [printed_formula]),
 )
 EXPERIMENT = maze_experiment(
-    "ordering", "Ordering audit", 3, run, cells, 1.0, SECTION, measures=measures
+    "ordering", "Ordering audit", 4, run, cells, 1.0, SECTION, measures=measures, compares=True
 )

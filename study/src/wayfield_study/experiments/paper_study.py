@@ -6,7 +6,6 @@ in a study of one's own, the report says nothing of the paper.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,12 @@ from ..paper.grid import (
     PAPER_APART,
     PAPER_RELAXATION,
     PAPER_SWEEPS,
-    PAPER_TOLERANCE,
     on_papers_mazes,
 )
-from ..paper.likelihood import rank
 from ..paper.verdicts import Verdicts
 from ..report import Block, Cover, Look, Tile
 from ..report.page import render
-from . import medium_maps, readings, solver_readings
+from . import readings
 from .readings import evidence
 from .shared import printed_success
 from .trial import EXACT, EXACT_EXIT, HARMONIC, SWEEPS
@@ -47,17 +44,10 @@ def cover(study: Study, tables: Tables) -> Cover:
     """Compose what stands before and after the sections."""
     rows = tables.get("rollout", NO_ROWS)
     known = evidence(study.experiments, tables)
-    rankings = {}
-    for title, values, marked in (
-        ("Which reading fits the paper best", readings.under_readings, readings.MARKED),
-        ("Which start of L-BFGS-B fits best", solver_readings.under_starts, solver_readings.MARKED),
-        ("Which map fits as medium best", medium_maps.under_maps, medium_maps.MARKED),
-    ):
-        found: Mapping[Any, Mapping[str, float]] = values(study.experiments, tables)
-        rankings[title] = rank(found, known.expected, marked)
-    verdicts = Verdicts(study.experiments, tables, known, rankings)
-    picture = [_picture(rows)] if len(rows) else []
-    if verdicts.empty and study.name != "paper":
+    ranking = readings.ranking(study.experiments, tables)
+    verdicts = Verdicts(study.experiments, tables, known, ranking)
+    picture = [_picture(rows)] if _drawn(rows) else []
+    if verdicts.empty and study.name not in ("paper", "all"):
         return Cover(study.title, tiles=_tiles(rows), before=picture)
     goals, starts = _sampling(rows)
     settings = render(
@@ -68,7 +58,6 @@ def cover(study: Study, tables: Tables) -> Cover:
         starts=starts,
         sweeps=PAPER_SWEEPS,
         relaxation=PAPER_RELAXATION,
-        tolerance=PAPER_TOLERANCE,
         apart=PAPER_APART,
         resamples=f"{RESAMPLES:,}",
         bootstrap_seed=BOOTSTRAP_SEED,
@@ -93,7 +82,10 @@ def cover(study: Study, tables: Tables) -> Cover:
 def _tiles(rows: Records) -> list[Tile]:
     """Return the success of the four main arms as tiles; with exit ties over all starts."""
     tiles = []
-    for look, method in (*PANELS, (EXACT_EXIT, None)) if len(rows) else ():
+    arms = rows.values("arm")
+    for look, method in (*PANELS, (EXACT_EXIT, None)):
+        if look.name not in arms:
+            continue
         part, whole = "reached", "pairs"
         if look is EXACT_EXIT:
             part, whole = "reached_all", "starts_all"
@@ -108,10 +100,18 @@ def _tiles(rows: Records) -> list[Tile]:
     return tiles
 
 
+def _drawn(rows: Records) -> bool:
+    """Whether the phase diagram has something to show: a panel, and fractions of labels."""
+    shown = {look.name for look, _ in PANELS} & set(rows.values("arm"))
+    return bool(shown) and all(rows.values("label_fraction"))
+
+
 def _picture(rows: Records) -> Block:
     """Show the phase diagram: harmonic, AMLE stopped early, AMLE solved."""
     panels: dict[str, dict[Any, dict[str, Any]]] = {}
     for look, method in PANELS:
+        if look.name not in rows.values("arm"):
+            continue
         cells = rows.where(arm=look.name).by(*CONFIGURATION)
         boxes = panels[look.title] = {}
         for (maze, r, lf), some in cells.items():

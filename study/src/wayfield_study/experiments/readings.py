@@ -29,9 +29,9 @@ of the rollouts and of the audits, so that the same measures can be taken of the
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -40,9 +40,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wayfield as wf
+from wayfield.audit import ordering, separated_states, strict_extrema, visits_from, walk_ends
 from wayfield.typing import FloatArray
 
-from ..audit import ordering, separated_states, strict_extrema, visits_from, walk_ends
 from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Tables
 from ..kernels.energy import relaxed_sweeps
 from ..paper.figures import FIGURES
@@ -52,15 +52,16 @@ from ..paper.grid import (
     CELL,
     CONFIGURATION,
     DESIGN_SEEDS,
+    GRID,
     MAZES,
     OTHER_SEEDS,
     PAPER_APART,
     PAPER_RELAXATION,
     PAPER_SWEEPS,
-    PAPER_TOLERANCE,
     SEEDS,
     papers_rows,
 )
+from ..paper.likelihood import GROUPS, Ranking, rank
 from ..paper.measures import as_papers_seeds, measured_values
 from ..paper.rules import Expected, ExpectedFigures, expect
 from ..report import Section, Table
@@ -72,12 +73,16 @@ from .trial import ENDS, HARMONIC, NEAREST, SCOPES, SWEEPS, Swept, Trial
 MECHANISM = "mechanism_"
 AVERAGES = PAPER_SWEEPS
 """Averages of an unfinished harmonic solve: the one budget that the paper names."""
+STOP = 0.01
+"""Residual at which unfinished solves of the design stop."""
 BUDGETS = (50, 100, 200, PAPER_SWEEPS, 1000)
 """Midrange sweeps after which a field of the design is looked at; the last on audited cells."""
 GROUPINGS = 5
 """Ways in which the other seeds are grouped into studies of as many as the paper has."""
 RESAMPLED = 30
 """Studies that are made of our own seeds by resampling."""
+PER_READING = 2
+"""Studies that are made of the design's seeds by resampling, for each of its 96 readings."""
 _WITNESSES = "search/witnesses/value"
 
 
@@ -91,8 +96,14 @@ class ProtocolReading:
     lattice: str = "open"
     solver: str = "exact"
     relaxation: float = PAPER_RELAXATION
-    tolerance: float = PAPER_TOLERANCE
+    tolerance: float = 0.0
     apart: int = PAPER_APART
+
+    @property
+    def departures(self) -> tuple[int, int]:
+        """In how many factors it differs from the plainest reading; how far starts are away."""
+        changed = sum(each != plain for each, plain in zip(astuple(self), PLAIN, strict=True))
+        return changed, self.apart
 
     def __str__(self) -> str:
         starts = f"starts {self.apart}r away" if self.apart else "any start"
@@ -105,7 +116,7 @@ LEVELS: dict[str, tuple[Any, ...]] = {
     "lattice": ("open", "closed"),
     "solver": ("exact", "averaged", "stopped"),
     "relaxation": (0.5, 1.0),
-    "tolerance": (0.0, PAPER_TOLERANCE),
+    "tolerance": (0.0, STOP),
     "apart": (0, 1, 2, 3),
 }
 """The factors of the design."""
@@ -117,11 +128,10 @@ TITLES = {
     "apart": "starts at least {}r away",
 }
 """Name of each level."""
+PLAIN = ("open", "exact", 1.0, 0.0, 0)
+"""The plainest level of each factor."""
 READINGS = tuple(ProtocolReading(*levels) for levels in product(*LEVELS.values()))
 ADOPTED = ProtocolReading()
-FORMER = replace(ADOPTED, tolerance=0.0)
-"""What was adopted before the tolerance was a factor."""
-MARKED = {ADOPTED: "adopted", FORMER: "adopted before"}
 
 
 @dataclass(frozen=True)
@@ -210,7 +220,7 @@ def run(cell: ReadingCell) -> list[Row]:
     solved = [field.values for field in trial.fields(wf.Harmonic(bracket=False))]
     averaged = [averages(drawn.graph, labels) for labels in drawn.labels]
     stopped = [
-        averages(drawn.graph, labels, AVERAGES, first, PAPER_RELAXATION, PAPER_TOLERANCE)
+        averages(drawn.graph, labels, AVERAGES, first, PAPER_RELAXATION, STOP)
         for labels, first in zip(drawn.labels, nearest, strict=True)
     ]
     fields_of = dict(zip(LEVELS["solver"], (solved, averaged, stopped), strict=True))
@@ -219,7 +229,7 @@ def run(cell: ReadingCell) -> list[Row]:
         add("harmonic", counted, solver=solver)
         for relaxation in LEVELS["relaxation"]:
             # one pass of sweeps until the residual is small, and on to the full number
-            passes = [[(PAPER_TOLERANCE, PAPER_SWEEPS), (0.0, PAPER_SWEEPS)]]
+            passes = [[(STOP, PAPER_SWEEPS), (0.0, PAPER_SWEEPS)]]
             if audited:  # by another pass, at other numbers of sweeps too
                 passes = [passes[0][:1], [(0.0, budget) for budget in BUDGETS]]
             for stages in passes:
@@ -244,8 +254,8 @@ def run_adopted(cell: MazeCell) -> list[Row]:
     trial = Trial(cell)
     starts = [trial.drawn.starts]
     harmonic = [field.values for field in trial.fields(wf.Harmonic(bracket=False))]
-    rule = (PAPER_SWEEPS, PAPER_RELAXATION, PAPER_TOLERANCE)
-    swept = [each.values for each in trial.swept(map(Swept, harmonic), *rule)]
+    done = trial.swept(map(Swept, harmonic), PAPER_SWEEPS, PAPER_RELAXATION)
+    swept = [each.values for each in done]
     nearest = [field.values for field in trial.fields(wf.NearestLabel())]
     return filled(
         {"arm": arm} | outcomes(trial, fields, starts, audited)[0]
@@ -349,7 +359,7 @@ def rows_of(rows: Records, reading: ProtocolReading) -> Records:
     )
 
 
-def as_tables(rows: Records, tolerance: float = PAPER_TOLERANCE) -> dict[str, Records]:
+def as_tables(rows: Records, tolerance: float = ADOPTED.tolerance) -> dict[str, Records]:
     """Split rows of one reading into tables of rollouts and of the audits.
 
     Sweeps of the main runs stop at the tolerance, those of their audit do not. There is no exact
@@ -471,18 +481,39 @@ def _resampled(tables: Tables, number: int) -> Tables:
 
 def under_readings(
     experiments: Sequence[Experiment[Any]], tables: Tables
-) -> dict[ProtocolReading, dict[str, float]]:
-    """Return what every reading gives for every figure, if the design was run completely."""
-    found, rows = {}, tables.get("design", NO_ROWS)
-    if set(rows.values("seed")) != set(DESIGN_SEEDS):
-        return {}
+) -> tuple[dict[ProtocolReading, dict[str, float]], dict[str, float]]:
+    """Return what every reading gives for every figure, and the deviations between studies.
+
+    A variance is the mean over all readings of the variance under resampling, so that it depends on
+    none of them. There is nothing of either if the design was not run completely.
+    """
+    rows = tables.get("design", NO_ROWS)
+    cells = len(LEVELS["lattice"]) * len(GRID) * len(DESIGN_SEEDS)
+    if len(rows.distinct("lattice", *CELL)) < cells:
+        return {}, {}
     rows = as_papers_seeds(rows, DESIGN_SEEDS)
-    for reading in READINGS:
+    found: dict[ProtocolReading, dict[str, float]] = {}
+    squares: defaultdict[str, list[float]] = defaultdict(list)
+    for number, reading in enumerate(READINGS):
         kept = as_tables(rows_of(rows, reading), reading.tolerance)
-        given = measured_values(experiments, kept).items()
+        kept["iteration_audit"] = papers_rows(kept["iteration_audit"], AUDITED, AUDIT_SEEDS)
+        given = measured_values(experiments, kept)
         # sizes of maps are the same under every reading
-        found[reading] = {name: figure for name, figure in given if FIGURES[name].table != "setup"}
-    return found
+        found[reading] = {name: x for name, x in given.items() if FIGURES[name].table != "setup"}
+        for draw in range(PER_READING):
+            again = measured_values(experiments, _resampled(kept, PER_READING * number + draw))
+            for name, value in found[reading].items():
+                n = len(AUDIT_SEEDS if FIGURES[name].table in GROUPS["iterations"] else SEEDS)
+                squares[name].append((again[name] - value) ** 2 * n / (n - 1))
+    return found, {name: float(np.sqrt(np.mean(some))) for name, some in squares.items()}
+
+
+def ranking(
+    experiments: Sequence[Experiment[Any]], tables: Tables
+) -> Ranking[ProtocolReading] | None:
+    """Rank all readings by the rule; None if the design was not run completely."""
+    values, deviations = under_readings(experiments, tables)
+    return rank(values, deviations, ADOPTED, lambda each: each.departures) if values else None
 
 
 # -------------------------------------------------------------------- the experiments
@@ -557,4 +588,3 @@ DESIGN_SECTION = Section(
 DESIGN = maze_experiment(
     "design", "Design of readings", 2, run, design_cells, 8.0, DESIGN_SECTION, read_grid=None
 )
-EXPERIMENTS = (OTHER_DRAWS, DESIGN)

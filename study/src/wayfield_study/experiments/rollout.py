@@ -1,13 +1,15 @@
 """The main experiment: who reaches the goal on which field.
 
-Harmonic, the AMLE at the paper's budget and exactly, with index and with exit ties, the nearest
-label, and the true cost-to-go. One row per arm: see `Trial`.
+Harmonic, the AMLE at the paper's budget and exactly and the nearest label, both with index and with
+exit ties, rivals from the literature, and the true cost-to-go; or the method that a cell names. One
+row per arm: see `Trial`. Every sampled pair is stored beside it, for queries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
@@ -24,18 +26,28 @@ from ..paper.grid import (
     MAZES,
     PAPER_RELAXATION,
     PAPER_SWEEPS,
-    PAPER_TOLERANCE,
     REFINEMENTS,
+    SEEDS,
 )
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
 from ..report import Chart, Section, StudyFinding, Table, against, power
-from .mazes import MazeCell, maze_experiment
-from .ordering import cells
+from .comparison import Rate, across, base_arm, by_arm, looks_of, with_labels
+from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from .shared import COUNTED, failing, printed_series, shares, success
-from .trial import ARMS, EXACT, HARMONIC, ORACLE, SWEEPS, Trial
+from .trial import (
+    EXACT,
+    EXIT,
+    HARMONIC,
+    NEAREST,
+    ORACLE,
+    PAIR_COLUMNS,
+    SWEEPS,
+    Trial,
+    arms_of,
+    title_of,
+)
 
 MAIN = (HARMONIC, SWEEPS, EXACT)
-TITLES = {look.name: look.title for look in (*ARMS, ORACLE)}
 STATISTICS = (
     "main", "taxonomy", "lift", "by-r", "by-lf", "by-lf-means", "grid-medium", "grid-large",
     "baselines", "baseline-gaps", "baselines-by-r",
@@ -50,10 +62,27 @@ _ARTEFACT = 0.05
 """Share of the failures that may survive an exact solve of what is called an artefact."""
 
 
+cells = cells_by_profile(
+    partial(grid, refinements=[4], label_fractions=[0.02, 0.12], seeds=SEEDS[:2]), grid
+)
+"""Some coarse cells, or the paper's whole grid."""
+
+
 def run(cell: MazeCell) -> list[Row]:
-    """Run all arms of the paper, exact ones beside them, and the references."""
-    trial = Trial(cell)
-    return [*(trial.row(arm) for arm in ARMS), trial.oracle_row()]
+    """Run all arms, or those of the cell's method, and keep how each sampled pair ends."""
+    return rows_of(cell, pairs=True)
+
+
+def rows_of(cell: MazeCell, pairs: bool = False) -> list[Row]:
+    """Return a row for each arm of a cell; the oracle's too, if the cell names no method."""
+    trial, rows = Trial(cell), []
+    for arm in arms_of(cell.method):
+        kept = trial.pairs(trial.fields(arm.method), arm.rule, arm.ties) if pairs else {}
+        rows.append(trial.row(arm) | kept)
+    if not cell.method:
+        kept = trial.pairs(trial.drawn.truths) if pairs else {}
+        rows.append(trial.oracle_row() | kept)
+    return rows
 
 
 # -------------------------------------------------------------------- the paper's figures
@@ -203,30 +232,72 @@ def _sentences(rows: Records) -> dict[str, Measure]:
 
 def charts(rows: Records) -> Iterator[Chart]:
     """Draw success against resolution and against labels."""
-    by_r, by_lf = (printed_series(rows, column) for column in ("refinement", "label_fraction"))
-    title = "Success against resolution"
-    yield against(rows, "refinement", MAIN, title, lambda r: f"r = {r}", by_r)
-    title = "Success against labels"
-    yield against(rows, "label_fraction", MAIN, title, lambda lf: f"lf = {lf:g}", by_lf)
+    looks = [arm for arm in MAIN if arm.name in rows.values("arm")] or looks_of(rows)
+    title, labels = "Success against labels", with_labels(rows)
+    by_r, by_lf = (
+        printed_series(some, name) for some, name in ((rows, "refinement"), (labels, "labels"))
+    )
+    yield against(
+        rows, "refinement", looks, "Success against resolution", lambda r: f"r = {r}", by_r
+    )
+    yield against(labels, "labels", looks, title, others=by_lf)
+
+
+SUCCESS = Rate("reached", "pairs")
+PAPERS = {HARMONIC.name: "harmonic", SWEEPS.name: "amle"}
+"""The paper's names of its two methods, by the arms that stand for them."""
+RATES = {
+    "success, sampled pairs": replace(
+        SUCCESS,
+        printed={arm: f"main/{method}/success" for arm, method in PAPERS.items()}
+        | {arm: f"baselines/{arm}/success" for arm in (NEAREST.name, ORACLE.name)},
+    ),
+    "success, all starts": Rate("reached_all", "starts_all", 5),
+    "cost / least, of those that arrive": Rate("cost_all", "least_cost_all", 3),
+    "least / cost, of all": Rate("weighted", "pairs", 3),
+}
+LOOPS = {
+    "fail": Rate("failed", "pairs", 2, True, {a: f"failures/{m}/total" for a, m in PAPERS.items()}),
+    "in a loop through a label": Rate(
+        "boundary", "pairs", 2, True, {a: f"failures/{m}/boundary" for a, m in PAPERS.items()}
+    ),
+    "in another loop": Rate(
+        "interior", "pairs", 2, True, {a: f"failures/{m}/interior" for a, m in PAPERS.items()}
+    ),
+    "at a dead end": Rate("dead_ends", "pairs", 2, True),
+}
 
 
 def tables(rows: Records) -> Iterator[Table]:
-    """Tabulate success, failing starts and cost of the walks that reach, by arm."""
-
-    def cost(some: Records) -> str:
-        least = max(some.column("least_cost_all").sum(), 1e-300)
-        return f"{some.column('cost_all').sum() / least:.3f}"
-
-    yield Table.of(
+    """Tabulate success beside cost, paired differences, and success by number of labels."""
+    yield by_arm(
+        rows,
         "arms",
-        "All methods, all available cells",
-        "method",
-        {TITLES[str(arm)]: some for arm, some in rows.by("arm").items()},
-        COUNTED | {"cost of walks that reach": cost},
-        "“All starts” takes every start of every field instead of the sampled ones. Success is "
-        "the mean over cells, failing starts are counted. Cost is the sum over the walks that "
-        "reach, divided by the least possible.",
+        "Success and cost",
+        RATES,
+        "“All starts” takes every start of every goal instead of the sampled ones. Cost is the sum "
+        "over the walks that arrive, divided by the least possible; “of all” is the mean of least "
+        "cost over cost, 0 for a walk that does not arrive.",
+        {"failing starts": COUNTED["failing starts"]},
     )
+    base, labels = base_arm(rows), with_labels(rows)
+    than = f"{title_of(base)}, {'exit' if base.endswith(EXIT) else 'index'} ties"
+    points = replace(SUCCESS, percent=True, digits=1)
+    won = "On the same cells; in brackets the cells won and lost."
+    cost = RATES["cost / least, of those that arrive"]
+    for name, title, rate, note, other in (
+        ("paired", f"Success less that of {than}, in points", points, won, base),
+        ("by-labels", "Success by labels, sampled pairs", SUCCESS, "", ""),
+        ("cost-by-labels", "Cost over least cost, of walks that arrive", cost, "", ""),
+    ):
+        yield across(labels, ["labels"], name, title, rate, note=note, base=other)
+
+
+def failure_tables(rows: Records) -> Iterator[Table]:
+    """Tabulate failures by kind."""
+    failed = Records.of(row | {"failed": row["pairs"] - row["reached"]} for row in rows)
+    minima = {"cells with strict minima": lambda some: f"{(some.column('sinks') > 0).sum():,}"}
+    yield by_arm(failed, "kinds", "Failures by kind, % of the sampled pairs", LOOPS, "", minima)
 
 
 # -------------------------------------------------------------------- what is said
@@ -235,6 +306,8 @@ def tables(rows: Records) -> Iterator[Table]:
 def artefact(rows: Records) -> Iterator[StudyFinding]:
     """Report how many failures an exact solve removes."""
     pairs = rows.where(arm="amle").total("pairs")
+    if not pairs:
+        return
     budget, exact = failing(rows, "sweeps"), failing(rows, "amle")
     gone = budget > 0 and exact <= _ARTEFACT * budget
     verdict = " The failures are unfinished sweeps, not the AMLE's." if gone else ""
@@ -250,6 +323,8 @@ def artefact(rows: Records) -> Iterator[StudyFinding]:
 def reach(rows: Records) -> Iterator[StudyFinding]:
     """Check the theorem that every start reaches."""
     starts = rows.where(arm="amle_exit").total("starts_all")
+    if not starts:
+        return
     exits, index = failing(rows, "amle_exit", "_all"), failing(rows, "amle", "_all")
     yield StudyFinding(
         "new" if exits == 0 else "differs",
@@ -261,6 +336,8 @@ def reach(rows: Records) -> Iterator[StudyFinding]:
 
 def brackets(rows: Records) -> Iterator[StudyFinding]:
     """Report the widest proved bracket."""
+    if not {"amle", "harmonic"} <= set(rows.values("arm")):
+        return
     amle, harmonic = (
         float(rows.where(arm=arm).column("width").max()) for arm in ("amle", "harmonic")
     )
@@ -277,7 +354,7 @@ SECTIONS = (
         "rollouts",
         "Main rollouts",
         f"Harmonic values, the AMLE by midrange sweeps, relaxed by {PAPER_RELAXATION:g} and "
-        f"stopped at a residual of {PAPER_TOLERANCE:g} or after {PAPER_SWEEPS} (our reading), and "
+        f"stopped after {PAPER_SWEEPS} (our reading), and "
         "the exact AMLE, planned on by argmin Q with "
         "lowest-index ties. Figures marked “exact” are those of the exact AMLE.",
         compared={
@@ -309,6 +386,7 @@ SECTIONS = (
         "labels, so the second kind needs a plateau. Strict minima are counted at any vertex "
         "but the goal, labels included, in the field of each cell's first goal.",
         compared={"failures": ("total", "interior", "boundary", "strict_minima")},
+        tables=failure_tables,
     ),
     Section(
         "baselines",
@@ -322,5 +400,6 @@ SECTIONS = (
     ),
 )
 EXPERIMENT = maze_experiment(
-    "rollout", "Main rollouts", 3, run, cells, 1.0, *SECTIONS, measures=measures
-)
+    "rollout", "Main rollouts", 4, run, cells, 4.0, *SECTIONS,
+    measures=measures, compares=True, for_queries=PAIR_COLUMNS,
+)  # fmt: skip

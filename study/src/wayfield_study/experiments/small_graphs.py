@@ -27,11 +27,11 @@ import numpy as np
 import wayfield as wf
 from wayfield.plans.planning import Plan
 
-from ..audit.lattice_search import UPDATE, Search, contests, induced
-from ..audit.witnesses import Witness, seven_node
 from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables
+from ..lattice_search import UPDATE, Search, contests, induced
 from ..paper.measures import NOT_RUN, figures_of
 from ..report import Chart, StudyFinding, drawn_graph, graph_drawing
+from ..witnesses import Witness, seven_node
 from .shared import make_experiment
 from .witnesses import LATTICES, SEVEN_NODES, SIDE, GraphCell
 

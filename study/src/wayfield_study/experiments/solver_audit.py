@@ -2,8 +2,7 @@
 
 The solvers are for comparison, not for use; three are as the paper's audit has them, and the fourth
 the paper names among the standard ones (Table 1). All minimise
-E(u) = (1/p) Σ ℓ |Δu / ℓ|^p over the unlabelled values, from the harmonic extension if no other
-start is given:
+E(u) = (1/p) Σ ℓ |Δu / ℓ|^p over the unlabelled values, from the harmonic extension:
 
 - `lbfgs`: SciPy's L-BFGS-B on the energy, stopped by the size of its gradient, by a cap or, if
   asked to, when the energy hardly falls any more;
@@ -49,7 +48,7 @@ from scipy.sparse.linalg import splu
 import wayfield as wf
 from wayfield.fields.kernels import update_residual
 from wayfield.numerics.doubledouble import Pair
-from wayfield.numerics.threads import one_thread
+from wayfield.numerics.workers import one_thread
 from wayfield.typing import FloatArray
 
 from ..engine import Measure, Profile, Records, Row, mean_of, sd_of
@@ -118,19 +117,15 @@ class SolverAudit:
 class Energy:
     """The p-energy as a function of the unlabelled values, with its derivatives.
 
-    `start` is where its minimisers begin: the harmonic extension, if none is given.
+    Its minimisers start from the harmonic extension.
     """
 
-    def __init__(
-        self, graph: wf.Graph, labels: wf.Labels, p: float, start: FloatArray | None = None
-    ) -> None:
+    def __init__(self, graph: wf.Graph, labels: wf.Labels, p: float) -> None:
         self.graph, self.labels, self.p = graph, labels, p
         once = graph.tails < graph.indices
         self.edges = kernels.EdgeList(graph.tails[once], graph.indices[once], graph.lengths[once])
         self.free = np.flatnonzero(~labels.mask(graph)).astype(graph.indices.dtype)
-        if start is None:
-            start = wf.extend(graph, labels, wf.Harmonic(bracket=False)).values
-        self.start = np.array(start)
+        self.start = np.array(wf.extend(graph, labels, wf.Harmonic(bracket=False)).values)
 
     def field(self, x: FloatArray) -> FloatArray:
         """Return the field with these unlabelled values."""

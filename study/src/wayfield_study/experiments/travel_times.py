@@ -4,6 +4,9 @@ A network is a file ``NAME_net.tntp``. What is given is its free-flow time. The 
 the costs of ``NAME_flow.tntp`` where it exists, else an equilibrium of the demand in
 ``NAME_trips.tntp``, by the method of successive averages. Trips are drawn between random vertices
 of the streets, each with 5 % noise. Errors are those of 300 other pairs.
+
+With a table of measured trips between nodes of one network, the world is what was measured: some of
+the trips are drawn, and errors are those of others.
 """
 
 from __future__ import annotations
@@ -21,20 +24,39 @@ from scipy.sparse.csgraph import dijkstra
 import wayfield as wf
 from wayfield import travel
 from wayfield.errors import InputError
+from wayfield.graphs.names import Names
 from wayfield.travel import rivals
 from wayfield.travel.network import Network
+from wayfield.travel.tables import read_trips
 from wayfield.typing import BoolArray, FloatArray, IntArray
 
 NOISE = 0.05
 TESTED = 300
 ROUNDS = 40
 """Of the equilibrium."""
-METHODS: dict[str, Callable[[Network, travel.Trips, IntArray, IntArray], FloatArray]] = {
+Rival = Callable[[Network, travel.Trips, IntArray, IntArray], FloatArray]
+
+
+def least_squares(
+    network: Network, trips: travel.Trips, starts: IntArray, ends: IntArray
+) -> FloatArray:
+    """Return the times of pairs by a line a + b · distance with the least sum of squares."""
+    _, known = network.routes(network.given, trips.starts, trips.ends)
+    _, wanted = network.routes(network.given, starts, ends)
+    design = np.column_stack([np.ones(known.size), known])
+    (a, b), *_ = np.linalg.lstsq(design, trips.times)
+    return np.asarray(a + b * wanted)
+
+
+METHODS: dict[str, Rival] = {
     "one factor": rivals.factor,
     "a line": rivals.line,
     "nearest trips": rivals.nearest,
     "per link": rivals.per_link,
 }
+OF_MEASURED = METHODS | {"least squares": least_squares}
+COUNTS = (30, 100, 250)
+"""How many measured trips are drawn."""
 KINDS = ("30 labels", "30 trips", "100 trips")
 FAULTS = (
     "nothing, free flow",
@@ -152,14 +174,62 @@ def errors(town: Town, kind: str, seed: int) -> dict[str, float]:
     measured = _times(town.world, starts, ends) * (1 + NOISE * rng.standard_normal(starts.size))
     trips, truth = travel.Trips(starts, ends, measured), _times(town.world, from_, to)
     after = truth * (1 + NOISE * rng.standard_normal(truth.size))
-    model = travel.fit(town.graph, trips)
-    low, middle, p90, high = model.predict(from_, to, (0.05, 0.5, 0.9, 0.95)).T
-    found = {"model": middle}
-    found |= {name: rival(model.network, trips, from_, to) for name, rival in METHODS.items()}
+    found, shares = _predictions(town.graph, trips, (from_, to), after, METHODS)
     rows = {name: float(np.mean(np.abs(each - truth) / truth)) for name, each in found.items()}
-    rows["inside 90 %"] = float(np.mean((low <= after) & (after <= high)))
-    rows["below p90"] = float(np.mean(after <= p90))
-    return rows
+    return rows | shares
+
+
+def _predictions(
+    graph: wf.Graph,
+    trips: travel.Trips,
+    pairs: tuple[IntArray, IntArray],
+    after: FloatArray,
+    methods: dict[str, Rival],
+) -> tuple[dict[str, FloatArray], dict[str, float]]:
+    """Return the predictions of all methods, and the shares of later times in the intervals."""
+    model = travel.fit(graph, trips)
+    low, middle, p90, high = model.predict(*pairs, (0.05, 0.5, 0.9, 0.95)).T
+    found = {"model": middle}
+    found |= {name: rival(model.network, trips, *pairs) for name, rival in methods.items()}
+    inside = float(np.mean((low <= after) & (after <= high)))
+    return found, {"inside 90 %": inside, "below p90": float(np.mean(after <= p90))}
+
+
+def read_measured(net: Path, table: Path) -> tuple[wf.Graph, travel.Trips]:
+    """Read one network and a table of trips between its nodes."""
+    graph, _, nodes = travel.read_tntp(net).streets()
+    rows = read_trips(table, Names([str(node + 1) for node in nodes]))
+    return graph, travel.Trips(rows.starts, rows.ends, rows.times)
+
+
+def measured_errors(
+    graph: wf.Graph, trips: travel.Trips, count: int, seed: int
+) -> dict[str, float]:
+    """Return mean absolute errors in shares of the mean time, from some trips for the others."""
+    order = np.random.default_rng(seed).permutation(len(trips))
+    known, others = trips.take(order[:count]), trips.take(order[count : count + TESTED])
+    pairs = others.starts, others.ends
+    found, shares = _predictions(graph, known, pairs, others.times, OF_MEASURED)
+    off = {name: np.mean(np.abs(each - others.times)) for name, each in found.items()}
+    return {name: float(each / others.times.mean()) for name, each in off.items()} | shares
+
+
+def measured_table(
+    graph: wf.Graph, trips: travel.Trips, seeds: range
+) -> tuple[str, list[str], list[list[str]]]:
+    """Return the table of measured trips: a title, the heads, and the rows."""
+    rows: list[list[str]] = []
+    heads = ["trips"]
+    for count in COUNTS:
+        if 2 * count > len(trips):
+            continue
+        drawn = [measured_errors(graph, trips, count, seed) for seed in seeds]
+        row = {key: np.array([each[key] for each in drawn]) for key in drawn[0]}
+        heads = ["trips", *row]
+        rows.append([str(count), *_cells(row)])
+    if not rows:
+        raise InputError(f"{len(trips)} measured trips are too few: {2 * COUNTS[0]} are needed")
+    return "measured times: mean absolute error in % of the mean time", heads, rows
 
 
 @dataclass(frozen=True)

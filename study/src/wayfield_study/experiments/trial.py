@@ -10,25 +10,29 @@ which has no sampling error in the starts.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import NamedTuple, TypeAlias
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import cycle
+from math import inf, isnan
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 import wayfield as wf
-from wayfield.fields import Extension, Method
+from wayfield.audit import End, mechanism, ordering, pool, strict_extrema, walk_ends
+from wayfield.audit.decisions import Ordering
+from wayfield.fields import Extension
 from wayfield.plans.planning import RuleName, TieName
 from wayfield.typing import FloatArray
 from wayfield_study.sweeps import MidrangeSweeps
 
-from ..audit import End, mechanism, ordering, pool, strict_extrema, walk_ends
 from ..engine.proofs import COLUMN, proof_digest
 from ..engine.tasks import Row
 from ..kernels.midrange import jacobi
-from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS, PAPER_TOLERANCE
-from ..report.charts import Look
+from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS
+from ..report.charts import TONES, Look
 from .mazes import Draw, MazeCell
+from .methods import find_method
 
 ENDS = {
     "reached": End.REACHED,
@@ -37,6 +41,10 @@ ENDS = {
     "dead_ends": End.DEAD_END,
 }
 """Columns that count walks by how they end."""
+NAMES = {end.value: end.name.lower() for end in End}
+"""Ends of walks by their number, as stored for every sampled pair."""
+PAIR_COLUMNS = ("pair_goal", "pair_start", "pair_end", "pair_cost", "pair_least")
+"""What is stored of every sampled pair."""
 SCOPES = {"all": "all_", "eval_rollouts": "eval_"}
 """Scopes of the ordering audit, and how their columns begin where an arm has one row."""
 Fields: TypeAlias = Iterable[Extension | FloatArray]
@@ -50,7 +58,7 @@ class Arm(Look):
     ----------
     name, title, colour, shape : str
         In tables of figures, for people, and in charts.
-    method : Method
+    method : Method, or function of a graph and labels
         Gives the field.
     ties : {"index", "exit"}
         How ties are broken.
@@ -60,10 +68,19 @@ class Arm(Look):
         Differences of values that count as ties.
     """
 
-    method: Method = dataclasses.field(kw_only=True)
+    method: Any = dataclasses.field(kw_only=True)
     ties: TieName = dataclasses.field(default="index", kw_only=True)
     rule: RuleName = dataclasses.field(default="q", kw_only=True)
     tie_tolerance: float = dataclasses.field(default=0.0, kw_only=True)
+
+    def by_exits(self) -> Arm:
+        """Return the same arm with ties broken towards exits."""
+        name, title = f"{self.name}{EXIT}", f"{self.title}, exit ties"
+        return replace(self, name=name, title=title, ties="exit")
+
+
+EXIT = "_exit"
+"""How names of arms with exit ties end."""
 
 
 def power_arm(p: int) -> Arm:
@@ -78,16 +95,78 @@ def power_arm(p: int) -> Arm:
 
 
 HARMONIC = Arm("harmonic", "harmonic", "harmonic", method=wf.Harmonic())
-STOPPED = MidrangeSweeps(PAPER_SWEEPS, "harmonic", PAPER_RELAXATION, PAPER_TOLERANCE)
+STOPPED = MidrangeSweeps(PAPER_SWEEPS, "harmonic", PAPER_RELAXATION)
 SWEEPS = Arm("sweeps", "AMLE, stopped", "sweeps", "square", method=STOPPED)
 EXACT = Arm("amle", "AMLE, exact", "exact-line", "triangle", method=wf.AMLE())
-EXACT_EXIT = Arm(
-    "amle_exit", "AMLE, exact, exit ties", "exit", "diamond", method=EXACT.method, ties="exit"
-)
+EXACT_EXIT = replace(EXACT.by_exits(), colour="exit", shape="diamond")
 NEAREST = Arm("nearest", "nearest label", "nearest", "plus", method=wf.NearestLabel())
 ORACLE = Look("oracle", "oracle", "oracle", "star")
 """Walks on the true cost-to-go: the most any field can do."""
 ARMS = (HARMONIC, SWEEPS, EXACT, EXACT_EXIT, NEAREST)
+"""The paper's, with the AMLE solved exactly beside it."""
+RIVALS = tuple(
+    Arm(name, title, tone, shape, method=find_method(name))
+    for (name, title), tone, shape in zip(
+        {
+            "game": "game p-Laplacian, p = 10",
+            "wnll": "weighted nonlocal Laplacian",
+            "properly-weighted": "properly weighted Laplacian",
+            "poisson": "Poisson learning",
+            "matern": "Matérn process",
+            "biharmonic": "biharmonic",
+            "inverse-distance": "inverse distance",
+            "envelopes": "mean of envelopes",
+        }.items(),
+        cycle(TONES),
+        ("hexagon", "cross", "bar", "dash", "pentagon", "left", "falling", "circle"),
+        strict=False,
+    )
+)
+COMPARED = (*ARMS, NEAREST.by_exits(), *RIVALS)
+"""The arms of a table, if a study names no methods."""
+KNOWN = {arm.name: arm for arm in (HARMONIC, SWEEPS, EXACT, NEAREST, *RIVALS)}
+
+
+def arms_of(method: str, usual: Sequence[Arm] = COMPARED) -> Sequence[Arm]:
+    """Return the arms of a cell: of the method that it names, by both tie rules, or the usual ones.
+
+    ``"rivals"`` names all rivals at once, by the paper's tie rule.
+
+    Examples
+    --------
+    >>> [arm.name for arm in arms_of("p=8")]
+    ['p8', 'p8_exit']
+    >>> [arm.title for arm in arms_of("game=20")]
+    ['game=20', 'game=20, exit ties']
+    """
+    if not method:
+        return usual
+    if method == "rivals":
+        return RIVALS
+    power = method.removeprefix("p=")
+    if method in KNOWN:
+        arm = KNOWN[method]
+    elif power != method and power.isdecimal():
+        arm = power_arm(int(power))
+    else:
+        arm = Arm(method, method, "line-a", "square", method=find_method(method))
+    return arm, arm.by_exits()
+
+
+def title_of(arm: str) -> str:
+    """Return the name of an arm for people, without its tie rule.
+
+    Examples
+    --------
+    >>> title_of("amle_exit"), title_of("mine:game_exit"), title_of("p8")
+    ('AMLE, exact', 'mine:game', 'p = 8, certified')
+    """
+    name = arm.removesuffix(EXIT)
+    if name == ORACLE.name:
+        return ORACLE.title
+    if name[:1] == "p" and name[1:].isdecimal():
+        return power_arm(int(name[1:])).title
+    return KNOWN[name].title if name in KNOWN else name
 
 
 class Swept(NamedTuple):
@@ -114,31 +193,35 @@ class Trial:
         The same of every start of every goal.
     ``cost_all``, ``least_cost_all``
         Sums over all starts that arrive: cost paid, and least cost.
+    ``weighted``
+        Sum over the sampled pairs of least cost over cost, 0 where the walk does not arrive
+        (success weighted by path length).
     ``sinks``
         Strict minima of the first goal's field at any vertex but the goal, labels included.
     ``residual``, ``width``
-        Largest residual of a field, averaged over goals; and width of the widest bracket relative
-        to the range of the labels, inf without a bracket.
+        Largest residual of a field, averaged over goals, inf if unknown; and width of the widest
+        bracket relative to the range of the labels, inf without a bracket.
     ``proof``
         Digest of the proof of the first goal's field; empty if its method has no bracket.
     """
 
     def __init__(self, drawn: MazeCell | Draw) -> None:
         self.drawn = drawn.draw() if isinstance(drawn, MazeCell) else drawn
-        self._solved: dict[Method, list[Extension]] = {}
-        self._digests: dict[Method, str] = {}
+        self._solved: dict[Any, list[Extension]] = {}
+        self._digests: dict[Any, str] = {}
 
     @property
     def spans(self) -> list[float]:
         """Range of every goal's labels, at least 1: errors are given relative to it."""
         return [max(labels.span, 1.0) for labels in self.drawn.labels]
 
-    def fields(self, method: Method) -> list[Extension]:
+    def fields(self, method: Any) -> list[Extension]:
         """Return the extensions of every goal's labels."""
-        if method not in self._solved:
+        key = method if isinstance(method, Hashable) else id(method)
+        if key not in self._solved:
             drawn = self.drawn
-            self._solved[method] = wf.extend_many(drawn.graph, drawn.labels, method, workers=1)
-        return self._solved[method]
+            self._solved[key] = wf.extend_many(drawn.graph, drawn.labels, method, workers=1)
+        return self._solved[key]
 
     def swept(
         self, fields: Iterable[Swept], sweeps: int, relaxation: float, tolerance: float = 0.0
@@ -156,25 +239,49 @@ class Trial:
             found.append(Swept(values, residual, field.sweeps + made))
         return found
 
-    def digest(self, method: Method) -> str:
+    def digest(self, method: Any) -> str:
         """Return the digest of the proof of the first goal's field; empty if there is none."""
-        if method not in self._digests:
-            self._digests[method] = proof_digest(self.fields(method)[0])
-        return self._digests[method]
+        key = method if isinstance(method, Hashable) else id(method)
+        if key not in self._digests:
+            self._digests[key] = proof_digest(self.fields(method)[0])
+        return self._digests[key]
 
     def row(self, arm: Arm) -> Row:
         """Count how an arm's walks end, and measure how good its fields are."""
         fields = self.fields(arm.method)
         widths = [field.width / span for field, span in zip(fields, self.spans, strict=True)]
-        residual = float(np.mean([field.residual for field in fields]))
+        residuals = [inf if isnan(field.residual) else field.residual for field in fields]
+        residual = float(np.mean(residuals))
         outcomes = self.outcomes(fields, arm.rule, arm.ties, arm.tie_tolerance)
         quality: Row = {"residual": residual, "width": max(widths)}
-        return {"arm": arm.name} | outcomes | quality | {COLUMN: self.digest(arm.method)}
+        about: Row = {"arm": arm.name, "ties": arm.ties}
+        return about | outcomes | quality | {COLUMN: self.digest(arm.method)}
 
     def oracle_row(self) -> Row:
         """Return the same row for walks on the true cost-to-go."""
         quality: Row = {"residual": 0.0, "width": 0.0, COLUMN: ""}
-        return {"arm": ORACLE.name} | self.outcomes(self.drawn.truths) | quality
+        about: Row = {"arm": ORACLE.name, "ties": "index"}
+        return about | self.outcomes(self.drawn.truths) | quality
+
+    def pairs(self, fields: Fields, rule: RuleName = "q", ties: TieName = "index") -> Row:
+        """Return goal, start, end, cost and least cost of every sampled pair, a list each.
+
+        The cost is infinite where the walk does not arrive.
+        """
+        drawn, count = self.drawn, self.drawn.starts.shape[1]
+        end: list[str] = []
+        cost: list[float] = []
+        least: list[float] = []
+        for field, labels, goal, truth, starts in zip(
+            fields, drawn.labels, drawn.goals.tolist(), drawn.truths, drawn.starts, strict=True
+        ):
+            route = wf.plan(drawn.graph, field, goal, rule, ties)
+            end += [NAMES[each] for each in walk_ends(route, labels)[starts].tolist()]
+            cost += np.where(route.reached, route.cost, np.inf)[starts].tolist()
+            least += truth[starts].tolist()
+        goals = np.repeat(drawn.goals, count).tolist()
+        lists = (goals, drawn.starts.ravel().tolist(), end, cost, least)
+        return dict(zip(PAIR_COLUMNS, lists, strict=True))
 
     def outcomes(
         self, fields: Fields, rule: RuleName = "q", ties: TieName = "index", within: float = 0.0
@@ -183,7 +290,7 @@ class Trial:
         drawn, graph = self.drawn, self.drawn.graph
         known = [field.values if isinstance(field, Extension) else field for field in fields]
         sampled, everyone = np.zeros((2, len(End)), dtype=np.int64)
-        cost, least = 0.0, 0.0
+        cost, least, weighted = 0.0, 0.0, 0.0
         for values, labels, goal, truth, starts in zip(
             known, drawn.labels, drawn.goals.tolist(), drawn.truths, drawn.starts, strict=True
         ):
@@ -195,6 +302,8 @@ class Trial:
             # cost paid by the walks that arrive, and their least cost; both are 0 at the goal
             cost += float(route.cost[route.reached].sum())
             least += float(truth[route.reached].sum())
+            arrive = starts[route.reached[starts]]  # none is the goal itself
+            weighted += float((truth[arrive] / route.cost[arrive]).sum())
 
         # with the goal as the only label, all other vertices are interior
         sinks, _ = strict_extrema(graph, wf.Labels([int(drawn.goals[0])], [0.0]), known[0])
@@ -207,18 +316,22 @@ class Trial:
             **{f"{name}_all": everyone[end] for name, end in ENDS.items()},
             "cost_all": cost,
             "least_cost_all": least,
+            "weighted": weighted,
             "sinks": len(sinks),
         }
 
-    def ordering_counts(self, fields: Fields) -> Row:
-        """Audit how fields of all goals rank neighbours, in both scopes."""
+    def audits(self, fields: Fields, ties: TieName = "index") -> Iterator[Ordering]:
+        """Audit how the fields of all goals rank neighbours, argmin Q as the plan."""
         drawn = self.drawn
-        found = [
-            ordering(drawn.graph, field, truth, int(goal), starts=starts)
-            for field, truth, goal, starts in zip(
-                fields, drawn.truths, drawn.goals, drawn.starts, strict=True
-            )
-        ]
+        for field, truth, goal, starts in zip(
+            fields, drawn.truths, drawn.goals.tolist(), drawn.starts, strict=True
+        ):
+            route = wf.plan(drawn.graph, field, goal, "q", ties)
+            yield ordering(drawn.graph, field, truth, goal, route, starts)
+
+    def ordering_counts(self, fields: Fields, ties: TieName = "index") -> Row:
+        """Audit how fields of all goals rank neighbours, in both scopes."""
+        found = list(self.audits(fields, ties))
         return {
             prefix + figure: value
             for scope, prefix in SCOPES.items()

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 import wayfield as wf
 
-from ..audit.lattice_search import WAYS, Search, search
-from ..audit.witnesses import DECISION, SevenNode, seven_node, seven_node_values, subdivision
 from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables
+from ..lattice_search import WAYS, Search, search
 from ..paper.figures import TABLES
 from ..paper.measures import NOT_RUN, figures_of
 from ..report import Table
+from ..witnesses import DECISION, SevenNode, seven_node, seven_node_values, subdivision
 from .shared import Settings, make_experiment
 
 SUBDIVISIONS = (1, 2, 4, 8, 16)

@@ -39,9 +39,7 @@ AUDITED: tuple[Configuration, ...] = tuple(product(MAZES, (8, 12), (0.02, 0.08))
 """Those of its solver and iteration audits."""
 
 PAPER_SWEEPS = 500
-"""Most midrange sweeps of the main grid: the paper's own word, "approximate iteration budget"."""
-PAPER_TOLERANCE = 0.01
-"""Residual at which they stop before: fitted, see docs/reading-the-paper.md."""
+"""Midrange sweeps of the main grid: the paper's own word, "approximate iteration budget"."""
 PAPER_RELAXATION = 0.5
 """How far a sweep moves a value towards its update: fitted, see docs/reading-the-paper.md."""
 PAPER_APART = 2

@@ -1,4 +1,4 @@
-"""Which reading of the paper fits its figures best: one likelihood, cross-validated over tables.
+"""Which reading of the paper is in use: the one with the largest likelihood.
 
 Let a reading c give the value m_ic for the figure i, s_i be the standard deviation between studies
 of the paper's size, and u_i a unit of the last digit printed. The paper's figure is one study, and
@@ -6,33 +6,30 @@ the runs of a reading are worth about one, so
 
     z_ic = (printed_i − m_ic) / √(2 s_i² + u_i² / 12),
 
-and the log-likelihood of a reading is that of Student's t with four degrees of freedom,
+and the log-likelihood of a figure is that of Student's t with four degrees of freedom,
 
-    L_c = − Σ_i (5/2) log(1 + z_ic² / 4),
+    −(5/2) log(1 + z_ic² / 4).
 
-over the independent figures that every reading gives. Its tails are heavy on purpose: a figure may
-depend on a choice that is not a factor, and no such figure should decide. The deviations
-are those of the adopted reading, the same for all, so that a reading gains nothing by its noise.
+Its tails are heavy on purpose: a figure may depend on a choice that is not a factor, and no such
+figure should decide. The score of a reading is the sum over groups of tables, each left out in
+turn; nothing is fitted on the others. The rule is on the page "Reading the paper".
 
-Figures of one table share draws. L is a composite likelihood: it ranks readings, and its
-differences are not odds. What protects against a fit to chance is cross-validation: each group of
-tables is left out in turn, the best reading on the others is taken, and judged on what was left
-out.
+Figures of one table share draws, so differences of scores are not odds. Their standard errors are
+over groups, the units that are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
 
-from wayfield.typing import BoolArray, FloatArray
+from wayfield.typing import FloatArray
 
 from .figures import FIGURES, same_as
-from .rules import DEVIATIONS, Expected
+from .rules import DEVIATIONS
 
 FREEDOM = 4.0
 """Degrees of freedom of the likelihood."""
@@ -45,113 +42,71 @@ GROUPS = {
     "ordering": ("ordering",),
     "mechanism": ("mechanism", "mechanism-by-r"),
     "iterations": ("iterations", "iteration-gap", "stable"),
-    "success by p": ("finite-p-by-r",),
-    "ordering by p": ("p-family", "monotone"),
-    "L-BFGS-B": ("lbfgs",),
 }
-"""Groups of the paper's tables that are left out together; a design has figures of some."""
+"""Groups of the paper's tables that are left out together."""
+HEADLINE = tuple(
+    name
+    for method in ("harmonic", "amle")
+    for name in (
+        f"main/{method}/success",
+        *(f"by-lf-means/lf{lf}/{method}" for lf in ("0.02", "0.05", "0.08")),
+    )
+)
+"""The eight figures that sum the main rollouts up."""
 R = TypeVar("R")
-
-
-@dataclass(frozen=True)
-class Fold(Generic[R]):
-    """One group of tables, left out.
-
-    Attributes
-    ----------
-    group : str
-        Which.
-    figures : int
-        How many it has.
-    chosen : R
-        The best reading on all other groups.
-    likelihood : float
-        Log-likelihood of the group under that reading.
-    variance : float
-        Mean z² of the group under that reading.
-    """
-
-    group: str
-    figures: int
-    chosen: R
-    likelihood: float
-    variance: float
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking(Generic[R]):
-    """Readings by how well they fit.
+    """Readings by their likelihood.
 
     Attributes
     ----------
     readings : sequence
         All of them, best first.
+    adopted : R
+        The one in use.
     names : sequence of str
         Ids of the figures that count.
     z : (readings, figures) array
         Standardised differences.
-    marked : mapping of readings to str
-        Readings to be shown in any case, and what they are.
-    values : mapping of readings to mappings of str to float
-        What each gives, including figures that do not count.
+    groups : sequence of str
+        Groups of tables that have figures.
+    scores : (readings, groups) array
+        Log-likelihood of each group.
+    headline : mapping of readings to mappings of str to (value, z)
+        The figures that sum up the main rollouts, under each reading.
     """
 
     readings: Sequence[R]
+    adopted: R
     names: Sequence[str]
     z: FloatArray
-    marked: Mapping[R, str]
-    values: Mapping[R, Mapping[str, float]]
-
-    @cached_property
-    def groups(self) -> dict[str, BoolArray]:
-        """Which figures belong to each group; groups without figures are left out."""
-        tables = np.array([FIGURES[name].table for name in self.names])
-        places = {group: np.isin(tables, some) for group, some in GROUPS.items()}
-        return {group: where for group, where in places.items() if where.any()}
-
-    @cached_property
-    def scores(self) -> dict[str, FloatArray]:
-        """Log-likelihoods of every reading, (readings,) for each group."""
-        likelihoods = -0.5 * (FREEDOM + 1.0) * np.log1p(self.z**2 / FREEDOM)
-        return {group: likelihoods[:, where].sum(axis=1) for group, where in self.groups.items()}
-
-    @property
-    def totals(self) -> FloatArray:
-        """Log-likelihoods of every reading over all figures, (readings,)."""
-        return np.asarray(np.sum(list(self.scores.values()), axis=0))
+    groups: Sequence[str]
+    scores: FloatArray
+    headline: Mapping[R, Mapping[str, tuple[float, float]]]
 
     @property
     def met(self) -> FloatArray:
         """Share of the figures within two standard deviations, for every reading, (readings,)."""
         return np.asarray((np.abs(self.z) <= DEVIATIONS).mean(axis=1))
 
-    def of(self, reading: R, group: str | None = None) -> float:
-        """Return the log-likelihood of one reading, over all figures or those of a group."""
-        scores = self.totals if group is None else self.scores[group]
-        return float(scores[self.readings.index(reading)])
+    def behind(self, reading: R) -> tuple[float, float]:
+        """Return how far a reading is behind the first, and the standard error over groups."""
+        lead = self.scores[0] - self.scores[self.readings.index(reading)]
+        return float(lead.sum()), float(np.sqrt(lead.size) * lead.std(ddof=1))
 
-    def folds(self) -> list[Fold[R]]:
-        """Leave every group out in turn, and judge the best reading of the others on it."""
-        found = []
-        for group, where in self.groups.items():
-            best = int(np.argmax(self.totals - self.scores[group]))
-            variance = float((self.z[best, where] ** 2).mean())
-            score = float(self.scores[group][best])
-            found.append(Fold(group, int(where.sum()), self.readings[best], score, variance))
-        return found
-
-
-def standardised(name: str, value: float, expected: Mapping[str, Expected]) -> float:
-    """Return z of a printed figure where a reading gives `value`, as one study of ours."""
-    figure = FIGURES[name]
-    variance = 2.0 * expected[name].sd ** 2 + figure.unit**2 / 12.0
-    return float((figure.value - value) / np.sqrt(variance))
+    def without(self, group: str) -> R:
+        """Return the first reading if a group does not count."""
+        rest = self.scores.sum(axis=1) - self.scores[:, self.groups.index(group)]
+        return self.readings[int(np.argmax(rest))]
 
 
 def rank(
     values: Mapping[R, Mapping[str, float]],
-    expected: Mapping[str, Expected],
-    marked: Mapping[R, str],
+    deviations: Mapping[str, float],
+    adopted: R,
+    departures: Callable[[R], tuple[int, ...]],
 ) -> Ranking[R]:
     """Rank readings by their likelihood.
 
@@ -159,32 +114,60 @@ def rank(
     ----------
     values : mapping of readings to mappings of str to float
         What each gives for the paper's figures, by id.
-    expected : mapping of str to Expected
-        Deviations between studies, by id.
-    marked : mapping of readings to str
-        Readings to be shown in any case, and what they are.
+    deviations : mapping of str to float
+        Standard deviations between studies, by id.
+    adopted : R
+        The reading in use.
+    departures : function of a reading
+        The smaller they are, the simpler it is. Scores that agree to one decimal are a tie, which
+        goes to the simpler.
 
     Examples
     --------
     >>> ids = ["grid-medium/r4/lf0.02/harmonic", "grid-large/r4/lf0.02/harmonic"]
     >>> values = {"a": dict(zip(ids, [0.80, 0.83])), "b": dict(zip(ids, [0.85, 0.83]))}
-    >>> ranking = rank(values, {name: Expected(0.8, 0.02) for name in ids}, {"a": "adopted"})
-    >>> ranking.readings, round(ranking.of("b") - ranking.of("a"), 2)
-    (['b', 'a'], 1.4)
+    >>> ranking = rank(values, dict.fromkeys(ids, 0.02), "a", lambda reading: (0,))
+    >>> ranking.readings, ranking.groups, ranking.scores.round(2).tolist()
+    (['b', 'a'], ['medium', 'large'], [[-0.0, -0.0], [-1.4, -0.0]])
     """
     names = [
         name
         for name, figure in FIGURES.items()
-        if values
-        and not same_as(name)
+        if not same_as(name)
         and figure.kind != "exact"
-        and name in expected
+        and name in deviations
         and all(name in given for given in values.values())
     ]
-    given = [
-        [standardised(name, some[name], expected) for name in names] for some in values.values()
-    ]
-    z = np.array(given).reshape(len(values), len(names))
-    order = np.argsort(np.log1p(z**2 / FREEDOM).sum(axis=1), kind="stable")
-    readings = list(values)
-    return Ranking([readings[k] for k in order], names, z[order], marked, values)
+    tables = np.array([FIGURES[name].table for name in names])
+    places = {group: np.isin(tables, some) for group, some in GROUPS.items()}
+    groups = [group for group, where in places.items() if where.any()]
+    z, scores = {}, {}
+    for reading, given in values.items():
+        z[reading] = np.array([standardised(name, given[name], deviations[name]) for name in names])
+        figures = -0.5 * (FREEDOM + 1.0) * np.log1p(z[reading] ** 2 / FREEDOM)
+        scores[reading] = np.array([figures[places[group]].sum() for group in groups])
+    readings = sorted(values, key=lambda each: (-round(scores[each].sum(), 1), departures(each)))
+    headline = {
+        reading: {
+            name: (given[name], standardised(name, given[name], deviations[name]))
+            for name in HEADLINE
+            if name in given
+        }
+        for reading, given in values.items()
+    }
+    return Ranking(
+        readings,
+        adopted,
+        names,
+        np.array([z[each] for each in readings]),
+        groups,
+        np.array([scores[each] for each in readings]),
+        headline,
+    )
+
+
+def standardised(name: str, value: float, deviation: float) -> float:
+    """Return z of a printed figure where a reading gives `value`, as one study of ours."""
+    figure = FIGURES[name]
+    variance = 2.0 * deviation**2 + figure.unit**2 / 12.0
+    return float((figure.value - value) / np.sqrt(variance))

@@ -219,12 +219,20 @@ def on_cells(find: Finder) -> Callable[[Records], list[StudyFinding]]:
     return found
 
 
+def _labels_text(rows: Records) -> str:
+    """Name fractions and numbers of labels."""
+    fractions = [f"{lf:g}" for lf in rows.values("label_fraction") if lf]
+    counts = sorted({row.get("label_count", 0) for row in rows} - {0})
+    texts = ["lf = " + ", ".join(fractions)] if fractions else []
+    return "; ".join([*texts, *(["labels: " + ", ".join(map(str, counts))] if counts else [])])
+
+
 def _cells_text(rows: Records) -> str:
     """Name some cells: mazes, resolutions, label fractions, seeds."""
     settings = [
         ", ".join(map(str, rows.values("maze"))),
         "r = " + ", ".join(map(str, rows.values("refinement"))),
-        "lf = " + ", ".join(f"{lf:g}" for lf in rows.values("label_fraction")),
+        _labels_text(rows),
         number_of(len(rows.values("seed")), "seeds"),
     ]
     return f"{number_of(len(rows.distinct(*CELL)), 'cells')} ({'; '.join(settings)})"

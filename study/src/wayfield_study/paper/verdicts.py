@@ -16,21 +16,12 @@ from ..report.page import render
 from .claims import Claim, as_csv, as_json, count_marks, make_claims, view
 from .figures import FIGURES, TABLES, value
 from .grid import GRID, audited_success, papers_budget
-from .likelihood import Ranking, standardised
+from .likelihood import Ranking
 from .measures import measures
 from .rules import KINDS, WORDS, ExpectedFigures, Verdict
 
-HEADLINE = tuple(
-    name
-    for method in ("harmonic", "amle")
-    for name in (
-        f"main/{method}/success",
-        *(f"by-lf-means/lf{lf}/{method}" for lf in ("0.02", "0.05", "0.08")),
-    )
-)
-"""The eight figures that sum the main rollouts up."""
-_SHOWN = 8
-"""Most readings of a ranking that are shown."""
+SHOWN = 8
+"""Best readings that a ranking shows."""
 _UNLIKELY = 0.05
 """Probability below which a lopsided list of differences is no accident."""
 
@@ -43,10 +34,9 @@ class Verdicts:
         experiments: Iterable[Experiment[Any]],
         tables: Tables,
         evidence: ExpectedFigures,
-        rankings: Mapping[str, Ranking[Any]] | None = None,
+        ranking: Ranking[Any] | None = None,
     ) -> None:
-        # a design that was not run whole ranks nothing
-        self.rankings = {name: each for name, each in (rankings or {}).items() if each.names}
+        self.ranking = ranking
         self.claims = make_claims(measures(experiments, tables), evidence)
         self.by_id = {claim.figure.id: claim for claim in self.claims}
 
@@ -94,11 +84,9 @@ class Verdicts:
     def details(self) -> tuple[Block, ...]:
         """What does not match, every figure, and the rules; readings if any."""
         blocks = []
-        # which readings fit best, and how the choice does on tables it was not made on
-        for number, (title, ranking) in enumerate(self.rankings.items()):
-            headline = self.headline(ranking)
-            html = _render("ranking.html.j2", ranking=ranking, headline=headline, shown=_SHOWN)
-            blocks.append(Block(f"ranking-{number}", title, html))
+        if self.ranking is not None:
+            html = _render("ranking.html.j2", ranking=self.ranking, shown=SHOWN)
+            blocks.append(Block("ranking", "Which reading fits the paper best", html))
 
         off, inner = systematic(self.by_id), inconsistencies()
         mismatch = _render("mismatch.html.j2", systematic=off, inconsistencies=inner)
@@ -118,58 +106,36 @@ class Verdicts:
             Block("rules", "The rules of the verdicts", rules),
         )
 
-    def headline(self, ranking: Ranking[Any]) -> dict[Any, dict[str, tuple[float, float]]]:
-        """Return value and z of the headline figures under every reading that gives them."""
-        drawn = {name: self.by_id[name].expected for name in HEADLINE}
-        known = {name: each for name, each in drawn.items() if each is not None}
-        if any(
-            name not in given for given in (known, *ranking.values.values()) for name in HEADLINE
-        ):
-            return {}
-        return {
-            reading: {
-                name: (given[name], standardised(name, given[name], known)) for name in HEADLINE
-            }
-            for reading, given in ranking.values.items()
-        }
-
     @cached_property
     def files(self) -> dict[str, str]:
         """The claims, and every table as CSV, by file name."""
         files = {"claims.json": as_json(self.claims)}
-        if self.rankings:
-            files["readings.json"] = json.dumps(
-                {
-                    title: _as_data(ranking, self.headline(ranking))
-                    for title, ranking in self.rankings.items()
-                },
-                indent=1,
-            )
+        if self.ranking is not None:
+            files["readings.json"] = json.dumps(_as_data(self.ranking), indent=1)
         for name, table in TABLES.items():
             files[f"tables/{name}.csv"] = as_csv(table, self.by_id)
         return files
 
 
-def _as_data(
-    ranking: Ranking[Any], headline: Mapping[Any, Mapping[str, tuple[float, float]]]
-) -> dict[str, Any]:
-    """Return a ranking as plain data: every reading, and what was chosen with a group left out."""
+def _as_data(ranking: Ranking[Any]) -> dict[str, Any]:
+    """Return a ranking as plain data: every reading, and the first if a group does not count."""
     readings = [
         {
             "reading": str(reading),
-            "marked": ranking.marked.get(reading, ""),
-            "log_likelihood": round(ranking.of(reading), 2),
-            "by_group": {group: round(ranking.of(reading, group), 2) for group in ranking.groups},
+            "adopted": reading == ranking.adopted,
+            "score": round(float(scores.sum()), 2),
+            "behind": [round(figure, 2) for figure in ranking.behind(reading)],
+            "by_group": dict(zip(ranking.groups, scores.round(2).tolist(), strict=True)),
             "met": round(float(met), 4),
             "headline": {
                 name: [round(ours, 4), round(z, 2)]
-                for name, (ours, z) in headline.get(reading, {}).items()
+                for name, (ours, z) in ranking.headline[reading].items()
             },
         }
-        for reading, met in zip(ranking.readings, ranking.met, strict=True)
+        for reading, scores, met in zip(ranking.readings, ranking.scores, ranking.met, strict=True)
     ]
-    folds = [vars(fold) | {"chosen": str(fold.chosen)} for fold in ranking.folds()]
-    return {"figures": len(ranking.names), "readings": readings, "left_out": folds}
+    without = {group: str(ranking.without(group)) for group in ranking.groups}
+    return {"figures": len(ranking.names), "readings": readings, "without": without}
 
 
 def _render(template: str, **context: Any) -> str:

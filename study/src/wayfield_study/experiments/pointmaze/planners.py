@@ -33,6 +33,7 @@ from scipy.spatial import cKDTree
 
 import wayfield as wf
 from wayfield.fields import Method
+from wayfield.fields.base import takes_directed
 from wayfield.mdp import ExpectedCost
 from wayfield.typing import BoolArray, FloatArray
 
@@ -286,7 +287,7 @@ def hindsight_labels(problem: PointProblem) -> wf.Labels:
 def extended(problem: PointProblem, method: Method) -> Route:
     """Follow the field that hindsight labels extend to, lifted so that greedy walks arrive."""
     graph, goal = problem.graph, int(problem.goals[0])
-    fit = graph.symmetrised("min") if graph.directed and not method.directed else graph
+    fit = graph.symmetrised("min") if graph.directed and not takes_directed(method) else graph
     labels = hindsight_labels(problem)
     found = wf.extend(fit, labels, method, unreachable="nan", check=False).values
     values = wf.lift(graph, np.where(np.isnan(found), np.inf, found), goal).values

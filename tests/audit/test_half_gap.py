@@ -1,0 +1,560 @@
+"""The half-gap test against its definition, the lemma and the theorem, and what they do not say."""
+
+from __future__ import annotations
+
+import pickle
+from fractions import Fraction
+from itertools import pairwise
+from math import inf, isinf, nan
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import naive_audit as naive
+import wayfield as wf
+from naive_audit import deciding
+from wayfield.audit import amle_half_gap, half_gap, pool
+from wayfield.audit.inputs import rounding
+from wayfield.audit.kernels import first_breaks
+from wayfield.graphs.graph import same_graph
+from wayfield.graphs.labels import label_distance
+from wayfield.plans.kernels import visit_counts
+from worlds import PATH, any_fields, labelled_graphs, noisy_fields, random_graph, seven
+
+# ------------------------------------------------------------------ twins
+
+
+@given(noisy_fields())
+def test_gaps_errors_and_optimal_actions_are_those_of_the_definition(case) -> None:
+    graph, field, truth, goal = case
+    audit = half_gap(graph, field, truth, goal)
+    assert np.flatnonzero(audit.decides).tolist() == deciding(truth, goal)
+    assert audit.gap[goal] == inf
+    assert audit.holds[goal]
+    assert audit.chosen_optimal[goal]
+    for s in deciding(truth, goal):
+        best = naive.optimal(graph, truth, s)
+        assert set(audit.optimal_actions(s).tolist()) == best
+        assert audit.untied[s] == (len(best) == 1)
+        assert audit.gap[s] == pytest.approx(float(naive.action_gap(graph, truth, s)), rel=1e-12)
+        error = float(naive.local_error(graph, field, truth, s))
+        assert audit.error[s] == pytest.approx(error, rel=1e-12)
+        assert audit.chosen_optimal[s] == (audit.plan.successor[s] in best)
+    for s in np.flatnonzero(np.isinf(truth)):
+        assert audit.optimal_actions(s).size == 0
+        assert np.isnan(audit.gap[s])
+        assert not audit.holds[s]
+        assert not audit.chosen_optimal[s]
+
+
+@given(noisy_fields(lengths=("unit", "whole")))
+def test_regret_is_what_the_move_costs_over_the_best(case) -> None:
+    graph, field, truth, goal = case
+    audit = half_gap(graph, field, truth, goal)
+    for s in deciding(truth, goal):
+        q, move = naive.q_values(graph, truth, s), int(audit.plan.successor[s])
+        assert audit.regret[s] == (q[move] - min(q.values()) if move != s else inf)
+
+
+@given(noisy_fields(lengths=("unit",)))
+def test_unit_lengths_are_tested_without_tolerance(case) -> None:
+    graph, field, truth, goal = case
+    audit = half_gap(graph, field, truth, goal)
+    for s in deciding(truth, goal):
+        gap = naive.action_gap(graph, truth, s)
+        error = naive.local_error(graph, field, truth, s)
+        exactly = not isinf(error) and (isinf(gap) or 2 * error < gap)
+        assert not audit.holds[s] or exactly
+        # rounding of the error alone can make it look as large as the half-gap
+        assert audit.holds[s] or not exactly or 2 * audit.error[s] == gap
+
+
+@given(noisy_fields(lengths=("whole", "real")))
+def test_other_lengths_are_tested_with_room_for_rounding_and_no_more(case) -> None:
+    graph, field, truth, goal = case
+    audit = half_gap(graph, field, truth, goal)
+    for s in deciding(truth, goal):
+        gap = naive.action_gap(graph, truth, s)
+        error = naive.local_error(graph, field, truth, s)
+        exactly = not isinf(error) and (isinf(gap) or 2 * error < gap)
+        assert not audit.holds[s] or exactly
+        if exactly and not isinf(gap) and gap - 2 * error > Fraction(1, 10**9) * (gap + error):
+            assert audit.holds[s]
+
+
+@given(any_fields(), st.randoms())
+def test_walks_meet_what_their_rollouts_meet(world, random) -> None:
+    graph, values, goal = world
+    plan = wf.plan(graph, values, goal, rule="q", ties="index")
+    n = graph.num_vertices
+    holds = np.array([random.random() < 0.7 for _ in range(n)])
+    weights = np.array([float(random.randrange(4)) for _ in range(n)])
+    visits = np.zeros(n)
+    for start in range(n):
+        path = plan.rollout(start).path.tolist()
+        seen = list(dict.fromkeys(path))
+        visits[seen] += weights[start]
+        broken = [s for s in seen if s != goal and not holds[s]]
+        first = first_breaks(plan.successor, goal, holds)[start]
+        assert first == (broken[0] if broken else -1)
+    assert visit_counts(plan.successor, goal, weights).tolist() == visits.tolist()
+
+
+# ------------------------------------------------------------------ statements
+
+
+@given(noisy_fields())
+def test_lemma_where_the_half_gap_holds_every_minimiser_is_optimal(case) -> None:
+    graph, field, truth, goal = case
+    audit = half_gap(graph, field, truth, goal)
+    for s in deciding(truth, goal):
+        if audit.holds[s]:
+            best = naive.minimisers(graph, field, s)
+            assert best
+            assert best <= naive.optimal(graph, truth, s)
+            assert audit.chosen_optimal[s]
+
+
+@given(
+    st.one_of(
+        noisy_fields(), any_fields().map(lambda w: (w[0], w[1], wf.cost_to_go(w[0], w[2]), w[2]))
+    )
+)
+def test_theorem_where_it_holds_all_along_the_walk_arrives_optimally(case) -> None:
+    graph, field, truth, goal = case
+    audit = half_gap(graph, field, truth, goal)
+    for start in np.flatnonzero(audit.start_holds):
+        assert audit.plan.reached[start]
+        path = audit.plan.rollout(start).path
+        assert audit.chosen_optimal[path].all()
+        assert all(truth[x] > truth[y] for x, y in pairwise(path))
+        assert audit.plan.cost[start] == pytest.approx(truth[start], rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["unit", "whole", "real"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_theorem_on_a_thousand_fields_that_err_as_badly_as_they_may(kind, directed) -> None:
+    rng = np.random.default_rng(7)
+    certified = broken = 0
+    for _ in range(5):
+        graph = random_graph(rng, 40, kind, backbone="tree", edges=60, directed=directed)
+        goal = int(rng.integers(40))
+        truth = wf.cost_to_go(graph, goal)
+        gap = half_gap(graph, truth, truth, goal).gap
+        smallest = np.min(gap[np.isfinite(gap)], initial=1.0)
+        for factor in np.repeat([0.999, 1.0, 1.001, 2.0, 8.0], 10):
+            sign = rng.choice([-1.0, 0.0, 1.0], 40)
+            audit = half_gap(graph, truth + sign * factor * smallest / 2, truth, goal)
+            assert audit.chosen_optimal[audit.holds].all()
+            assert audit.plan.reached[audit.start_holds].all()
+            certified += int(audit.start_holds.sum())
+            broken += int((audit.decides & ~audit.chosen_optimal).sum())
+    assert certified > 2_500
+    assert broken > 50  # an error twice the half-gap does break decisions
+
+
+@given(noisy_fields(), st.randoms())
+def test_path_existential_bound(case, random) -> None:
+    graph, field, truth, goal = case
+    audit = half_gap(graph, field, truth, goal)
+    n = graph.num_vertices
+    starts = [random.randrange(n) for _ in range(6)]
+    bound = audit.failure_bound(starts)
+    known = [s for s in starts if not isinf(truth[s])]
+    assert bound.excluded == len(starts) - len(known)
+    if not known:
+        assert np.isnan(bound.bound)
+        assert np.isnan(bound.failure)
+        return
+    assert bound.failure == sum(not audit.plan.reached[s] for s in known) / len(known)
+    assert bound.bound == sum(not audit.start_holds[s] for s in known) / len(known)
+    assert bound.failure <= bound.bound
+
+
+def test_the_default_starts_are_all_states_but_the_goal() -> None:
+    path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    audit = half_gap(path, [0.0, 3.0, 2.0, 1.0], wf.cost_to_go(path, 0), 0)
+    assert audit.plan.reached.tolist() == [True, True, False, False]
+    bound = audit.failure_bound()
+    assert bound.failure == pytest.approx(2 / 3)
+    assert bound.bound == pytest.approx(2 / 3)
+    assert bound.excluded == 0
+
+
+@given(st.lists(noisy_fields(), min_size=1, max_size=4))
+def test_counts_of_several_goals_add_up(cases) -> None:
+    audits = [half_gap(*case) for case in cases]
+    bound = pool(audit.failure_bound() for audit in audits)
+    counts = pool(audit.counts() for audit in audits)
+    known = sum(len(deciding(truth, goal)) for _, _, truth, goal in cases)
+    assert bound.starts == counts.decisions == known
+    assert bound.excluded == sum(graph.num_vertices - 1 for graph, *_ in cases) - known
+    assert bound.broken == sum(int((~a.start_holds & a.decides).sum()) for a in audits)
+    assert bound.failed == sum(int((~a.plan.reached & a.decides).sum()) for a in audits)
+    assert counts.holding == sum(
+        bool(a.holds[s])
+        for a, (_, _, truth, goal) in zip(audits, cases, strict=True)
+        for s in deciding(truth, goal)
+    )
+
+
+@given(noisy_fields(), st.randoms(use_true_random=False))
+def test_decisions_are_counted_as_often_as_walks_meet_them(case, random) -> None:
+    graph, _, truth, goal = case
+    audit = half_gap(*case)
+    starts = [random.randrange(graph.num_vertices) for _ in range(5)]
+    met = [
+        s
+        for start in starts
+        for s in dict.fromkeys(audit.plan.rollout(start).path.tolist())
+        if s in deciding(truth, goal)
+    ]
+    counts = audit.counts(starts)
+    assert counts.met == len(met)
+    assert counts.met_holding == sum(bool(audit.holds[s]) for s in met)
+
+
+# ------------------------------------------------------------------ from labels alone
+
+
+@given(labelled_graphs(), st.sampled_from([0.0, 0.1, 0.25, 0.6]))
+def test_corollary_label_distances_bound_the_error_of_the_amle(problem, error) -> None:
+    graph, drawn = problem
+    goal = int(drawn.vertices[0])
+    truth = wf.cost_to_go(graph, goal)
+    off = np.random.default_rng(len(drawn)).uniform(-error, error, len(drawn))
+    off *= truth[drawn.vertices] > 0.0
+    labels = wf.Labels(drawn.vertices, truth[drawn.vertices] + off, error=error)
+    audit = amle_half_gap(graph, labels, truth, goal)
+    seen = half_gap(graph, wf.extend(graph, labels, wf.AMLE()), truth, goal)
+    far = label_distance(graph, labels)
+    for s in deciding(truth, goal):
+        promised = error + 2.0 * far[graph.neighbours(s)].max()
+        assert audit.error[s] == promised
+        assert seen.error[s] <= promised * (1 + 1e-12) + 1e-12
+        if audit.holds[s]:
+            assert 2.0 * promised < audit.gap[s]
+            assert audit.chosen_optimal[s]
+        elif not audit.blurred[s]:
+            assert 2.0 * promised >= audit.gap[s] * (1 - 1e-9)
+    assert audit.plan.reached[audit.start_holds].all()
+    assert (audit.plan.successor == seen.plan.successor).all()
+
+
+def test_on_unit_mazes_the_corollary_asks_for_all_neighbours() -> None:
+    maze = wf.grid_graph(wf.load_layout("medium"), refinement=2)
+    truth, labels = wf.cost_to_go(maze, 0), wf.sample_labels(maze, 0, 0.5, seed=1)
+    audit = amle_half_gap(maze, labels, truth, 0)
+    known = labels.mask(maze)
+    finite = audit.decides & np.isfinite(audit.gap)
+    around = np.array([known[maze.neighbours(s)].all() for s in range(maze.num_vertices)])
+    assert 0 < (audit.holds & finite).sum() < finite.sum()
+    assert np.array_equal(audit.holds[finite], around[finite])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"labels": wf.Labels([1], [1.0])}, "the goal 0 is not labelled"),
+        ({"labels": wf.Labels([0, 2], [0.0, 3.0])}, r"label values\[1\] = 3.0 is off the truth"),
+        ({"truth": [0.0, 1.0, 2.0, 5.0]}, r"truth\[3\] = 5.0 violates the Bellman identity"),
+        ({"goal": 9}, "goal"),
+        (
+            {
+                "graph": wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], directed=True),
+                "truth": [0.0, 3.0, 2.0, 1.0],
+            },
+            "for undirected graphs",
+        ),
+    ],
+)
+def test_what_the_corollary_refuses(change, message: str) -> None:
+    given_ = {"graph": PATH, "labels": wf.Labels([0], [0.0]), "goal": 0}
+    given_["truth"] = wf.cost_to_go(PATH, 0)
+    with pytest.raises(wf.InputError, match=message):
+        amle_half_gap(**(given_ | change))
+
+
+# ------------------------------------------------------------------ what they do not say
+
+
+def test_no_converse_of_the_lemma_the_seven_nodes() -> None:
+    graph, labels = seven()
+    truth = wf.cost_to_go(graph, 0)
+    sharp = half_gap(graph, wf.extend(graph, labels, wf.AMLE()), truth, 0)
+    smooth = half_gap(graph, wf.extend(graph, labels, wf.Harmonic()), truth, 0)
+    assert sharp.gap[4] == 1.0
+    assert sharp.error[4] == pytest.approx(2 / 3, abs=1e-15)
+    assert smooth.error[4] == pytest.approx(22 / 29, abs=1e-15)
+    assert not sharp.holds[4]
+    assert sharp.chosen_optimal[4]  # right without the half-gap
+    assert not smooth.holds[4]
+    assert not smooth.chosen_optimal[4]
+
+
+def test_no_converse_of_the_theorem_a_scaled_truth() -> None:
+    path = wf.Graph.from_edges(range(9), range(1, 10))
+    truth = wf.cost_to_go(path, 0)
+    audit = half_gap(path, 3.0 * truth, truth, 0)
+    assert audit.plan.reached.all()
+    assert not audit.start_holds[1:].any()
+
+
+def test_the_half_gap_is_sharp() -> None:
+    """At ε = Δ* / 2 exactly the wrong neighbour can tie with the right one and win by its index."""
+    graph = wf.Graph.from_edges([2, 2, 1], [1, 3, 0])  # 0 - 1 - 2 - 3 with the goal at 3
+    truth = wf.cost_to_go(graph, 3)
+    audit = half_gap(graph, truth + np.array([0.0, -1.0, 0.0, 1.0]), truth, 3)
+    assert audit.gap[2] == 2.0
+    assert audit.error[2] == 1.0
+    assert not audit.holds[2]
+    assert audit.plan.successor[2] == 1
+    assert audit.regret[2] == 2.0
+
+
+def test_the_lemma_is_about_argmin_q_and_not_about_slopes() -> None:
+    """A slope depends on the value at s itself, which ε_s says nothing about."""
+    graph = wf.Graph.from_edges([0, 0], [1, 2], [0.1, 3.0])
+    truth, field = wf.cost_to_go(graph, 2), [3.3, 3.01, 0.0]
+    by_q = half_gap(graph, field, truth, 2)
+    by_slope = half_gap(graph, field, truth, 2, wf.plan(graph, field, 2, rule="slope"))
+    assert by_q.holds[0]
+    assert by_slope.holds[0]
+    assert by_q.chosen_optimal[0]
+    assert not by_slope.chosen_optimal[0]
+
+
+def test_arcs_lost_in_rounding_are_not_trusted() -> None:
+    """0 and 1 are 1e-20 apart and 1 from the goal: either looks optimal from the other."""
+    graph = wf.Graph.from_edges([0, 0, 1], [1, 2, 2], [1e-20, 1.0, 1.0])
+    truth = wf.cost_to_go(graph, 2)
+    audit = half_gap(graph, truth - np.array([0.5, 0.5, 0.0]), truth, 2)
+    assert audit.gap[:2].tolist() == [inf, inf]
+    assert not audit.plan.reached[:2].any()
+    assert not audit.holds[:2].any()
+
+
+def test_a_half_gap_lost_in_the_rounding_of_q_is_not_trusted() -> None:
+    """ε < Δ* / 2 by 2⁻⁵³, but 4 + u(0) and 4 + u(2) round to one number, and the index decides."""
+    tiny, hair = 2.0**-41, 2.0**-53
+    graph = wf.Graph.from_edges([1, 1, 2, 0], [0, 2, 3, 3], [4.0, 4.0, 0.5, 0.5 + 2 * tiny])
+    truth = wf.cost_to_go(graph, 3)
+    field = truth + np.array([hair - tiny, 0.0, tiny - hair, 0.0])
+    audit = half_gap(graph, field, truth, 3)
+    assert 2 * audit.error[1] < audit.gap[1]
+    assert audit.plan.successor[1] == 0
+    assert not audit.chosen_optimal[1]
+    assert not audit.holds[1]
+
+
+def test_true_ties_on_lengths_are_taken_up_to_rounding() -> None:
+    """The ways 0.1 + 0.2 and 0.3 are equally long, though not as doubles."""
+    graph = wf.Graph.from_edges([0, 0, 1], [1, 2, 2], [0.1, 0.3, 0.2])
+    truth = wf.cost_to_go(graph, 2)
+    assert 0.1 + truth[1] != 0.3 + truth[2]
+    audit = half_gap(graph, truth, truth, 2)
+    assert audit.optimal_actions(0).tolist() == [1, 2]
+    assert audit.gap[0] == inf
+
+
+# ------------------------------------------------------------------ infinite values
+
+
+def test_agreeing_that_a_state_cannot_reach_is_no_error() -> None:
+    graph = wf.Graph.from_edges([0, 0], [1, 2], directed=True)
+    truth = wf.cost_to_go(graph, 2)
+    agreed = half_gap(graph, [1.0, inf, 0.0], truth, 2)
+    assert agreed.error[0] == 0.0
+    assert agreed.gap[0] == inf
+    assert agreed.holds[0]
+    wrong = half_gap(graph, [1.0, 5.0, 0.0], truth, 2)
+    assert wrong.error[0] == inf
+    assert not wrong.holds[0]
+    assert wrong.chosen_optimal[0]
+    assert repr(wrong).endswith("1 cannot reach the goal)")
+
+
+def test_nothing_holds_where_the_field_knows_no_way() -> None:
+    path = wf.Graph.from_edges([0], [1])
+    audit = half_gap(path, [inf, 1.0], wf.cost_to_go(path, 0), 0)
+    assert audit.gap[1] == inf
+    assert audit.plan.dead_ends.tolist() == [1]
+    assert not audit.holds[1]
+    assert not audit.start_holds[1]
+
+
+def test_an_extension_without_a_label_in_a_component_cannot_reach_from_there() -> None:
+    apart = wf.Graph.from_edges([0, 2], [1, 3])
+    ext = wf.extend(apart, wf.Labels([0], [0.0]), wf.AMLE(fill="cost"), unreachable="nan")
+    assert np.isnan(ext.values[2])
+    audit = half_gap(apart, ext, wf.cost_to_go(apart, 0), 0)
+    assert audit.error.tolist() == [0.0, 0.0, 0.0, 0.0]
+    assert np.flatnonzero(audit.decides).tolist() == [1]
+
+
+# ------------------------------------------------------------------ bad input
+
+TRUTH = [0.0, 1.0, 2.0, 3.0]
+
+
+def refused(match: str, field=TRUTH, truth=TRUTH, goal=0, graph=PATH, plan=None) -> None:
+    with pytest.raises(wf.InputError, match=match):
+        half_gap(graph, field, truth, goal, plan)
+
+
+def test_truth_that_violates_the_bellman_identity() -> None:
+    refused(
+        r"truth\[3\] = 2.5 violates the Bellman identity: .* walk to 0, is 3.0",
+        truth=[0.0, 1.0, 2.0, 2.5],
+    )
+
+
+def test_truth_names_the_worst_violation() -> None:
+    refused(r"truth\[3\] = 9.0", truth=[0.0, 1.0, 2.25, 9.0])
+
+
+def test_truth_half_as_long() -> None:
+    refused(r"truth\[\d\] = .* violates", truth=[0.0, 0.5, 1.0, 1.5])
+
+
+def test_truth_of_another_goal() -> None:
+    refused(r"truth\[1\] = 1.0, but vertex 1 is the goal", goal=1)
+
+
+def test_truth_infinite_where_the_goal_can_be_reached() -> None:
+    refused(r"truth\[2\] = inf violates", truth=[0.0, 1.0, inf, inf])
+
+
+def test_truth_finite_where_the_goal_cannot_be_reached() -> None:
+    graph = wf.Graph.from_edges([0, 2], [1, 3])
+    refused(r"truth\[[23]\] = 7.0 violates", truth=[0.0, 1.0, 7.0, 7.0], graph=graph)
+
+
+def test_negative_truth() -> None:
+    refused(r"truth\[2\] = -1.0 is not a cost", truth=[0.0, 1.0, -1.0, 0.0])
+
+
+def test_truth_on_lengths_below_its_digits() -> None:
+    """7 = 7 + 1e-30 in doubles: the identity alone would let any number pass at 1 and 2."""
+    graph = wf.Graph.from_edges([0, 1], [1, 2], [10.0, 1e-30])
+    half_gap(graph, [0.0, 10.0, 10.0], [0.0, 10.0, 10.0], 0)
+    refused(
+        r"truth\[1\] = 7.0 violates the Bellman identity: .* is 10.0",
+        field=[0.0, 7.0, 7.0],
+        truth=[0.0, 7.0, 7.0],
+        graph=graph,
+    )
+    apart = wf.Graph.from_edges([1], [2], [1e-30], num_vertices=3)
+    refused(r"truth\[1\] = 7.0 violates", field=[0.0] * 3, truth=[0.0, 7.0, 7.0], graph=apart)
+
+
+def test_truth_that_drifts_along_a_path() -> None:
+    """Off by less than rounding at every step, and by far more at the end."""
+    n = 2000
+    path = wf.Graph.from_edges(range(n - 1), range(1, n), np.full(n - 1, 1.25))
+    drift = [0.0]
+    for _ in range(n - 1):
+        drift.append((drift[-1] + 1.25) * (1.0 + 0.9 * rounding(path)))
+    assert drift[-1] > wf.cost_to_go(path, 0)[-1] * (1.0 + 100.0 * rounding(path))
+    refused(r"truth\[1999\] = .* violates the Bellman identity", drift, drift, graph=path)
+
+
+def test_truth_that_is_no_number() -> None:
+    refused(r"truth\[1\] = nan is not a cost", truth=[0.0, nan, 2.0, 3.0])
+
+
+def test_truth_of_the_wrong_shape() -> None:
+    refused("truth has 3 values but the graph has 4 vertices", truth=TRUTH[:3])
+    refused("truth must be one-dimensional", truth=[TRUTH])
+
+
+def test_truth_may_round_on_lengths_but_not_on_unit_ones() -> None:
+    nudged = [0.0, 1.0, 2.0, np.nextafter(3.0, 4.0)]
+    refused(r"truth\[3\] = 3.0000000000000004 violates", truth=nudged)
+    scaled = wf.Graph.from_edges([0, 1, 2], [1, 2, 3], [0.1, 0.1, 0.1])
+    half_gap(scaled, TRUTH, [0.0, 0.1, 0.2, 0.3], 0)  # 0.1 + 0.2 is not the double 0.3
+    refused(r"truth\[3\] = 0.3001", truth=[0.0, 0.1, 0.2, 0.3001], graph=scaled)
+
+
+def test_field_of_the_wrong_size_names_both() -> None:
+    refused("the field has 3 values but the graph has 4 vertices", field=TRUTH[:3])
+
+
+def test_extension_of_another_graph() -> None:
+    edge = wf.Graph.from_edges([0], [1])
+    ext = wf.extend(edge, wf.Labels([0], [0.0]), wf.AMLE())
+    refused("the field has 2 values but the graph has 4 vertices", field=ext)
+
+
+def test_extension_of_another_graph_of_the_same_size() -> None:
+    star = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
+    labels = wf.Labels([0, 3], [0.0, 1.0])
+    refused("the field belongs to another graph", field=wf.extend(star, labels, wf.AMLE()))
+    twin = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    half_gap(PATH, wf.extend(twin, wf.Labels([0, 3], [0.0, 3.0]), wf.AMLE()), TRUTH, 0)
+
+
+def test_every_extension_knows_its_graph() -> None:
+    labels = wf.Labels([0, 3], [0.0, 3.0])
+    alone = wf.extend(PATH, labels, wf.AMLE())
+    corrected = wf.extend(PATH, labels, wf.AMLE(), prior=TRUTH)
+    many = wf.extend_many(PATH, [labels, labels], wf.Harmonic())
+    around = wf.extend_many(PATH, [labels], wf.AMLE(), prior=TRUTH)
+    assert all(field.graph is PATH for field in (alone, corrected, *many, *around))
+    again = pickle.loads(pickle.dumps(alone))
+    assert same_graph(again.graph, PATH)
+    assert repr(again) == repr(alone)
+    half_gap(PATH, again, TRUTH, 0)
+
+
+@pytest.mark.parametrize("value", [nan, -inf])
+def test_field_with_values_that_mean_nothing(value) -> None:
+    refused(rf"values\[2\] = {value} is neither a number", field=[0.0, 1.0, value, 3.0])
+
+
+def test_field_that_is_no_array() -> None:
+    refused("values must be real numbers", field=["a", "b", "c", "d"])
+
+
+def test_goal_that_is_no_vertex() -> None:
+    refused("goal 4 is not a vertex", goal=4)
+
+
+def test_graph_that_is_none() -> None:
+    refused("graph must be a wayfield.Graph, got str", graph="maze")
+
+
+def test_plan_of_another_kind_graph_or_goal() -> None:
+    refused("plan must be a Plan, the result of wf.plan, got list", plan=[0, 0, 1, 2])
+    edge = wf.Graph.from_edges([0], [1])
+    refused(
+        "the plan's graph has 2 vertices, but the graph has 4", plan=wf.plan(edge, [0.0, 1.0], 0)
+    )
+    star = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
+    refused("the plan belongs to another graph", plan=wf.plan(star, TRUTH, 0))
+    refused("the plan leads to vertex 1, but the goal is 0", plan=wf.plan(PATH, TRUTH, 1))
+
+
+def test_plan_on_an_equal_graph_is_fine() -> None:
+    twin = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    found = half_gap(PATH, TRUTH, TRUTH, 0, wf.plan(twin, TRUTH, 0))
+    assert found.chosen_optimal.all()
+    assert found.gap.tolist() == half_gap(PATH, TRUTH, TRUTH, 0).gap.tolist()
+
+
+def test_a_start_that_is_no_vertex() -> None:
+    with pytest.raises(wf.InputError, match=r"starts\[1\] = 4 is out of range"):
+        half_gap(PATH, TRUTH, TRUTH, 0).failure_bound([0, 4])
+
+
+@given(noisy_fields())
+def test_a_truth_moved_at_one_vertex_is_found_out(case) -> None:
+    graph, _, truth, goal = case
+    moved = truth.copy()
+    candidates = deciding(truth, goal)
+    assume(candidates)
+    moved[candidates[-1]] *= 1.001
+    with pytest.raises(wf.InputError, match="violates the Bellman identity"):
+        half_gap(graph, truth, moved, goal)
