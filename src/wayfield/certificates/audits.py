@@ -175,10 +175,10 @@ class Audit:
         self._claimed = allowed.astype(np.int64) + 1
         rate = self._claimed / (slices * self._size)
         few = np.arange(int((slices * rate).max(initial=0.0)) + 1)[:, None]
-        tails = binom.cdf(few, slices, rate)
+        tails = np.asarray(binom.cdf(few, slices, rate))
         passing = (tails <= doubt) & ((few == 0) | (few <= slices * rate - 1.0))
         self._most = passing.sum(axis=0) - 1
-        taken = np.take_along_axis(tails, np.maximum(self._most, 0)[None], axis=0)[0]
+        taken = tails[np.maximum(self._most, 0), slices - 1]
         self._left = doubt - np.where(self._most >= 0, taken, 0.0)
         able = np.flatnonzero(self._most >= 0)
         first = int(able[0]) + 1 if able.size else min(needed, count)

@@ -269,8 +269,8 @@ def run_audits(cell: DecisionCell) -> list[Row]:
         good, moves = case.judge(half.plan.successor)
         for arm, draws in splits.items():
             proved = arm == "proved_held_out"
-            one = audit_held_out(half, rest, RISK, CONFIDENCE, use_proved=proved)
-            done = one.certify(one.judge(executed(half, one, moves)))
+            sample = audit_held_out(half, rest, RISK, CONFIDENCE, use_proved=proved)
+            done = sample.certify(sample.judge(executed(half, sample, moves)))
             draws.append((wrong_share(done.certified, good), done.share))
     rows += [summary(arm, *np.transpose(draws)) for arm, draws in splits.items()]
 
