@@ -316,7 +316,8 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         states, starts = percent(certified["states"]), percent(certified["starts"])
         errors = "errors of any size" if certified["error"] is None else f"{certified['error']:g}"
         text = f"with errors up to {errors}, {states} of the moves are proved optimal"
-        say("certified", f"{text}, and {starts} of the routes")
+        text += f", and {starts} of the routes, if each edge costs what the graph says"
+        say("certified", text)
     ratio = labels["per_graph_distance"]
     rewards = ratio is not None and ratio < 0.0
     half = (labels["largest"] - labels["least"]) / 2
