@@ -1,15 +1,18 @@
-# Two commands: `make reproduce` (the study, ending in report/index.html) and `make test` (the suite).
-# Both set up what they need in .venv from a fresh clone.
+# `make reproduce` is the paper, ending in report/index.html; `make evidence` adds what lies beyond it to
+# the same report; `make test` is the suite. They set up what they need in .venv from a fresh clone.
 
 PYTHON ?= python3
 BIN := .venv/bin
 # without files of bytecode every process would parse the sources anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: reproduce test browser theorems lint types contract docs bench dist clean
+.PHONY: reproduce evidence test browser theorems lint types contract docs bench dist clean
 
 reproduce: .venv/study
 	$(BIN)/wayfield reproduce
+
+evidence: .venv/study
+	$(BIN)/wayfield study all
 
 # one room alone: make test ROOM=replay
 ROOM ?=

@@ -1,11 +1,9 @@
-"""Fill the figures of the pages about the paper from a report of ``wayfield reproduce``.
+"""Fill the figures of the pages about the paper from a report of ``wayfield study all``.
 
 A figure on these pages is followed by a comment that says where it comes from, such as
 ``0.970<!--main/amle/success paper-->``: the id of a claim, and its column. Columns: ``paper``,
 ``ours`` at the paper's budget, ``exact`` with solved fields, ``mean``, ``sd`` and ``z`` over many
 draws. ``<!--run KEY-->`` is a figure of the run as a whole: see `summary`.
-
-Between ``<!--readings-->`` and ``<!--/readings-->`` stands a table of readings: see `readings`.
 
 ``python docs/figures.py report`` writes what the pages quote to ``docs/assets/note-claims.json``
 and ``docs/assets/note-run.json``, and the figures into the pages. The tests compare pages and
@@ -29,10 +27,13 @@ from wayfield_study.paper.likelihood import GROUPS
 DOCS = Path(__file__).parent
 PAGES = [DOCS / "note.md", DOCS / "reading-the-paper.md"]
 CLAIMS, RUN = DOCS / "assets" / "note-claims.json", DOCS / "assets" / "note-run.json"
+BY_METHOD = (
+    "certificates-premise", "certificates-bound", "certificates-corollary", "certificates-proved",
+    "certificates-label-fidelity", "certificates-extrema", "certificates-audits", "rollouts-by-labels",
+    "rollouts-cost-by-labels",
+)  # fmt: skip
+"""Tables with a row for each method that pages quote."""
 QUOTED = re.compile(r"((?:[^\s(<>|]|\u00a0)+)<!--(\S+) (\S+)-->")
-TABLE = re.compile(r"(?<=<!--readings-->\n).*?(?=<!--/readings-->)", re.DOTALL)
-SHOWN = 6
-"""Best readings that the table shows; the marked ones come beside."""
 KEPT = (
     "id",
     "paper",
@@ -52,7 +53,7 @@ SETTLED = ("exact", "set", "sentence")
 """Kinds of figures that are no measurements: settings, mathematics, statements in words."""
 
 
-def summary(claims: list[dict[str, Any]], rankings: dict[str, Any]) -> dict[str, str]:
+def summary(claims: list[dict[str, Any]], ranking: dict[str, Any]) -> dict[str, str]:
     """Return the figures of a run as a whole, as text: verdicts counted, readings ranked."""
     alone = [claim for claim in claims if not claim["same_as"]]
     measured = [claim for claim in alone if claim["kind"] not in SETTLED]
@@ -81,68 +82,31 @@ def summary(claims: list[dict[str, Any]], rankings: dict[str, Any]) -> dict[str,
         name = group.replace(" ", "-")
         found[f"group/{name}/figures"], found[f"group/{name}/met"] = str(len(some)), str(met)
         found[f"group/{name}/median"] = f"{median(squares):.1f}" if squares else "–"
-    # how many of the eight headline figures a reading of the design meets, as one study of ours
-    design = next(iter(rankings.values()))["readings"]
-    found["headline/most"] = str(max(headline_met(each) for each in design))
-    found["headline/whole"] = str(sum(headline_met(each) == 8 for each in design))
+    # the design of readings, best first
+    design = ranking["readings"]
+    for mark, place in (("adopted", [each["adopted"] for each in design].index(True)), ("next", 1)):
+        lead, error = design[place]["behind"]
+        found[f"reading/{mark}"] = signed(design[place]["score"])
+        found[f"reading/{mark}/rank"] = str(place + 1)
+        found[f"reading/{mark}/behind"], found[f"reading/{mark}/error"] = (
+            f"{lead:.1f}",
+            f"{error:.1f}",
+        )
+        found[f"reading/{mark}/met"] = f"{100 * design[place]['met']:.0f}"
+    adopted, without = (
+        next(each["reading"] for each in design if each["adopted"]),
+        ranking["without"],
+    )
+    found["reading/readings"], found["reading/figures"] = str(len(design)), str(ranking["figures"])
+    found["reading/groups"] = str(len(without))
+    found["reading/chosen"] = str(sum(each == adopted for each in without.values()))
     found["met/most"] = f"{100 * max(each['met'] for each in design):.0f}"
-    for title, ranking in rankings.items():
-        kind = title.split()[1]  # reading, start or map
-        readings = {each["marked"]: each for each in ranking["readings"] if each["marked"]}
-        readings["best"] = ranking["readings"][0]
-        found |= {
-            f"{kind}/readings": str(len(ranking["readings"])),
-            f"{kind}/figures": str(ranking["figures"]),
-        }
-        places = [each["reading"] for each in ranking["readings"]]
-        for mark, each in readings.items():
-            name = mark.replace(" ", "-")
-            found[f"{kind}/{name}"] = f"{each['log_likelihood']:.1f}".replace("-", "−")
-            found[f"{kind}/{name}/rank"] = str(places.index(each["reading"]) + 1)
-        folds = ranking["left_out"]
-        held = sum(fold["likelihood"] for fold in folds)
-        variance = sum(fold["figures"] * fold["variance"] for fold in folds) / ranking["figures"]
-        adopted = readings["adopted"]["reading"]
-        found[f"{kind}/groups"] = str(len(folds))
-        found[f"{kind}/chosen"] = str(sum(fold["chosen"] == adopted for fold in folds))
-        found[f"{kind}/held-out"] = f"{held:.1f}".replace("-", "−")
-        found[f"{kind}/variance"] = f"{variance:.1f}"
-        for each in ranking["readings"]:
-            found[f"{kind}/{each['reading'].replace(' ', '-')}"] = (
-                f"{each['log_likelihood']:.1f}".replace("-", "−")
-            )
     return found
 
 
-def headline_met(reading: dict[str, Any]) -> int:
-    """Count the headline figures that a reading meets within two standard deviations."""
-    return sum(abs(z) <= 2 for _, z in reading["headline"].values())
-
-
-def readings(rankings: dict[str, Any]) -> list[list[str]]:
-    """Return the rows of the table of readings: the best, and those that are marked."""
-    rows = []
-    for place, each in enumerate(next(iter(rankings.values()))["readings"], 1):
-        if place > SHOWN and not each["marked"]:
-            continue
-        name = each["reading"] + (f" **({each['marked']})**" if each["marked"] else "")
-        score = f"{each['log_likelihood']:.1f}".replace("-", "−")
-        shares = [
-            f"**{ours:.3f}**" if abs(z) <= 2 else f"{ours:.3f}"
-            for ours, z in each["headline"].values()
-        ]
-        rows.append([str(place), name, score, f"{100 * each['met']:.0f}", *shares])
-    return rows
-
-
-def as_markdown(rows: list[list[str]]) -> str:
-    """Write the table of readings."""
-    lf = ("", "0.02", "0.05", "0.08")
-    columns = [f"{name} {each}".strip() for name in ("harmonic", "AMLE") for each in lf]
-    head = ["rank", "reading", "log-likelihood", "met, %", *columns]
-    every = [head, ["---"] * len(head), *rows]
-    lines = "".join(f"| {' | '.join(row)} |\n" for row in every)
-    return f"\n{lines}\n"  # Markdown wants an empty line between a comment and a table
+def signed(score: float) -> str:
+    """Return a log-likelihood as text."""
+    return f"{score:.1f}".replace("-", "−")
 
 
 def text_of(name: str, column: str, claims: dict[str, Any], run: dict[str, str]) -> str:
@@ -156,12 +120,29 @@ def text_of(name: str, column: str, claims: dict[str, Any], run: dict[str, str])
     return number(claim["ours"] if value is None else value, FIGURES[name])
 
 
+def by_method(folder: Path) -> dict[str, str]:
+    """Return the figures of the report's tables with a row for each method.
+
+    Keys are table, method, ties, column, and the figure's place where an entry has several.
+    """
+    found = {}
+    for table in BY_METHOD:
+        with (folder / f"{table}.csv").open(encoding="utf-8") as lines:
+            for row in csv.DictReader(lines):
+                method, ties = row.pop("method"), row.pop("ties")
+                for column, entry in row.items():
+                    for place, figure in enumerate(entry.split(" / "), 1):
+                        key = "/".join([table, method, ties, column, str(place)])
+                        found[re.sub(r"[ ,=]+", "-", key)] = figure.partition(" ±")[0]
+    return found
+
+
 def main(report: Path) -> None:
     """Write the two files and the pages."""
     claims = json.loads((report / "claims.json").read_text(encoding="utf-8"))
-    rankings = json.loads((report / "readings.json").read_text(encoding="utf-8"))
+    ranking = json.loads((report / "readings.json").read_text(encoding="utf-8"))
     # what the report did not measure keeps the figures of the run before, and the pages say so
-    run = json.loads(RUN.read_text(encoding="utf-8")) | summary(claims, rankings)
+    run = json.loads(RUN.read_text(encoding="utf-8")) | summary(claims, ranking)
     # mean τ by the formula that the paper prints, from the table of the ordering audit
     with (report / "tables" / "ordering-tau-formulas.csv").open(encoding="utf-8") as lines:
         for name, *_, printed, _ in list(csv.reader(lines))[1:]:
@@ -171,12 +152,12 @@ def main(report: Path) -> None:
         for line in csv.DictReader(lines):
             loops = line["harmonic loops without a label"].rstrip("%")
             run[f"interior/{line['factor'].replace(' ', '/')}"] = loops
+    run |= by_method(report / "tables")
     before = {claim["id"]: claim for claim in json.loads(CLAIMS.read_text(encoding="utf-8"))}
     by_id = {
         claim["id"]: before.get(claim["id"], claim) if claim["mark"] == "missing" else claim
         for claim in claims
     }
-    rows = readings(rankings)
     names, keys = set(DRAWN), set()
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
@@ -185,11 +166,11 @@ def main(report: Path) -> None:
         filled = QUOTED.sub(
             lambda m: f"{text_of(m[2], m[3], by_id, run)}<!--{m[2]} {m[3]}-->", text
         )
-        page.write_text(TABLE.sub(as_markdown(rows), filled), encoding="utf-8")
+        page.write_text(filled, encoding="utf-8")
     kept = [{key: by_id[name].get(key) for key in KEPT} for name in by_id if name in names]
     lines = ",\n".join(json.dumps(claim, ensure_ascii=False) for claim in kept)
     CLAIMS.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-    quoted = {key: run[key] for key in sorted(keys)} | {"readings": rows}
+    quoted = {key: run[key] for key in sorted(keys)}
     RUN.write_text(json.dumps(quoted, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -219,7 +219,7 @@ def test_stored_claims_have_the_papers_figures() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_figure_says_where_it_comes_from(page: str) -> None:
     """A number without a comment is a setting, or marked as found earlier."""
-    for line in figures.TABLE.sub("", PAGES[page]).splitlines():
+    for line in PAGES[page].splitlines():
         for sentence in re.split(r"(?<=[.:?])\s", COMMAND.sub("", figures.QUOTED.sub("", line))):
             bare = set(FIGURE.findall(sentence)) - STATED
             assert not bare or "*Earlier" in line, (sentence, bare)
@@ -233,10 +233,4 @@ def test_nothing_is_stored_that_is_not_quoted() -> None:
     }
     names = {name for name, _ in quoted} - {"run"}
     assert names | set(figures.DRAWN) == CLAIMS.keys()
-    assert {column for name, column in quoted if name == "run"} == RUN.keys() - {"readings"}
-
-
-def test_the_table_of_readings_is_that_of_the_run() -> None:
-    (table,) = figures.TABLE.findall(PAGES["reading-the-paper.md"])
-    assert table == figures.as_markdown(RUN["readings"])
-    assert sum("(adopted)" in row for row in table.splitlines()) == 1
+    assert {column for name, column in quoted if name == "run"} == RUN.keys()

@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -349,6 +350,25 @@ def test_a_report_spares_files_of_others(command: Command, words: list[str], nam
     assert answer.err == f"{told}move the file away, or pass --force to replace it\n"
     assert Path(name).read_text(encoding="utf-8") == "mine"
     assert not Path("results").exists()  # said before anything was computed
+
+
+@pytest.mark.parametrize("words", [["reproduce"], ["study", "all"], ["report", "all"]])
+def test_the_paper_and_what_lies_beyond_it_share_a_report(
+    command: Command, words: list[str]
+) -> None:
+    Path("report").mkdir()
+    Path("report/claims.json").write_text("mine", encoding="utf-8")
+    answer = command(*words)
+    assert answer.code == 2
+    assert "claims.json was not written by wayfield" in answer.err
+    assert not Path("results").exists()
+
+
+def test_make_runs_the_paper_and_what_lies_beyond_it() -> None:
+    lines = (Path(__file__).parents[3] / "Makefile").read_text(encoding="utf-8").splitlines()
+    does = {line.partition(":")[0]: after for line, after in pairwise(lines)}
+    assert does["reproduce"] == "\t$(BIN)/wayfield reproduce"
+    assert does["evidence"] == "\t$(BIN)/wayfield study all"
 
 
 def test_results_lie_beside_the_report_unless_a_folder_is_named(
