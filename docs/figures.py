@@ -27,6 +27,12 @@ from wayfield_study.paper.likelihood import GROUPS
 DOCS = Path(__file__).parent
 PAGES = [DOCS / "note.md", DOCS / "reading-the-paper.md"]
 CLAIMS, RUN = DOCS / "assets" / "note-claims.json", DOCS / "assets" / "note-run.json"
+BY_METHOD = (
+    "certificates-premise", "certificates-bound", "certificates-corollary", "certificates-proved",
+    "certificates-label-fidelity", "certificates-extrema", "certificates-audits", "rollouts-by-labels",
+    "rollouts-cost-by-labels",
+)  # fmt: skip
+"""Tables with a row for each method that pages quote."""
 QUOTED = re.compile(r"((?:[^\s(<>|]|\u00a0)+)<!--(\S+) (\S+)-->")
 KEPT = (
     "id",
@@ -114,6 +120,23 @@ def text_of(name: str, column: str, claims: dict[str, Any], run: dict[str, str])
     return number(claim["ours"] if value is None else value, FIGURES[name])
 
 
+def by_method(folder: Path) -> dict[str, str]:
+    """Return the figures of the report's tables with a row for each method.
+
+    Keys are table, method, ties, column, and the figure's place where an entry has several.
+    """
+    found = {}
+    for table in BY_METHOD:
+        with (folder / f"{table}.csv").open(encoding="utf-8") as lines:
+            for row in csv.DictReader(lines):
+                method, ties = row.pop("method"), row.pop("ties")
+                for column, entry in row.items():
+                    for place, figure in enumerate(entry.split(" / "), 1):
+                        key = "/".join([table, method, ties, column, str(place)])
+                        found[re.sub(r"[ ,=]+", "-", key)] = figure.partition(" ±")[0]
+    return found
+
+
 def main(report: Path) -> None:
     """Write the two files and the pages."""
     claims = json.loads((report / "claims.json").read_text(encoding="utf-8"))
@@ -129,6 +152,7 @@ def main(report: Path) -> None:
         for line in csv.DictReader(lines):
             loops = line["harmonic loops without a label"].rstrip("%")
             run[f"interior/{line['factor'].replace(' ', '/')}"] = loops
+    run |= by_method(report / "tables")
     before = {claim["id"]: claim for claim in json.loads(CLAIMS.read_text(encoding="utf-8"))}
     by_id = {
         claim["id"]: before.get(claim["id"], claim) if claim["mark"] == "missing" else claim
