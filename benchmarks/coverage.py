@@ -1,21 +1,25 @@
-"""How often `doubt()` holds the truth: ``python -m benchmarks.coverage [worlds] [tuned|held]``.
+"""How often `doubt()` holds the truth, and how wide it is.
 
-A true process is drawn, then n transitions for each of its actions. A plan is made from these
-counts alone, and `doubt(0.95)` bounds its cost and reach at the start. The truth is the same plan
-under the true odds. Printed are the share of worlds where the bounds hold it, the shares where it
-lies below and above them, and the mean width. Worlds whose plan gives up at the start are left out.
+``python -m benchmarks.coverage [worlds] [tuned|held] [known]`` draws true processes, then n
+transitions for each of their actions. A plan is made from these counts alone, and `doubt(0.95)`
+bounds its cost and reach at the start. The truth is the same plan under the true odds. Printed are
+the share of worlds where the bounds hold it, the shares where it lies below and above them, and the
+mean width. Worlds whose plan gives up at the start are left out. The word ``known`` passes the true
+outcomes as `support`.
 
-The rule in `wayfield.mdp.doubt` was found in six rounds. Each was judged on families written
-after the rule was fixed; where it failed, they joined those that the next one was tuned on.
+``python -m benchmarks.coverage [draws] fixed`` draws counts again and again in one world, and
+compares the mean width with that of the narrowest interval that would hold: the shortest window
+around the estimate, the same for all draws, that has the truth in .95 of them.
+``python -m benchmarks.coverage [draws] guarantee`` does it with `guarantee=True`.
 
-1. Tuned on five families, judged on nine: the queue (.80) and dice (.86) were covered too rarely.
-2. Judged on six more: the gambler with ten samples was covered too rarely (.62).
-3. and 4. Judged on eight more: covered, but too wide with ten samples (.52 to .72).
-5. Judged on five more: tennis with ten samples was covered too rarely (.82).
-6. The present rule, tuned on all 35. The ten families held out were written after it was fixed, and
-   were run once.
-
-The word ``known`` passes the true outcomes as `support`.
+The first six rules in `wayfield.mdp.doubt` were each judged on families written after the rule was
+fixed; where one failed, they joined those that the next one was tuned on. The sixth failed in
+corridors (the true reach was inside in .505 of the worlds of one of them). The present rule, the
+seventh, was chosen on the families `TUNED`, those of the first six rounds and corridors, ladders,
+falls and grids, and on the first list of `FIXED`. The families `HELD_OUT` and the second list of
+`FIXED` were written afterwards. One thing was changed after `HELD_BEFORE`, held out of the sixth
+round, and the second list had been run: the weight of an unseen outcome for cost was raised, since
+with ten samples the true cost of elevators was inside in only .86. `HELD_OUT` had not been run.
 """
 
 from __future__ import annotations
@@ -40,11 +44,15 @@ class World(NamedTuple):
     truth: wf.Transitions
     start: int
     goal: int
-    give_up: float
+    give_up: float | None
 
 
 def world(
-    rows: Iterable[tuple[int, int, int, float]], size: int, start: int, goal: int, give_up: float
+    rows: Iterable[tuple[int, int, int, float]],
+    size: int,
+    start: int,
+    goal: int,
+    give_up: float | None,
 ) -> World:
     """Add up the odds of rows (state, action, next state, odds) and scale them to 1."""
     odds: dict[tuple[int, int, int], float] = defaultdict(float)
@@ -606,7 +614,65 @@ def assembly(rng: Rng) -> World:
     return world(rows, full + 2, 0, full, 60.0)
 
 
-# ------------------------------------------------------------------ held out
+# ------------------------------------------------------------------ tuned on, the seventh time
+
+
+def risky_moves(length: int, risk: float) -> World:
+    """A corridor whose moves all fail with the same odds, into a pit."""
+    rows = [(s, 0, s + 1, 1 - risk) for s in range(length)]
+    rows += [(s, 0, length + 1, risk) for s in range(length)]
+    return world(rows, length + 2, 0, length, 3.0 * length + 50.0)
+
+
+def retries(length: int, good: float, give_up: float | None = None) -> World:
+    """A ladder: at every rung one tries until it works."""
+    rows = [(s, 0, s + 1, good) for s in range(length)]
+    rows += [(s, 0, s, 1 - good) for s in range(length)]
+    return world(rows, length + 1, 0, length, give_up)
+
+
+def falls(length: int, risk: float, give_up: float | None = None) -> World:
+    """A corridor with rare falls to the start; from there, one falls into a far state."""
+    rows = []
+    for s in range(length):
+        rows += [(s, 0, s + 1, 1 - risk), (s, 0, 0 if s else length + 1, risk)]
+        rows.append((length + 1 + s, 0, length + 2 + s if s + 1 < length else 0, 1.0))
+    return world(rows, 2 * length + 1, 0, length, give_up)
+
+
+def unsure_slips(rng: Rng, height: int, width: int) -> World:
+    """A grid whose cells differ in how much they slip; no pits."""
+    n = height * width
+    rows = []
+    for s in range(n - 1):
+        slip = rng.uniform(0.02, 0.3)
+        for a in range(4):
+            for turn, p in ((0, 1 - slip), (1, slip / 2), (3, slip / 2)):
+                rows.append((s, a, _step(s, height, width, *STEPS[(a + turn) % 4]), p))
+    return world(rows, n, 0, n - 1, 100.0)
+
+
+def corridor(rng: Rng) -> World:
+    """Risky moves, 5 to 200 of them."""
+    return risky_moves(int(5 * 40 ** rng.random()), 0.002 * 50 ** rng.random())
+
+
+def ladder(rng: Rng) -> World:
+    """Retries, 3 to 30 rungs."""
+    return retries(int(rng.integers(3, 31)), rng.uniform(0.3, 0.95))
+
+
+def far_fall(rng: Rng) -> World:
+    """Rare falls, from 8 to 40 places."""
+    return falls(int(rng.integers(8, 41)), 0.003 * 20 ** rng.random())
+
+
+def unsure_grid(rng: Rng) -> World:
+    """A grid with unsure slips."""
+    return unsure_slips(rng, int(rng.integers(3, 6)), int(rng.integers(4, 7)))
+
+
+# ------------------------------------------------------------------ held out before
 
 
 def darts(rng: Rng) -> World:
@@ -778,6 +844,74 @@ def harvest(rng: Rng) -> World:
     return world(rows, ruined + 1, (work - 1) * skies, 0, 60.0)
 
 
+# ------------------------------------------------------------------ held out, the seventh time
+
+
+def hallway(rng: Rng) -> World:
+    """Risky moves: other lengths and risks."""
+    return risky_moves(int(3 * 40 ** rng.random()), 0.001 * 80 ** rng.random())
+
+
+def two_tracks(rng: Rng) -> World:
+    """A corridor with two tracks to choose from at every place; both fail, one more often."""
+    n = int(rng.integers(6, 60))
+    risk = 0.003 * 15 ** rng.random()
+    rows = []
+    for s in range(n):
+        for a in range(2):
+            fails = risk * rng.uniform(0.5, 1.5)
+            rows += [(s, a, s + 1, 1 - fails), (s, a, n + 1, fails)]
+    return world(rows, n + 2, 0, n, 4.0 * n + 20.0)
+
+
+def relay(rng: Rng) -> World:
+    """Hand on a message: tries that must be repeated, and some that lose it."""
+    n = int(rng.integers(4, 50))
+    lost = 0.002 * 20 ** rng.random()
+    rows = []
+    for s in range(n):
+        again = rng.uniform(0.05, 0.6)
+        rows += [(s, 0, s + 1, 1 - again - lost), (s, 0, s, again), (s, 0, n + 1, lost)]
+    return world(rows, n + 2, 0, n, 5.0 * n)
+
+
+def snakes(rng: Rng) -> World:
+    """A board of sure moves with rare slides back to random places; one must arrive."""
+    n = int(rng.integers(8, 60))
+    rows = []
+    for s in range(1, n):
+        slides = 0.003 * 15 ** rng.random()
+        rows += [(s, 0, s + 1, 1 - slides), (s, 0, int(rng.integers(0, s)), slides)]
+    rows.append((0, 0, 1, 1.0))
+    return world(rows, n + 1, 0, n, None)
+
+
+def detour(rng: Rng) -> World:
+    """A straight road whose junctions are missed now and then; the detour is long and sure."""
+    n, far = int(rng.integers(4, 40)), int(rng.integers(5, 30))
+    missed = rng.uniform(0.01, 0.2)
+    rows = []
+    for s in range(n):
+        rows += [(s, 0, s + 1, 1 - missed), (s, 0, n + 1, missed)]
+    rows += [(n + j, 0, n + j + 1 if j < far else n // 2, 1.0) for j in range(1, far + 1)]
+    return world(rows, n + far + 1, 0, n, None)
+
+
+def ice(rng: Rng) -> World:
+    """A rink: rows differ in how far one slides; along the edge there is a gap."""
+    h, w = int(rng.integers(4, 6)), int(rng.integers(4, 8))
+    slides, gap = rng.uniform(0.05, 0.5, h), rng.uniform(0.0, 0.05)
+    rows = []
+    for s in range(h * w - 1):
+        for a, step in enumerate(STEPS):
+            near = _step(s, h, w, *step)
+            lost = gap if s % w == w - 1 else 0.0
+            far = slides[s // w] * (1 - lost)
+            rows += [(s, a, near, 1 - lost - far), (s, a, _step(near, h, w, *step), far)]
+            rows.append((s, a, h * w, lost))
+    return world(rows, h * w + 1, 0, h * w - 1, 60.0)
+
+
 TUNED = (
     *(slippery_grid, random_moves, small_grid, short_line),
     *(many_outcomes, rare_failures, ten_alike),
@@ -785,16 +919,41 @@ TUNED = (
     *(gambler, bridge, machine, geometric, cards, night_bus),
     *(pond, eight_ways, server, glider, supply, climb, rooms, ferry),
     *(epidemic, tennis, guard, fuel, assembly),
+    *(corridor, ladder, far_fall, unsure_grid),
 )
-HELD_OUT = (darts, drone, treatment, sailing, router, lock, duel, marsh, elevator, harvest)
-SIZES = (10, 100, 1000)
+HELD_BEFORE = (darts, drone, treatment, sailing, router, lock, duel, marsh, elevator, harvest)
+HELD_OUT = (hallway, two_tracks, relay, snakes, detour, ice)
+SIZES = (10, 30, 100, 1000)
+
+FIXED: dict[str, tuple[tuple[World, int], ...]] = {
+    "tuned on": (
+        *((risky_moves(50, 0.01), 100), (risky_moves(20, 0.02), 30), (risky_moves(5, 0.1), 30)),
+        *((risky_moves(5, 0.01), 30), (risky_moves(100, 0.002), 50), (risky_moves(200, 0.005), 30)),
+        *((risky_moves(10, 0.1), 10), (risky_moves(30, 0.003), 10)),
+        *((retries(10, 0.7), 30), (retries(30, 0.5), 100), (retries(3, 0.3), 30)),
+        *((falls(20, 0.01), 100), (falls(10, 0.05), 30), (falls(8, 0.01), 30)),
+        *((unsure_slips(np.random.default_rng(0), 5, 6), 30),),
+        *((unsure_slips(np.random.default_rng(1), 5, 6), 100),),
+    ),
+    "held out": (
+        *((risky_moves(12, 0.03), 40), (risky_moves(80, 0.004), 60), (risky_moves(35, 0.015), 200)),
+        *((risky_moves(150, 0.001), 300), (risky_moves(25, 0.06), 20), (risky_moves(8, 0.2), 50)),
+        *((risky_moves(60, 0.03), 30), (risky_moves(300, 0.0005), 100), (risky_moves(3, 0.02), 80)),
+        *((retries(15, 0.6), 50), (retries(50, 0.8), 30), (retries(80, 0.4), 40)),
+        *((relay(np.random.default_rng(0)), 40), (relay(np.random.default_rng(1)), 150)),
+        *((snakes(np.random.default_rng(2)), 50), (detour(np.random.default_rng(3)), 30)),
+        *((unsure_slips(np.random.default_rng(4), 4, 7), 40),),
+        *((ice(np.random.default_rng(5)), 60),),
+    ),
+}
 
 
 class Outcome(NamedTuple):
-    """Bounds and truth at the start: reach, then cost."""
+    """Bounds and truth at the start, reach, then cost; and both estimates."""
 
     reach: tuple[float, float, float]
     cost: tuple[float, float, float]
+    estimate: tuple[float, float]
 
 
 def judged(
@@ -802,7 +961,14 @@ def judged(
 ) -> Outcome | None:
     """Draw a world and counts, plan, and bound; None if the plan gives up at the start."""
     rng = np.random.default_rng([seed, samples])
-    truth, start, goal, give_up = make(rng)
+    return drawn(make(rng), samples, rng, known)
+
+
+def drawn(
+    one: World, samples: int, rng: Rng, known: bool = False, guarantee: bool = False
+) -> Outcome | None:
+    """Draw counts, plan, and bound; None if the plan gives up at the start."""
+    truth, start, goal, give_up = one
     first = truth.outcome_indptr
     parts = [truth.probabilities[a:b] for a, b in pairwise(first)]
     counts = np.concatenate([rng.multinomial(samples, p / p.sum()) for p in parts])
@@ -814,32 +980,69 @@ def judged(
     if field.plan[start] < 0:
         return None
     true = field.under(truth, check=False)
-    doubt = field.doubt(0.95, support=truth if known else None)
+    doubt = field.doubt(0.95, support=truth if known else None, guarantee=guarantee)
     return Outcome(
         (doubt.reach_low[start], true.reach[start], doubt.reach_high[start]),
         (doubt.cost_low[start], true.values[start], doubt.cost_high[start]),
+        (field.reach[start], field.values[start]),
     )
 
 
-def line(name: str, found: list[Outcome]) -> tuple[str, float, float]:
-    """Return a line of the table, the coverage of reach and its mean width."""
-    cells = []
-    for part in ("reach", "cost"):
-        low, true, high = np.array([getattr(one, part) for one in found]).T
-        slack = 1e-9 * np.abs(true)
-        below, above = true < low - slack, true > high + slack
-        width = np.mean(high - low) if part == "reach" else np.median((high - low) / true)
-        cells.append((1 - below.mean() - above.mean(), below.mean(), above.mean(), width))
-    text = "  ".join(f"{c:.3f} (below {b:.3f}, above {a:.3f}) {w:5.3f}" for c, b, a, w in cells)
-    return f"{name:16s} {len(found):4d}  {text}", cells[0][0], cells[0][3]
+class Figures(NamedTuple):
+    """Share of worlds inside, below and above the bounds, mean width and the narrowest possible."""
+
+    inside: float
+    below: float
+    above: float
+    width: float
+    narrowest: float
+
+
+def figures(found: list[Outcome], part: str) -> Figures:
+    """Compare bounds with the truth; the width of bounds on cost is its median, over the truth."""
+    low, true, high = np.array([getattr(one, part) for one in found]).T
+    slack = 1e-9 * np.abs(true)
+    below, above = (true < low - slack).mean(), (true > high + slack).mean()
+    off = np.sort(true - np.array([one.estimate[part == "cost"] for one in found]))
+    held = int(np.ceil(0.95 * off.size))
+    narrowest = (off[held - 1 :] - off[: off.size - held + 1]).min()
+    width = np.mean(high - low) if part == "reach" else np.median((high - low) / true)
+    if part == "cost":
+        narrowest /= np.median(true)
+    return Figures(1 - below - above, below, above, float(width), float(narrowest))
+
+
+def line(name: str, found: list[Outcome], ratios: bool = False) -> tuple[str, list[Figures]]:
+    """Return a line of the table, and the figures of reach and cost."""
+    both, text = [figures(found, part) for part in ("reach", "cost")], ""
+    for of in both:
+        text += f"  {of.inside:.3f} (below {of.below:.3f}, above {of.above:.3f}) {of.width:5.3f}"
+        if ratios:
+            text += f" x{of.width / of.narrowest:5.2f}" if of.narrowest > 1e-9 else "   –  "
+    return f"{name:16s} {len(found):4d}{text}", both
+
+
+def one_world(draws: int, guarantee: bool) -> None:
+    """Print coverage and widths over draws of counts in the fixed worlds."""
+    for title, worlds in FIXED.items():
+        print(f"{title}: one world each; reach, cost; x: width over the narrowest that would hold")
+        for k, (one, samples) in enumerate(worlds):
+            rng = np.random.default_rng([k, samples, 7])
+            tries = (drawn(one, samples, rng, guarantee=guarantee) for _ in range(draws))
+            name = f"{k:2d} {one.truth.num_states:4d} states, n {samples}"
+            print("  " + line(name, [x for x in tries if x is not None], True)[0], flush=True)
 
 
 def main() -> None:
     worlds = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     only = sys.argv[2:]
+    if "fixed" in only or "guarantee" in only:
+        one_world(worlds, "guarantee" in only)
+        return
     for title, families, offset in (
         ("tuned on", TUNED, 700_000),
-        ("held out", HELD_OUT, 1_100_000),
+        ("held out", HELD_OUT, 1_500_000),
+        ("held out before", HELD_BEFORE, 1_100_000),
     ):
         if only and title.split()[0] not in only[0]:
             continue
@@ -850,12 +1053,15 @@ def main() -> None:
             summary = []
             for make in families:
                 tries = (judged(make, samples, offset + i, "known" in only) for i in range(worlds))
-                text, *figures = line(make.__name__, [one for one in tries if one is not None])
+                text, both = line(make.__name__, [one for one in tries if one is not None])
                 print("  " + text, flush=True)
-                summary.append(figures)
-            cover, width = np.mean(summary, axis=0)
-            least = min(summary)[0]
-            print(f"  mean of families: {cover:.3f}, width {width:.3f}; least {least:.3f}")
+                summary.append([x for of in both for x in (of.inside, of.width)])
+            reach, width, cost, _ = np.mean(summary, axis=0)
+            least = np.min(summary, axis=0)
+            print(
+                f"  mean of families: {reach:.3f}, width {width:.3f}, cost {cost:.3f}; "
+                f"least {least[0]:.3f}, {least[2]:.3f}"
+            )
 
 
 if __name__ == "__main__":

@@ -181,8 +181,7 @@ Qed.
 
 Lemma range (L : list nat) (Y : field) : exists low high, low <= high /\ forall x, In x L -> low <= Y x <= high.
 Proof.
-  induction L as [|x l (low & high & H & A)]; [exists 0, 0; split; [lra | easy]|].
-  exists (Rmin low (Y x)), (Rmax high (Y x)). pose proof (Rmin_l low (Y x)). pose proof (Rmin_r low (Y x)).
-  pose proof (Rmax_l high (Y x)). pose proof (Rmax_r high (Y x)).
-  split; [lra|]. intros y [<-|Hy]; [lra|]. specialize (A y Hy). lra.
+  destruct L as [|z l]; [exists 0, 0; split; [lra | easy]|]. pose proof (or_introl eq_refl : In z (z :: l)) as Hz.
+  destruct (largest_of_all Y _ z Hz) as (x & Hx & Mx), (largest_of_all (fun y => - Y y) _ z Hz) as (y & Hy & My).
+  exists (Y y), (Y x). split; [now apply Mx|]. intros w Hw. specialize (My w Hw). simpl in My. split; [lra | now apply Mx].
 Qed.

@@ -21,8 +21,7 @@ Proof.
   intros Su Sv x Hx HL NP. set (Q := fun y => In y L \/ ~ (level G u y /\ level G v y)).
   assert (dec : forall y, {Q y} + {~ Q y}).
   { intros y. unfold Q. destruct (in_dec Nat.eq_dec y L), (level_dec G u y), (level_dec G v y); tauto. }
-  set (K := filter (fun y => if dec y then true else false) D).
-  assert (HK : forall y, In y K <-> In y D /\ Q y) by (intros y; unfold K; rewrite filter_In; destruct (dec y); intuition congruence).
+  set (K := those dec D). assert (HK : forall y, In y K <-> In y D /\ Q y) by apply in_those.
   assert (Kept : forall w y, w = u \/ w = v -> In y K -> S_up (among G K) w y = S_up G w y /\ S_down (among G K) w y = S_down G w y).
   { intros w y Hw Hy. apply kept; [assumption|]. assert (Le : forall z, In z D -> ~ In z K -> level G w z).
     { intros z Hz N. rewrite HK in N. unfold Q in N. destruct (level_dec G u z), (level_dec G v z), Hw; subst; tauto. }

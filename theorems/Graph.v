@@ -77,25 +77,23 @@ Proof.
   apply Rmax_lub; [apply H; now left | apply IH; [lra | intros a Ha; apply H; now right]].
 Qed.
 
-(* of finitely many vertices that have a decidable property one has the largest value *)
-Lemma largest (P : nat -> Prop) (dec : forall x, {P x} + {~ P x}) (f : field) (D : list nat) :
-  (exists x, In x D /\ P x) ->
-  exists x, In x D /\ P x /\ forall y, In y D -> P y -> f y <= f x.
-Proof.
-  assert (Or : (forall x, In x D -> ~ P x) \/ exists x, In x D /\ P x /\ forall y, In y D -> P y -> f y <= f x).
-  { induction D as [|d D IH]; [now left|]. destruct IH as [N|(x & Hx & Px & Mx)], (dec d) as [Pd|Nd].
-    - right. exists d. repeat split; [now left | assumption |]. intros y [<-|Hy] Py; [lra | now destruct (N y Hy)].
-    - left. intros x [<-|Hx]; auto.
-    - right. destruct (Rle_dec (f d) (f x)); [exists x | exists d]; (repeat split; [simpl; auto | assumption |]);
-        intros y [<-|Hy] Py; try lra; specialize (Mx y Hy Py); lra.
-    - right. exists x. repeat split; [now right | assumption |]. intros y [<-|Hy] Py; [contradiction | now apply Mx]. }
-  intros (x & Hx & Px). destruct Or as [N|]; [now destruct (N x Hx) | assumption].
-Qed.
-
 Lemma largest_of_all (f : field) (D : list nat) x0 : In x0 D -> exists x, In x D /\ forall y, In y D -> f y <= f x.
 Proof.
-  intros H. destruct (largest (fun _ => True) (fun _ => left I) f D) as (x & Hx & _ & Mx); [now exists x0|].
-  exists x. split; [assumption | intros; now apply Mx].
+  revert x0. induction D as [|d [|e D] IH]; intros x0 H; [easy | exists d; split; [now left | intros y [<-|[]]; lra]|].
+  destruct (IH e (or_introl eq_refl)) as (x & Hx & Mx). destruct (Rle_dec (f d) (f x)); [exists x | exists d];
+    (split; [simpl; auto|]); intros y [<-|Hy]; try lra; specialize (Mx y Hy); lra.
+Qed.
+
+(* the members of a list with a decidable property *)
+Definition those {P : nat -> Prop} (dec : forall x, {P x} + {~ P x}) := filter (fun y => if dec y then true else false).
+Lemma in_those P (dec : forall x, {P x} + {~ P x}) D y : In y (those dec D) <-> In y D /\ P y.
+Proof. unfold those. rewrite filter_In. destruct (dec y); intuition congruence. Qed.
+
+Lemma largest (P : nat -> Prop) (dec : forall x, {P x} + {~ P x}) (f : field) (D : list nat) :
+  (exists x, In x D /\ P x) -> exists x, In x D /\ P x /\ forall y, In y D -> P y -> f y <= f x.
+Proof.
+  intros (x & Hx). apply (in_those P dec) in Hx. destruct (largest_of_all f _ x Hx) as (z & Hz & Mz).
+  apply in_those in Hz as [Hz Pz]. exists z. repeat split; auto. intros y Hy Py. apply Mz, in_those. auto.
 Qed.
 
 Lemma fall_le v w a : 0 < len a -> fall v a <= fall w a <-> v (tail a) - v (head a) <= w (tail a) - w (head a).

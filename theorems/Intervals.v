@@ -123,55 +123,51 @@ Proof.
   apply (choices_valid x k Hk). eapply odds_in; eauto.
 Qed.
 
-Lemma spare_room k : valid k -> best_avoided k = true -> (total k <= sum (fun r => low r + room lost r) (rows k))%Z.
-Proof.
-  intros V A. unfold best_avoided, may_stay in A. apply andb_true_iff in A. destruct A as [_ A]. apply Z.leb_le in A.
-  eapply Z.le_trans; [exact A|]. destruct V as (_ & _ & V). unfold sum, room. revert V. generalize (rows k).
-  induction l as [|r l IH]; simpl; intros V; [lia|]. specialize (IH ltac:(auto)). specialize (V r (or_introl eq_refl)). destruct (lost r); simpl; lia.
-Qed.
-
-(* odds that avoid the infinite states, and those that spare their outcomes *)
+(* odds that avoid the infinite states *)
 Definition avoids p := forall q r, In (q, r) p -> lost r = true -> q = 0.
 
-Lemma avoids_choice p : avoids p -> forall o, In o (as_choice p) -> infinite (next o) = false.
+Lemma avoids_choice k p : valid k -> odds_of k p -> avoids p <-> forall o, In o (as_choice p) -> infinite (next o) = false.
 Proof.
-  intros A o Ho. apply in_choice in Ho. destruct Ho as (q & r & I & Q & ->). simpl. destruct (infinite (head r)) eqn:E; [|reflexivity].
-  specialize (A q r I E). lra.
-Qed.
-
-Lemma choice_avoids k p : valid k -> odds_of k p -> (forall o, In o (as_choice p) -> infinite (next o) = false) -> avoids p.
-Proof.
-  intros V O F q r I L. pose proof (odds_nonneg k p V O q r I). destruct (Rlt_dec 0 q) as [Q|]; [exfalso|lra].
-  assert (infinite (head r) = false); [|unfold lost in L; congruence].
-  apply (F (Outcome q (IZR (fee r)) (head r))), in_choice. now exists q, r.
-Qed.
-
-Lemma avoids_spares k p : valid k -> odds_of k p -> avoids p -> spares lost p.
-Proof.
-  intros (_ & _ & V) O A q r I L. rewrite (A q r I L). pose proof (proj1 (proj2 O) q r I) as [B _].
-  rewrite (A q r I L) in B. apply le_IZR in B. specialize (V r (odds_in k p q r O I)). f_equal. lia.
+  intros V O. split; intros A.
+  - intros o Ho. apply in_choice in Ho as (q & r & I & Q & ->). simpl. destruct (infinite (head r)) eqn:E; [|reflexivity].
+    rewrite (A q r I E) in Q. lra.
+  - intros q r I L. destruct (odds_nonneg k p V O q r I) as [Q|]; [exfalso | auto].
+    assert (infinite (head r) = false); [|unfold lost in L; congruence].
+    apply (A (Outcome q (IZR (fee r)) (head r))), in_choice. now exists q, r.
 Qed.
 
 Lemma worst_avoids k p : valid k -> worst_avoided k = true -> odds_of k p -> avoids p.
 Proof.
-  intros V A O q r I L. pose proof (odds_nonneg k p V O q r I). destruct (Rlt_dec 0 q) as [Q|]; [exfalso|lra].
-  unfold worst_avoided in A. apply negb_true_iff in A. assert (may_reach lost k = true); [|congruence].
-  apply may_reach_means; [assumption|]. now exists p, q, r.
+  intros V A O q r I L. destruct (odds_nonneg k p V O q r I) as [Q|]; [exfalso | auto].
+  apply negb_true_iff in A. assert (may_reach lost k = true); [|congruence]. apply may_reach_means; [assumption|]. now exists p, q, r.
 Qed.
 
-(* in both cases: odds that spare the outcomes with infinite states avoid them *)
-Lemma spares_avoids k p : valid k -> best_avoided k = true -> odds_of k p -> spares lost p -> avoids p.
+Lemma best_avoids k : valid k -> best_avoided k = true <-> exists p, odds_of k p /\ avoids p.
 Proof.
-  intros V A O S q r I L. rewrite (S q r I L). unfold best_avoided, may_stay in A. apply andb_true_iff in A. destruct A as [A _].
-  apply negb_true_iff in A. destruct (Z.eq_dec (low r) 0) as [->|N]; [reflexivity|exfalso].
-  assert (existsb (fun r => negb (negb (lost r)) && negb (low r =? 0)%Z) (rows k) = true); [|congruence].
-  apply existsb_exists. exists r. split; [eapply odds_in; eauto|]. rewrite L. simpl. now apply negb_true_iff, Z.eqb_neq.
+  intros V. unfold best_avoided. rewrite may_stay_means by assumption.
+  split; intros (p & O & A); exists p; (split; [assumption|]); intros q r I L; apply (A q r I); [now rewrite L | now apply negb_false_iff].
 Qed.
 
 Lemma worst_room k : valid k -> worst_avoided k = true -> best_avoided k = true.
 Proof.
-  intros V A. apply may_stay_means; [assumption|]. destruct (extreme_means k 1 (fun _ => 0%Z) (fun _ => false) (or_introl eq_refl) V (room_all k V)) as (_ & p & O & _).
-  exists p. split; [assumption|]. intros q r I L. apply (worst_avoids k p V A O q r I). now apply negb_false_iff in L.
+  intros V A. apply best_avoids; [assumption|]. destruct (extreme_means k 1 (fun _ => 0%Z) _ (or_introl eq_refl) V (room_all k V)) as (_ & p & O & _).
+  exists p. split; [assumption | now apply (worst_avoids k)].
+Qed.
+
+(* where some odds avoid them, extremes with these outcomes barred are those of the odds that do *)
+Lemma extreme_avoiding k side number : side = 1%Z \/ side = (-1)%Z -> valid k -> best_avoided k = true ->
+  (forall p, odds_of k p -> avoids p -> IZR side * mean_of number p <= IZR (side * extreme side number lost k)) /\
+  exists p, odds_of k p /\ avoids p /\ mean_of number p = IZR (extreme side number lost k).
+Proof.
+  intros Side V A. pose proof V as (_ & _ & Vr). assert (Z0 : forall r, In r (rows k) -> lost r = true -> low r = 0%Z).
+  { intros r Hr L. apply best_avoids in A as (p & O & A); [|assumption]. destruct (in_odds k p r O Hr) as (q & I).
+    pose proof (proj1 (proj2 O) q r I) as [B _]. rewrite (A q r I L) in B. apply le_IZR in B. specialize (Vr r Hr). lia. }
+  assert (Sp : forall p, odds_of k p -> avoids p <-> spares lost p).
+  { intros p O. split; intros H q r I L; rewrite (H q r I L), (Z0 r (odds_in k p q r O I) L); reflexivity. }
+  destruct (extreme_means k side number lost Side V) as [M (p & O & S & E)].
+  - apply andb_true_iff in A as [_ A]. apply Z.leb_le in A. eapply Z.le_trans; [exact A|]. unfold sum, room. revert Vr.
+    generalize (rows k). induction l as [|r l IH]; simpl; intros H; [lia|]. specialize (IH ltac:(auto)). specialize (H r (or_introl eq_refl)). destruct (lost r); simpl; lia.
+  - split; [intros p' O' A'; apply M; [assumption | now apply Sp] | exists p; split; [assumption | split; [now apply Sp | assumption]]].
 Qed.
 
 (* what is needed of any answers: hopeless at infinite states, elsewhere C + R(l) >= 0 if they avoid these *)
@@ -196,7 +192,7 @@ Proof.
     (answered_inside kind) infinite layer pi Le (fun y => IZR (below y)) Hopeless); auto.
   intros y Hy Iy. split; [intros E; apply IZR_le; now apply ends_enclosed|]. intros E. split; [intros Q; apply IZR_le; now apply giving_up_low|].
   intros c (k & p & Hk & O & B & ->) F. destruct (choices_valid y k Hk) as [V _]. specialize (Check y k p Hy E Hk O B). rewrite Iy in Check.
-  rewrite (proj1 (drift_in_numbers k p V O below y)). specialize (Check (choice_avoids k p V O F)). lra.
+  rewrite (proj1 (drift_in_numbers k p V O below y)). specialize (Check (proj2 (avoids_choice k p V O) F)). lra.
 Qed.
 
 (* ---------- worst odds *)
@@ -223,7 +219,7 @@ Proof.
         intros q r I Q. destruct (same x r) eqn:E; [reflexivity|]. specialize (H q r I E). lra.
     + destruct (worst_avoided k) eqn:A.
       * specialize (Check eq_refl). apply Z.leb_le in Check. apply IZR_le in Check.
-        destruct (extreme_means k 1 (fun r => fee r + below (head r))%Z lost (or_introl eq_refl) V (spare_room k V (worst_room k V A))) as (_ & p & O & _ & M).
+        destruct (extreme_avoiding k 1 (fun r => fee r + below (head r))%Z (or_introl eq_refl) V (worst_room k V A)) as (_ & p & O & _ & M).
         exists p. split; [assumption|]. right. lra.
       * apply negb_false_iff in A. apply may_reach_means in A; [|assumption]. destruct A as (p & q & r & O & I & L & Q).
         exists p. split; [assumption|]. left. now exists q, r.
@@ -245,7 +241,7 @@ Proof.
   - split; [intros y Hy Iy E; apply IZR_le; now apply ends_enclosed|]. intros h' y q m Hy Iy E Hm. specialize (Fo h' y q m Hy E Hm).
     destruct (plan y) as [k|] eqn:Pl.
     + destruct Fo as (p & O & K & ->). destruct (Up y k p Hy E Iy Pl O K) as [A B].
-      destruct (choices_valid y k (plan_known y k Hy E Pl)) as [V _]. split; [now apply avoids_choice|].
+      destruct (choices_valid y k (plan_known y k Hy E Pl)) as [V _]. split; [now apply (avoids_choice k p V O)|].
       rewrite (proj1 (drift_in_numbers k p V O above y)). lra.
     + subst m. apply IZR_le. now apply giving_up_high.
 Qed.
@@ -259,8 +255,8 @@ Theorem theorem_W_worst_above : (forall x k, (x < n)%nat -> ends x = false -> in
 Proof.
   intros Check. apply plan_upper. intros x k p Hx En Ix Pl O _. destruct (Check x k Hx En Ix Pl) as [A U].
   destruct (choices_valid x k (plan_known x k Hx En Pl)) as [V _]. pose proof (worst_avoids k p V A O) as Av. split; [assumption|].
-  apply Z.leb_le, IZR_le in U. destruct (extreme_means k 1 (fun r => fee r + above (head r))%Z lost (or_introl eq_refl) V (spare_room k V (worst_room k V A))) as (M & _).
-  specialize (M p O (avoids_spares k p V O Av)). rewrite mult_IZR in M. lra.
+  apply Z.leb_le, IZR_le in U. destruct (extreme_avoiding k 1 (fun r => fee r + above (head r))%Z (or_introl eq_refl) V (worst_room k V A)) as (M & _).
+  specialize (M p O Av). rewrite mult_IZR in M. lra.
 Qed.
 
 (* ---------- best odds *)
@@ -287,10 +283,10 @@ Proof.
     + destruct (elsewhere y r) eqn:W; [|apply negb_false_iff in W; now rewrite L in W].
       exfalso. assert (may_reach (elsewhere y) k = true); [|congruence]. apply may_reach_means; [assumption|]. now exists p, q, r.
   - intros Av. assert (A : best_avoided k = true).
-    { apply may_stay_means; [assumption|]. exists p. split; [assumption|]. intros q r I L. apply (Av q r I). now apply negb_false_iff in L. }
+    { apply best_avoids; [assumption|]. now exists p. }
     specialize (Check A). apply Z.leb_le, IZR_le in Check.
-    destruct (extreme_means k (-1) (fun r => fee r + below (head r))%Z lost (or_intror eq_refl) V (spare_room k V A)) as (M & _).
-    specialize (M p O (avoids_spares k p V O Av)). rewrite mult_IZR in M. lra.
+    destruct (extreme_avoiding k (-1) (fun r => fee r + below (head r))%Z (or_intror eq_refl) V A) as (M & _).
+    specialize (M p O Av). rewrite mult_IZR in M. lra.
 Qed.
 
 Definition good : answer := fun x k p => avoids p /\ mean_of (fun r => fee r + above (head r))%Z p <= IZR (total k * above x).
@@ -306,8 +302,8 @@ Proof.
   intros Check. split.
   - intros x k Hx En Ix Pl. destruct (Check x k Hx En Ix Pl) as [A U]. apply Z.leb_le, IZR_le in U.
     destruct (choices_valid x k (plan_known x k Hx En Pl)) as [V _].
-    destruct (extreme_means k (-1) (fun r => fee r + above (head r))%Z lost (or_intror eq_refl) V (spare_room k V A)) as (_ & p & O & S & M).
-    exists p. split; [assumption|]. split; [now apply (spares_avoids k) | lra].
+    destruct (extreme_avoiding k (-1) (fun r => fee r + above (head r))%Z (or_intror eq_refl) V A) as (_ & p & O & S & M).
+    exists p. split; [assumption|]. split; [exact S | lra].
   - apply plan_upper. intros x k p _ _ _ _ _ K. exact K.
 Qed.
 End Intervals.

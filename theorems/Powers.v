@@ -7,6 +7,7 @@ Notation frac := (Z * Z)%type.
 Definition MOST_BITS := 256%Z.
 Definition FEWEST_BITS := 128%Z.
 Definition LONGEST := (2 ^ 20)%Z.
+Definition LONGEST_POWERS := (2 ^ 16)%Z.
 Definition fractions (l : list frac) := forall s, In s l -> (0 < snd s)%Z.
 
 (* ---------- `_total`: the two halves are summed first *)
@@ -250,7 +251,7 @@ Definition sign_of_balance (slopes : list frac) q : option Z :=
       | Some sign => Some sign
       | None =>
           let bits := sum (fun sc => bit_length (Z.max (fst (fst sc)) (snd (fst sc)))) (ups ++ downs) in
-          if (negb (rest q =? 0) || (LONGEST <? Z.of_N (whole q) * bits))%Z then None
+          if (negb (rest q =? 0) || (LONGEST_POWERS <? Z.of_N (whole q) * bits))%Z then None
           else let terms := exact_terms 1 q ups ++ exact_terms (-1) q downs in Some (Z.sgn (fst (total (length terms) terms)))
       end
   end.

@@ -280,18 +280,11 @@ Qed.
 Lemma vanishing (a : nat -> R) M eta : 0 < eta -> (forall t, eta * INR t * a t <= M) ->
   forall eps, 0 < eps -> exists T, forall t, (T <= t)%nat -> a t < eps.
 Proof.
-  intros He H eps Hp. assert (P : 0 < eta * eps) by now apply Rmult_lt_0_compat.
-  destruct (archimed_cor1 (eta * eps / (1 + Rabs M))) as (T & HT & T0).
-  { apply Rdiv_lt_0_compat; [assumption | pose proof (Rabs_pos M); lra]. }
-  exists T. intros t Ht. destruct (Rlt_dec (a t) eps) as [|N]; [assumption|exfalso].
-  pose proof (Rabs_pos M). apply lt_INR in T0. simpl in T0. apply le_INR in Ht.
-  assert (Big : 1 + Rabs M < INR T * (eta * eps)).
-  { apply (Rmult_lt_compat_r (INR T * (1 + Rabs M))) in HT; [|apply Rmult_lt_0_compat; lra].
-    replace (/ INR T * (INR T * (1 + Rabs M))) with (1 + Rabs M) in HT by (field; lra).
-    replace (eta * eps / (1 + Rabs M) * (INR T * (1 + Rabs M))) with (INR T * (eta * eps)) in HT by (field; lra). exact HT. }
-  assert (eta * INR t * eps <= eta * INR t * a t) by (apply Rmult_le_compat_l; [apply Rmult_le_pos; lra | lra]).
-  assert (INR T * (eta * eps) <= INR t * (eta * eps)) by (apply Rmult_le_compat_r; lra).
-  pose proof (Rle_abs M). specialize (H t). lra.
+  intros He H eps Hp. assert (P : 0 < eta * eps) by now apply Rmult_lt_0_compat. destruct (archimed (M / (eta * eps))) as [Up _].
+  exists (Z.to_nat (up (M / (eta * eps)))). intros t Ht. apply Rnot_le_lt. intros N. specialize (H t).
+  assert (Lt : M / (eta * eps) < INR t) by (rewrite INR_IZR_INZ; eapply Rlt_le_trans; [exact Up | apply IZR_le; lia]).
+  apply (Rmult_lt_compat_r (eta * eps)) in Lt; [|assumption]. replace (M / (eta * eps) * (eta * eps)) with M in Lt by (field; lra).
+  assert (eta * INR t * eps <= eta * INR t * a t) by (apply Rmult_le_compat_l; [apply Rmult_le_pos; [lra | apply pos_INR] | lra]). lra.
 Qed.
 
 (* A field that falls in the mean with every move, by a fixed amount: the walk stops. *)

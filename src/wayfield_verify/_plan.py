@@ -18,9 +18,10 @@ less.
   distance from the label to x, or 0 if that is negative. Then W ≤ V ≤ M. A move from x to c is
   optimal among the arcs of the graph if ℓ(x, c) + M(c) ≤ ℓ(x, b) + W(b) for every other arc x → b,
   provided these arcs cost what the graph says.
-- **Optimal moves.** If |u − V| ≤ e for the true cost-to-go V of these lengths, a move to c that
-  leads every rival b by more than e_b + e_c is the one optimal move (the half-gap lemma). This is
-  checked for every u between the bounds: (ℓ_b + lower_b) − (ℓ_c + upper_c) > e_b + e_c. Lifted
+- **Optimal moves.** Let each arc cost its length, and let |u − V| ≤ e for the true cost-to-go V.
+  Then a move to c that leads every rival b by more than e_b + e_c is the one optimal move (the
+  half-gap lemma). This is checked for every u between the bounds:
+  (ℓ_b + lower_b) − (ℓ_c + upper_c) > e_b + e_c. Lifted
   values are taken as they are. Neighbours that cannot reach the goal are not rivals.
 """
 
@@ -246,8 +247,9 @@ def _sentences(
             else "every value is the true cost-to-go itself"
         )
         found.append(
-            f"If {supposed}, {number_of(count, 'move')} of the plan cannot be bettered: "
-            "each is the only optimal one. This assumption is not proved here."
+            f"If each arc costs what the graph says and {supposed}, "
+            f"{number_of(count, 'move')} of the plan cannot be bettered: each is the only optimal "
+            "one. This assumption is not proved here."
             if count
             else "No move of the plan is proved optimal from the file's error bounds."
         )

@@ -11,7 +11,7 @@ import pytest
 
 import wayfield as wf
 from wayfield.errors import WayfieldError
-from wayfield.fields import Method
+from wayfield.fields import Method, linear
 from worlds import random_graph
 
 METHODS = [wf.AMLE(), wf.Harmonic(), wf.PLaplacian(3), wf.PLaplacian(8, bracket=False)]
@@ -104,3 +104,53 @@ def test_without_jax_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delitem(sys.modules, "wayfield.adapters.jax", raising=False)
     with pytest.raises(WayfieldError, match=r"pip install '\.\[jax\]'"):
         import wayfield.adapters.jax  # noqa: F401
+
+
+@pytest.mark.parametrize("method", [wf.Harmonic(), wf.PLaplacian(4)], ids=str)
+def test_a_laplacian_is_prepared_once(
+    jax: Any, method: Method, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For several values at the same vertices, and for the transpose in the derivative."""
+    from wayfield.adapters.jax import extend
+
+    made: list[tuple[int, ...]] = []
+
+    class Counted(linear.Direct):
+        def __init__(self, matrix: Any, **settings: Any) -> None:
+            if (matrix != matrix.T).nnz == 0:
+                made.append(matrix.shape)
+            super().__init__(matrix, **settings)
+
+    monkeypatch.setattr(linear, "Direct", Counted)
+    graph, vertices, values = world(1)
+
+    @jax.jit
+    @jax.grad
+    def loss(y: Any) -> Any:
+        return (extend(graph, vertices, y, method) ** 2).sum()
+
+    found = [loss(jax.numpy.array(each)) for each in (values, values[::-1].copy())]
+    assert made == [(8, 8)]
+    for each, gradient in zip((values, values[::-1].copy()), found, strict=True):
+        order = np.argsort(vertices)
+        field = wf.extend(graph, wf.Labels(vertices, each), method)
+        expected = np.empty(4)
+        expected[order] = field.pullback(2.0 * field.values).labels
+        np.testing.assert_allclose(gradient, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_other_vertices_or_lengths_are_prepared_anew() -> None:
+    graph, _, _ = world(1)
+    again = wf.Graph(graph.indptr, graph.indices, graph.lengths, graph.directed)
+    kept: list[linear.Kept] = []
+    with linear.keeping(kept):
+        first = linear.symmetric_solver(linear.Interior.of(graph, np.arange(4)))
+        assert linear.symmetric_solver(linear.Interior.of(graph, np.arange(4))) is first
+        others = [(graph, np.arange(5)), (graph, np.arange(1, 5)), (again, np.arange(4))]
+        for world_, vertices in others:
+            assert linear.symmetric_solver(linear.Interior.of(world_, vertices)) is not first
+        assert len(kept) == linear.MOST_KEPT
+        linear.symmetric_solver(linear.Interior.of(graph, np.arange(6)))
+        assert len(kept) == linear.MOST_KEPT
+        assert linear.symmetric_solver(linear.Interior.of(graph, np.arange(4))) is not first
+    assert linear.symmetric_solver(linear.Interior.of(graph, np.arange(4))) is not first

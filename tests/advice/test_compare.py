@@ -199,8 +199,13 @@ def test_methods_and_fields_of_ones_own_have_rows(maze: wf.Graph) -> None:
     assert not theirs.missed
     assert f"critic differs from {by_name['critic'].missed}" in found.remarks
     assert critic.flags.writeable
-    listed = wf.compare(maze, labels, 5, [nearest, Unhashable()], folds=0)
-    assert [score.name for score in listed.scores[1:]] == ["nearest", "Unhashable()"]
+    namesake = type("PLaplacian", (Unhashable,), {})()  # not the library's: it has no p
+    listed = wf.compare(maze, labels, 5, [nearest, Unhashable(), namesake], folds=0)
+    assert [score.name for score in listed.scores[1:]] == [
+        "nearest",
+        "Unhashable()",
+        "PLaplacian()",
+    ]
 
 
 def test_a_method_of_ones_own_can_be_recommended() -> None:

@@ -250,7 +250,8 @@ def test_margins_rank_the_weakest_states_that_decide_routes(maze: wf.Graph) -> N
 def test_certified_shares_are_told_with_an_error() -> None:
     told = said(wf.solve(PATH, GOOD, 0, error=0.5))["certified"]
     assert told == (
-        "with errors up to 0.5, 100 % of the moves are proved optimal, and 100 % of the routes"
+        "with errors up to 0.5, 100 % of the moves are proved optimal, and 100 % of the routes, "
+        "if each edge costs what the graph says"
     )
     assert "certified" not in said(wf.solve(PATH, GOOD, 0))
 

@@ -216,6 +216,18 @@ def test_decisions_are_counted_as_often_as_walks_meet_them(case, random) -> None
     assert counts.met_holding == sum(bool(audit.holds[s]) for s in met)
 
 
+def test_shares_leave_out_starts_that_cannot_reach() -> None:
+    """Of 1 and 2 one fails, 3 cannot reach; each as often as it is given."""
+    graph = wf.Graph.from_edges([1, 2, 1, 0], [0, 1, 2, 3], directed=True)
+    audit = half_gap(graph, [0.0, 3.0, 2.0, inf], wf.cost_to_go(graph, 0), 0)
+    assert audit.plan.reached.tolist() == [True, True, True, False]
+    audit = half_gap(graph, [9.0, 3.0, 2.0, inf], wf.cost_to_go(graph, 0), 0)
+    assert audit.plan.reached.tolist() == [True, False, False, False]
+    bound = audit.failure_bound([0, 1, 1, 3, 3])
+    assert (bound.starts, bound.failed, bound.excluded) == (3, 2, 2)
+    assert (bound.bound, bound.failure) == (2 / 3, 2 / 3)
+
+
 # ------------------------------------------------------------------ from labels alone
 
 

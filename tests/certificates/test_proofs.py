@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import warnings
@@ -235,6 +236,17 @@ def test_a_plan_whose_slopes_underflow_is_proved(tmp_path: Path) -> None:
             warnings.simplefilter("ignore", wf.InputWarning)
             answer = wf.solve(graph, labels, 0)
         assert verify(answer.write_proof(tmp_path / "plan.proof"))
+
+
+def test_what_is_called_optimal_names_the_proviso_of_its_theorem(tmp_path: Path) -> None:
+    """On a triangle of lengths 1, two arcs that cost .1 in the world would beat the direct one."""
+    triangle = wf.Graph.from_edges([0, 0, 1], [1, 2, 2])
+    answer = wf.solve(triangle, wf.Labels([0, 1, 2], [0.0, 1.0, 1.0]), goal=0, error=0.0)
+    said = verify(answer.write_proof(tmp_path / "plan.proof"))
+    optimal = [sentence for sentence in said if "2 moves" in sentence and "optimal" in sentence]
+    assert len(optimal) == 2
+    for sentence in optimal:
+        assert re.match(r"If .*each (arc )?costs what the graph says", sentence)
 
 
 def plan_case(

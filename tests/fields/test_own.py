@@ -131,7 +131,7 @@ def generator(graph: wf.Graph, labels: wf.Labels) -> Any:
 
 
 def failing(graph: wf.Graph, labels: wf.Labels) -> Any:
-    raise ZeroDivisionError("no luck")
+    raise ZeroDivisionError("no\n  luck")
 
 
 BAD: list[tuple[Callable[..., Any], str]] = [
@@ -244,6 +244,22 @@ def test_work_that_is_shared_between_label_sets() -> None:
         wf.InputError, match=r"^labels_list\[0:4\]: Sharing\(lost=1\) returned 3 solutions of 4"
     ):
         wf.extend_many(PATH, [ENDS] * 4, Sharing(lost=1))
+
+
+@dataclass(frozen=True)
+class Table:
+    """Values in a table, one of the settings."""
+
+    values: Any
+    scale: float = 1.0
+
+    def solve(self, problem: Problem) -> Any:
+        return self.scale * self.values
+
+
+def test_settings_are_shown_and_tables_by_their_shape() -> None:
+    field = wf.extend(PATH, ENDS, Table(INTERPOLATED, scale=2.0))
+    assert repr(field).startswith("Extension(Table(values=array of shape (4,), scale=2.0), 4 val")
 
 
 def test_names_from_elsewhere_import_nothing() -> None:

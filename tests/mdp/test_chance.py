@@ -6,7 +6,9 @@ import copy
 import pickle
 import warnings
 from dataclasses import replace
+from itertools import pairwise
 from math import inf, nan
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from wayfield.fields import Status
 from wayfield.mdp import doubt as rule
 from wayfield.mdp import solver as _solver
 from wayfield.mdp.solver import PolicySystem
+from wayfield_verify import verify
 from worlds import random_graph
 
 # ------------------------------------------------------------------ worlds
@@ -534,6 +537,79 @@ def test_large_processes_are_estimated_closely(monkeypatch: pytest.MonkeyPatch) 
     width = exact.reach_high - exact.reach_low
     assert np.abs(rough.reach_low - exact.reach_low).max() <= 0.2 * width.max()
     assert np.abs(rough.reach_high - exact.reach_high).max() <= 0.2 * width.max()
+
+
+# ------------------------------------------------------------------ a given plan
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_given_plan_costs_what_it_costs_under_the_counts(seed: int, tmp_path: Path) -> None:
+    """The best plan has the least cost; any other plan at least that; both have a proof."""
+    rng = np.random.default_rng(seed)
+    moves = random_moves(rng, int(rng.integers(3, 9)))
+    ends, goal, give_up, labels = random_question(rng, moves)
+    best = wf.expected_cost(moves, goal, give_up, labels)
+    same = wf.expected_cost(moves, goal, give_up, labels, plan=best.plan)
+    assert same.values == pytest.approx(best.values, rel=1e-12)
+    assert not same.optimal
+    drawn = [rng.choice(moves.actions[a:b]) if b > a else -1 for a, b in pairwise(moves.indptr)]
+    other = wf.expected_cost(moves, goal, give_up, labels, plan=drawn)
+    assert (other.upper >= best.lower).all()
+    taken = [-1 if s in ends else int(a) for s, a in enumerate(drawn)]
+    cost, reach = of_plan(moves, taken, ends, give_up)
+    assert other.plan.tolist() == taken
+    assert all(a <= c <= b for a, c, b in zip(other.lower, cost, other.upper, strict=True))
+    assert other.reach == pytest.approx([float(p) for p in reach], abs=1e-9)
+    verify(other.write_proof(tmp_path / "plan.proof"))
+
+
+def test_a_given_plan_in_intervals() -> None:
+    """Against the worst odds and with the best: one move, and a plan that gives up or stops."""
+    rows = ([0, 0, 0, 3], [0, 0, 1, 0], [1, 2, 1, 0])
+    moves = wf.Transitions.from_intervals(*rows, [0.5, 0.2, 1, 1], [0.8, 0.5, 1, 1], [1, 1, 9, 1])
+    plan = [0, -1, -1, 0]
+    worst = wf.expected_cost(moves, 1, 100.0, odds="worst", plan=plan)
+    best = wf.expected_cost(moves, 1, 100.0, odds="best", plan=plan)
+    assert worst.values == pytest.approx([51.0, 0.0, 100.0, 52.0])
+    assert worst.reach == pytest.approx([0.5, 1.0, 0.0, 0.5])
+    assert best.values == pytest.approx([21.0, 0.0, 100.0, 22.0])
+    assert best.reach == pytest.approx([0.8, 1.0, 0.0, 0.8])
+    assert worst.plan.tolist() == plan
+    assert worst.gives_up.tolist() == [False, False, True, False]
+    # the best plan would take action 1, at a cost of 9
+    assert wf.expected_cost(moves, 1, 100.0, odds="worst").values[0] == pytest.approx(9.0)
+    # a plan costs more than giving up if it must
+    dear = wf.expected_cost(moves, 1, 5.0, odds="worst", plan=[1, -1, -1, 0])
+    assert dear.values == pytest.approx([9.0, 0.0, 5.0, 10.0])
+    with pytest.raises(wf.InputError, match="a given plan has no proof"):
+        worst.write_proof("never.proof")
+
+
+def test_a_given_plan_in_intervals_without_giving_up_has_a_proof(tmp_path: Path) -> None:
+    rows = ([0, 0, 0, 2], [0, 0, 1, 0], [1, 0, 1, 2])
+    moves = wf.Transitions.from_intervals(*rows, [0.5, 0.2, 1, 1], [0.8, 0.5, 1, 1], [1, 1, 9, 1])
+    for odds, cost in (("worst", 2.0), ("best", 1.25)):
+        field = wf.expected_cost(moves, 1, odds=odds, plan=[0, -1, 0])
+        assert field.values == pytest.approx([cost, 0.0, np.inf])
+        assert field.lower[0] <= cost <= field.upper[0]
+        verify(field.write_proof(tmp_path / f"{odds}.proof"))
+
+
+@pytest.mark.parametrize(
+    ("message", "plan", "more"),
+    [
+        ("plan must be 2 whole numbers, one per state, got an array of int64 with", [0], {}),
+        ("plan must be 2 whole numbers, one per state, got an array of float64", [0.0, 1.0], {}),
+        (r"plan\[1\] = -2 is no action", [0, -2], {}),
+        ("action 3 was never taken at state 0", [3, -1], {}),
+        ("plan must take an action at one state at least", [-1, 0], {"odds": "worst"}),
+    ],
+)
+def test_bad_plans(message: str, plan: list[float], more: dict[str, str]) -> None:
+    moves = wf.Transitions([0], [0], [1], [5])
+    moves = moves.with_intervals() if more else moves
+    with pytest.raises(wf.InputError, match=message):
+        wf.expected_cost(moves, 1, plan=plan, **more)
 
 
 # ------------------------------------------------------------------ bad input

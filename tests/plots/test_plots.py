@@ -23,10 +23,9 @@ from scipy.spatial import cKDTree
 import wayfield as wf
 from wayfield import plots
 from wayfield.checks import need
-from wayfield.plots.answer import ROUTE
+from wayfield.plots.answer import ROUTE, spread
 from wayfield.plots.field import draw_edges, make_canvas, plane
 from wayfield.plots.marks import CYCLE_COLOURS, tints
-from wayfield.plots.places import spread
 from worlds import layouts, maze_problem
 
 mpl.use("Agg")

@@ -2,8 +2,10 @@
 
 The solver runs on the CPU, in double precision, as a callback (`jax.pure_callback`). The reverse
 derivative is `Extension.pullback`, given to JAX by `jax.custom_vjp`; forward mode and second
-derivatives are not there. At a kink the gradient is one-sided, see `Extension.pullback`: an element
-of the generalised gradient, which is what subgradient methods need.
+derivatives are not there. A Laplacian that was prepared for solving is used again, for other values
+at the same vertices and for the transpose in the derivative. At a kink the gradient is one-sided,
+see `Extension.pullback`: an element of the generalised gradient, which is what subgradient methods
+need.
 
 JAX computes in single precision by default. For doubles: ``jax.config.update("jax_enable_x64",
 True)``. The solver is exact for the numbers that it is given.
@@ -21,6 +23,7 @@ from ..checks import as_vertices, need
 from ..errors import InputError
 from ..fields import Extension, Method
 from ..fields import extend as solve
+from ..fields.linear import Kept, keeping
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels
 from ..numerics.csr import reverse_slots
@@ -92,6 +95,8 @@ def extend(
         raise InputError(f"lengths must be of shape ({m},), got {lengths.shape}")
     opposite = slice(None) if graph.directed else reverse_slots(graph.arcs)
 
+    prepared: list[Kept] = []  # Laplacians, for the next values and for derivatives
+
     @lru_cache(maxsize=KEPT)
     def field(labelled: bytes, measured: bytes) -> Extension:
         labels, long, world = Labels(at, np.frombuffer(labelled)), np.frombuffer(measured), graph
@@ -104,10 +109,12 @@ def extend(
         return field(*(np.asarray(each, np.float64).tobytes() for each in (values, lengths)))
 
     def forward(values: Any, lengths: Any) -> Any:
-        return np.asarray(solved(values, lengths).values, values.dtype)
+        with keeping(prepared):
+            return np.asarray(solved(values, lengths).values, values.dtype)
 
     def backward(values: Any, lengths: Any, cotangent: Any) -> tuple[Any, Any]:
-        gradient = solved(values, lengths).pullback(np.asarray(cotangent, np.float64))
+        with keeping(prepared):
+            gradient = solved(values, lengths).pullback(np.asarray(cotangent, np.float64))
         by_label = np.empty(at.size)
         by_label[order] = gradient.labels
         by_length = gradient.lengths[: lengths.size]

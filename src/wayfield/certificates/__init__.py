@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from .contradiction import contradictions as contradictions
     from .gaps import Certificate as Certificate
     from .gaps import certify as certify
+    from .held_out import HeldOutAudit as HeldOutAudit
+    from .held_out import audit_held_out as audit_held_out
     from .intervals import Intervals as Intervals
     from .intervals import interval_test as interval_test
     from .intervals import next_labels as next_labels

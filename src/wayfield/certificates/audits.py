@@ -1,8 +1,9 @@
-"""Audited decisions: check a few moves, and certify many at a stated risk.
+"""Audited decisions: check a few moves, one after another, and certify many at a stated risk.
 
 The decisions are the plan's moves at all states that have a path to the goal, except the goal. A
 move is *right* if it is optimal in the world. To *audit* a state is to find out whether its move is
-right. From m audits a set of moves is certified. At most a share α of this set is wrong.
+right. Audits certify a set of moves. At most a share α of this set is wrong, with confidence 1 − δ,
+whenever the auditor stops and for whatever reason.
 
 Moves are ranked by slope, (u(s) − u(c)) / ℓ, the steepest first. On mazes, steep moves are right
 more often than moves with a large lead: in the open two moves tie and both are right. The ranking
@@ -10,88 +11,80 @@ affects how much is certified, never whether the statement holds. The P moves pr
 test (`certificates.intervals`) count as right and are not ranked. This needs the premise of that
 test: leave these moves out if arcs of the graph may be false, or cost otherwise than it says.
 
-**With confidence 1 − δ** (stratified audits). Cut the ranking into m slices of q moves each. Audit
-one move per slice, drawn uniformly. Let R_j be the share of wrong moves in the first j slices, and
-K_j the number of wrong audits there. Among the first j slices and the proved moves together, the
-share of wrong moves is at most α if R_j ≤ α_j = α (P + j q) / (j q).
+**Rule.** Cut the ranking into slices of q moves, the last perhaps of fewer. Put each into random
+order. Round r of the audits looks at the r-th move of every slice. For j slices let H_j be the
+hypothesis that they hold B_j or more wrong moves. B_j is one more than α times their number and P
+allow, and never more than one more than half of them. The first slices, a number fixed beforehand,
+are audited in rounds until their H_j is refuted. Then they are certified, the next slice is audited
+in as many rounds, and so on. H_j is refuted in one of three ways.
 
-    *If R_j > α_j and k ≤ j α_j − 1, then P(K_j ≤ k) ≤ P(Bin(j, α_j) ≤ k).*
+- *First round.* At most k_j audits of the first j slices are wrong. Here k_j is the largest k with
+  β_j = P(Bin(j, η) ≤ k) ≤ δ and either k = 0 or k ≤ j η − 1, where η = B_j / (j q).
+- *Any round.* (δ − β_j) M_j ≥ 1 for the martingale below.
+- *Count.* Fewer moves are left than H_j needs to be wrong.
 
-*Proof.* K_j is a sum of independent indicators with mean j R_j. By Hoeffding [1]_ (theorem 4),
-P(K_j ≥ k + 1) ≥ P(Bin(j, R_j) ≥ k + 1) for k + 1 ≤ j R_j, and the binomial law is monotone in its
-rate. ∎ So the right side is a p-value for R_j > α_j. A few values of j, fixed beforehand, are
-tested in ascending order until one fails. With probability at least 1 − δ, the share of wrong moves
-in the largest set that passed is at most α. Audits are valid only for the ranking they were drawn
-from.
+**The martingale** bets against H_j with shares θ of the rate that it claims:
 
-**In expectation** (conformal selection [2]_). Audit m of the N moves that are not proved, drawn
-without replacement. In the first t of the ranking let there be U unaudited moves, V of them wrong,
-and W wrong audits. Certify the largest t with
+    M_j = mean over θ of  Π_r ((1 − θ η_r) / (1 − η_r))^(right audits) · θ^(wrong audits),
 
-    (1 + W) / (m + 1) · (N − m) / (P + U) ≤ α.
+where η_r = (B_j − W_r) / ((q − r + 1) J_r). In round r, W_r wrong moves were found before, and J_r
+slices still have a move to look at. This is ALPHA [1]_, or betting on samples drawn without
+replacement [2]_, for strata that are looked at in rounds.
 
-*In expectation over the draw, the share of wrong moves among those certified is at most α.*
-*Proof.* Let t shrink past a wrong move. This move is audited with probability W / (V + W), so
-V / (1 + W) is a supermartingale, and the chosen t is a stopping time. At t = N the expectation of
-V / (1 + W) is at most (N − m) / (m + 1), by the hypergeometric law. Now V / (P + U) ≤ V / (1 + W) ·
-α (m + 1) / (N − m). ∎ This certifies more than the first method, but does not bound the share for a
-single draw.
+**Theorem.** *With probability at least 1 − δ over the random orders, no set that is ever certified
+holds more than a share α of wrong moves.*
 
-**Held-out labels** are audits that nobody has to make. Follow the plan from a held-out label z to
-the first label w that the plan knows. With V the cost-to-go in the world, each move x → y loses
-r(x) = ℓ(x, y) + V(y) − V(x) ≥ 0, so
+*Proof.* (1) Let H_j be true. Given the rounds before r, the r-th move of slice i is wrong with a
+probability m_i, independently for all slices. The slices still hold B_j − W_r wrong moves or more,
+and at most q − r + 1 moves each, so the mean of the m_i is at least η_r. A factor of M_j is linear
+in its audit, and its expectation is a − (a − θ) m_i with a = (1 − θ η_r) / (1 − η_r) ≥ θ. By the
+inequality of arithmetic and geometric means the product of these over the slices is at most
+(a − (a − θ) η_r)^J_r = 1. So M_j is a supermartingale in the rounds, and by Ville's inequality it
+ever reaches 1 / (δ − β_j) with a probability of at most δ − β_j. (2) The wrong audits of the first
+round are independent with a mean of at least η. By Hoeffding [3]_ (theorem 4) their number is at
+most k_j with a probability of at most β_j. The two together: a true H_j is ever refuted with a
+probability of at most δ. (3) The H_j are tested in ascending order, each only after all before it
+were refuted. If a set with too many wrong moves is ever certified, then the first true H_j was
+refuted. The orders of the slices are drawn beforehand, so it does not matter when an audit is made
+or when the auditor stops. Wrong moves that were found are left out, which lowers the share. ∎
 
-    cost(z → w) + V(w) − V(z) = sum of r over the route ≥ r(z).
-
-*If the left side is 0, the move at z is optimal.* If not, some move of the route is wrong, perhaps
-another one. So the test finds every wrong move, and may blame right ones: both methods stay valid,
-and certify less. Labels within ε₁ and ε₂ prove that r(z) is at most ε₁ + ε₂. The cost is the
-route's length, if its arcs cost what the graph says. Otherwise execute it once.
-
-Let the labelled states be drawn uniformly at random, and let those to hold out be drawn from them
-at random too. Given their number and the plan, the held-out ones are then a simple random sample.
-(Labels that somebody chose, for example with `next_labels`, are not.) Among the first N_j of the
-ranking, let n_j be audited, and k_j of these be wrong. Then P(Hyp(N_j, D, n_j) ≤ k_j) is a p-value
-for "D or more of the first N_j are wrong". Here D = ⌊α (P + N_j)⌋ + 1, and the N_j are fixed
-beforehand. They are tested in ascending order, as above.
-
-All probabilities are over one draw of the audits. Graph, labels, plan and world are given. With
-several draws or several risks, each statement holds on its own, not all of them at once. No method
-assumes anything about graph, labels or field, except that proved moves are right. None says
-anything about a single move: labels and graph cannot (``docs/open-problems.md``).
+Nothing is assumed about graph, labels, field or ranking, except that proved moves are right. All
+probabilities are over one draw of the orders. With several draws or several risks, each statement
+holds on its own, not all of them at once. None says anything about a single move: labels and graph
+cannot (``docs/open-problems.md``). Labels that were held out can stand for audits: see
+`certificates.held_out`.
 
 References
 ----------
-.. [1] W. Hoeffding, "On the distribution of the number of successes in independent trials", Annals
+.. [1] P. B. Stark, "ALPHA: Audit that learns from previously hand-audited ballots" (2022),
+   arXiv 2201.02707.
+.. [2] I. Waudby-Smith, A. Ramdas, "Confidence sequences for sampling without replacement",
+   NeurIPS (2020).
+.. [3] W. Hoeffding, "On the distribution of the number of successes in independent trials", Annals
    of Mathematical Statistics 27 (1956).
-.. [2] Y. Jin, E. J. Candès, "Selection by prediction with conformal p-values", JMLR 24 (2023).
 """
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from math import ceil, log, log1p
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binom, hypergeom
+from numpy.typing import NDArray
+from scipy.stats import binom
 
-from ..checks import KeepsReadOnly, as_flag, as_floats, as_share, as_whole, frozen, refuse
-from ..errors import InputError, InputWarning
-from ..graphs.labels import Labels, check_labels
-from ..typing import BoolArray, FloatArray
-from ..words import percent
+from ..checks import KeepsReadOnly, as_flag, as_share, as_whole, frozen
+from ..errors import InputError
+from ..typing import BoolArray
+from ..words import number_of, percent
 from .gaps import Certificate
 
-POINTS, FIRST_SHARE = 4, 0.4
-"""Number of sets to test, and the share of the slices in the first of them."""
-NO_LOSS = 1e-9
-"""Loss of a route, relative to its label, that counts as none."""
-SAMPLE_POINTS, SPARE = 8, 2.0
-"""For a simple random sample: number of sets; and how many audits above the minimum the first set
-should hold, in standard deviations of their number."""
+SPREAD, FIRST_SHARE = 15 / 11, 0.4
+"""Slices per audit that is needed at least, and the least share of slices in the first set."""
+SHARES = np.array([0.3, 0.6])
+"""Of the rate of wrong moves that is to be refuted: the rates that the martingale bets on."""
 
 
 class Certified(Protocol):
@@ -115,193 +108,174 @@ class AuditedDecisions(KeepsReadOnly):
         Certified moves as a share of all decisions; 1 if there are none.
     risk : float
         At most this share of the certified moves is wrong.
-    confidence : float or None
-        Probability that this holds, over the draw of the audits. None: it holds on average.
+    confidence : float
+        Probability that this holds, over the draw of the audits.
+    audits : int
+        Number of moves that were audited.
     """
 
     certified: BoolArray
     share: float
     risk: float
-    confidence: float | None
+    confidence: float
+    audits: int
 
     def __repr__(self) -> str:
-        how = "on average" if self.confidence is None else f"confidence {self.confidence:g}"
         count = f"{int(self.certified.sum()):,} moves certified, {percent(self.share)} of all"
-        return f"AuditedDecisions({count}; at most {percent(self.risk)} of them wrong, {how})"
+        after = f"after {number_of(self.audits, 'audits')}"
+        risk = f"at most {percent(self.risk)} of them wrong, confidence {self.confidence:g}"
+        return f"AuditedDecisions({count}, {after}; {risk})"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Audit(KeepsReadOnly):
-    """States to audit, drawn from a ranking of the plan's moves.
+class Audit:
+    """An audit of a plan: it proposes states one by one, and takes what was found there.
+
+    The statement of `result` holds whenever you stop, whatever made you stop.
 
     Attributes
     ----------
-    states : (m,) int64 array
-        States at which to check the plan's move in the world.
-    moves : (m,) int64 array
-        The plan's moves there.
+    state, move : int or None
+        The state to audit next, and the plan's move there; None if no audit can certify more.
+    result : AuditedDecisions
+        What the audits so far certify.
     proved : (n,) bool array
         Moves that count as right without an audit.
-    ends : (m,) int64 array or None
-        With held-out labels: where the plan's route from each state meets the first label of the
-        plan; -1 if it meets none.
     """
 
-    states: NDArray[np.int64]
-    moves: NDArray[np.int64]
-    proved: BoolArray
-    ranking: NDArray[np.int64]
-    slice_size: int
-    """Moves per slice; 0 if the states are a simple random sample."""
-    risk: float
-    confidence: float | None
-    ends: NDArray[np.int64] | None = None
-    lengths: FloatArray | None = None
-    """Of the routes to `ends`."""
-    allowed: FloatArray | None = None
-    """Largest cost of each route that proves its first move right."""
-    possible: FloatArray | None = None
-    """Least cost of each route that does not contradict its labels."""
-    left_out: int = 0
-    """Number of moves at the plan's own labels that are neither proved nor ranked."""
+    state: int | None
+    move: int | None
+    result: AuditedDecisions
 
-    def judge(self, paid: ArrayLike | None = None) -> BoolArray:
-        """Return (m,) booleans for `certify`: whether held-out labels prove each move right.
+    def __init__(
+        self,
+        certificate: Certificate,
+        ranking: NDArray[np.int64],
+        proved: BoolArray,
+        risk: float,
+        confidence: float,
+        rng: np.random.Generator,
+    ) -> None:
+        self.proved = frozen(proved)
+        self._successor = certificate.plan.successor
+        self._certified, self._decisions = proved.copy(), int(proved.sum()) + ranking.size
+        self._risk, self._confidence = risk, confidence
+        doubt = 1.0 - confidence
+        needed = ceil(log(doubt) / log1p(-risk))
+        count = min(ceil(SPREAD * needed), ranking.size)
+        self._size = ranking.size // max(count, 1)
+        begins = range(0, ranking.size, self._size or 1)
+        self._slices = [rng.permutation(ranking[i : i + self._size]) for i in begins]
+        self._found: list[list[bool]] = [[] for _ in begins]  # whether each audit was wrong
+        self._rounds, self._top = 1, 0
 
-        A move counts as right if it loses no more than the errors of the labels, or than rounding.
-        A held-out label must not exceed the cost of the route plus the label at its end, because a
-        cost-to-go is the least cost. An `InputWarning` reports labels that do: with them, wrong
-        moves may count as right.
+        # by number of slices: what H_j claims, and what of δ the first round takes
+        slices = np.arange(1, len(begins) + 1)
+        self._ends = np.minimum(slices * self._size, ranking.size)
+        allowed = np.minimum(0.5 * self._ends, risk * (int(proved.sum()) + self._ends))
+        self._claimed = allowed.astype(np.int64) + 1
+        rate = self._claimed / (slices * self._size)
+        few = np.arange(int((slices * rate).max(initial=0.0)) + 1)[:, None]
+        tails = np.asarray(binom.cdf(few, slices, rate))
+        passing = (tails <= doubt) & ((few == 0) | (few <= slices * rate - 1.0))
+        self._most = passing.sum(axis=0) - 1
+        taken = tails[np.maximum(self._most, 0), slices - 1]
+        self._left = doubt - np.where(self._most >= 0, taken, 0.0)
+        able = np.flatnonzero(self._most >= 0)
+        first = int(able[0]) + 1 if able.size else min(needed, count)
+        self._first = max(first, ceil(FIRST_SHARE * count), 1)
+        self._slice: int | None = None
+        self._proposals = self._propose()
+        self._go_on()
 
-        Parameters
-        ----------
-        paid : (m,) array, optional
-            Cost of the plan's route from each of `states` to its end in the world; inf if it never
-            got there. Default: the lengths of the graph; rely on them only if they are right.
+    def record(self, right: bool) -> AuditedDecisions:
+        """Return what is certified once the move at `state` was found to be right, or wrong.
+
+        `state` and `move` are then those to audit next.
         """
-        if self.lengths is None or self.allowed is None or self.possible is None:
-            raise InputError("judge needs held-out labels: audit_decisions(..., held_out=labels)")
-        cost = self.lengths if paid is None else as_floats(paid, "paid", self.states.size)
-        refuse(~(cost >= 0.0), cost, "paid", "is neither a cost nor inf")
-        over = int(np.count_nonzero(cost < self.possible))
-        if over:
-            message = (
-                f"{over:,} of {cost.size:,} held-out labels exceed the cost of the plan's route "
-                "plus the label at its end: labels are too high or costs too low, so wrong moves "
-                "may count as right"
-            )
-            warnings.warn(message, InputWarning, stacklevel=2)
-        return np.asarray(cost <= self.allowed)
+        if self._slice is None:
+            raise InputError("there is nothing left to audit")
+        wrong = not as_flag(right, "right")
+        self._found[self._slice].append(wrong)
+        self._certified[self.state] &= not wrong
+        self._go_on()
+        return self.result
 
-    def certify(self, right: ArrayLike) -> AuditedDecisions:
-        """Return the certified moves, given (m,) booleans: whether each audited move is right."""
-        judged = np.asarray(right, dtype=None if self.states.size else bool)
-        if judged.dtype != bool or judged.shape != self.states.shape:
-            raise InputError(
-                f"right must be {self.states.size} booleans, one per audited state, "
-                f"got {judged.dtype} of shape {judged.shape}"
-            )
-        wrong, proved = ~judged, int(self.proved.sum())
-        if self.confidence is None:
-            top = self._in_expectation(wrong, proved)
-        elif self.slice_size:
-            top = self._with_confidence(wrong, proved, self.confidence)
-        else:
-            top = self._by_sample(wrong, proved, 1.0 - self.confidence)
-        certified = self.proved.copy()
-        certified[self.ranking[:top]] = True
-        certified[self.states[wrong]] = False
-        decisions = proved + self.ranking.size + self.left_out
-        share = float(certified.sum()) / decisions if decisions else 1.0
-        return AuditedDecisions(frozen(certified), share, self.risk, self.confidence)
+    def _propose(self) -> Iterator[int]:
+        """Yield the slice to look into next; certify slices as soon as the tests allow."""
+        begin = 0
+        for j in range(self._first, len(self._slices) + 1):
+            for i in range(begin, j):
+                yield from [i] * min(self._rounds, self._slices[i].size)
+            begin = j
+            while not self._refuted(j):
+                if self._rounds == self._size:
+                    return
+                self._rounds += 1
+                yield from (i for i in range(j) if self._slices[i].size >= self._rounds)
+            for states, found in zip(self._slices[:j], self._found[:j], strict=True):
+                self._certified[states] = True
+                self._certified[states[: len(found)][found]] = False
+            self._top = j
 
-    def _with_confidence(self, wrong: BoolArray, proved: int, confidence: float) -> int:
-        """Return the size of the largest top set that passes the fixed sequence of tests."""
-        m, top = self.states.size, 0
-        slices = np.arange(1, m + 1)
-        size = slices * self.slice_size
-        # with many proved moves even an all-wrong set would be allowed: allow one half at most
-        allowed = np.minimum(0.5, self.risk * (proved + size) / size)
-        # begin with a test that passes if no audit is wrong: the ones before it cannot pass
-        able = np.flatnonzero((1.0 - allowed) ** slices <= 1.0 - confidence)
-        if not able.size:
-            return 0
-        first = max(able[0] + 1, FIRST_SHARE * m)
-        found = np.cumsum(wrong)
-        for j in np.unique(np.round(np.linspace(first, m, POINTS)).astype(int)):
-            k, rate = found[j - 1], allowed[j - 1]
-            fits = k == 0 or k <= j * rate - 1.0
-            if not (fits and binom.cdf(k, j, rate) <= 1.0 - confidence):
-                break
-            top = int(size[j - 1])
-        return top
+    def _refuted(self, j: int) -> bool:
+        """Whether the audits refute that the first j slices hold the claimed wrong moves."""
+        found, claimed = self._found[:j], int(self._claimed[j - 1])
+        if sum(each[0] for each in found) <= self._most[j - 1]:
+            return True
+        score, before = np.zeros(SHARES.size), 0
+        for turn in range(self._rounds):
+            audits = [each[turn] for each in found if len(each) > turn]
+            wrong = sum(audits)
+            right = len(audits) - wrong
+            rate = (claimed - before) / ((self._size - turn) * len(audits))
+            if rate <= 0.0:
+                return False
+            if rate > 1.0 or (rate == 1.0 and right):
+                return True
+            score += wrong * np.log(SHARES)
+            if right:
+                score += right * np.log((1.0 - SHARES * rate) / (1.0 - rate))
+            before += wrong
+        unseen = int(self._ends[j - 1]) - sum(map(len, found))
+        return claimed - before > unseen or float(self._left[j - 1] * np.exp(score).mean()) >= 1.0
 
-    def _by_sample(self, wrong: BoolArray, proved: int, doubt: float) -> int:
-        """Return the same if the states are a simple random sample."""
-        m, count, top = self.states.size, self.ranking.size, 0
-        if m == 0:
-            return 0
-        # which sets are tested must not depend on the audits: their expected number decides
-        sizes = np.arange(1, count + 1)
-        allowed = np.minimum(0.5, self.risk * (proved + sizes) / sizes)
-        least = np.log(doubt) / np.log1p(-allowed)
-        able = np.flatnonzero(sizes * (m / count) >= least + SPARE * np.sqrt(least))
-        first = able[0] + 1 if able.size else count
-        place = np.empty(self.proved.size, dtype=np.int64)
-        place[self.ranking] = np.arange(count)
-        rank = place[self.states]
-        for size in np.unique(np.ceil(np.linspace(first, count, SAMPLE_POINTS)).astype(int)):
-            inside = rank < size
-            most = int(allowed[size - 1] * size)
-            n, k = int(inside.sum()), int((inside & wrong).sum())
-            if hypergeom.cdf(k, size, most + 1, n) > doubt:
-                break
-            top = int(size)
-        return top
-
-    def _in_expectation(self, wrong: BoolArray, proved: int) -> int:
-        """Return the size of the top set that conformal selection takes."""
-        m, count = self.states.size, self.ranking.size
-        audited = np.isin(self.ranking, self.states)
-        is_wrong = np.isin(self.ranking, self.states[wrong])
-        unaudited = proved + np.cumsum(~audited)
-        estimate = (1.0 + np.cumsum(is_wrong)) / (m + 1.0) * (count - m) / np.maximum(unaudited, 1)
-        passed = np.flatnonzero(estimate <= self.risk)
-        return int(passed[-1]) + 1 if passed.size else 0
+    def _go_on(self) -> None:
+        """Update the result, and choose the state to audit next."""
+        self._slice = next(self._proposals, None)
+        self.state = self.move = None
+        if self._slice is not None:
+            self.state = int(self._slices[self._slice][len(self._found[self._slice])])
+            self.move = int(self._successor[self.state])
+        certified = self._certified.copy()
+        share = float(certified.sum()) / self._decisions if self._decisions else 1.0
+        audits = sum(map(len, self._found))
+        self.result = AuditedDecisions(
+            frozen(certified), share, self._risk, self._confidence, audits
+        )
 
     def __repr__(self) -> str:
-        done = f"{int(self.proved.sum()):,} moves proved"
-        return f"Audit({self.states.size} of {self.ranking.size:,} moves to audit, {done})"
+        following = "nothing left to audit" if self.state is None else f"next: state {self.state}"
+        return f"Audit({self.result!r}; {following})"
 
 
 def audit_decisions(
     answer: Certified | Certificate,
-    m: int = 30,
     risk: float = 0.1,
-    confidence: float | None = 0.9,
+    confidence: float = 0.9,
     *,
-    held_out: Labels | None = None,
     use_proved: bool = True,
     seed: int = 0,
 ) -> Audit:
-    """Draw a few states to audit, so that many more moves can be certified.
+    """Begin an audit: check moves one by one, so that many more are certified.
 
     Parameters
     ----------
     answer : Answer or Certificate
         From `wayfield.solve` or `wayfield.certify`.
-    m : int
-        Number of audits. With `held_out` it is the number of these labels.
     risk : float
         Largest share of wrong moves among those that will be certified.
-    confidence : float or None
-        Probability with which that holds, over the draw of the audits. None certifies more moves,
-        but then the share holds only on average.
-    held_out : Labels, optional
-        Labels that the plan has not seen. They must be drawn uniformly at random from all states
-        that are not labels of the plan, not chosen with `next_labels` or otherwise. They serve as
-        audits: ``audit.certify(audit.judge())``. Labels at proved moves are not used, nor those at
-        states without a path to the goal.
+    confidence : float
+        Probability with which that holds, over the draw of the audits, whenever you stop.
     use_proved : bool
         Whether moves proved by the interval test count as right. Pass False if arcs of the graph
         may be false, or cost otherwise than it says.
@@ -311,107 +285,54 @@ def audit_decisions(
     Returns
     -------
     Audit
-        Check ``audit.moves`` at ``audit.states`` in the world, then call ``audit.certify(right)``.
+        Check ``audit.move`` at ``audit.state`` in the world, then call ``audit.record(right)``.
 
     Examples
     --------
-    >>> import numpy as np
     >>> import wayfield as wf
     >>> maze = wf.grid_graph(wf.load_layout("antmaze-medium"), refinement=8)
     >>> answer = wf.solve(maze, wf.sample_labels(maze, 40, fraction=0.02, seed=54), goal=40)
-    >>> audit = wf.audit_decisions(answer)
     >>> truth = wf.cost_to_go(maze, 40)  # in place of an audit in the world
-    >>> audit.certify(truth[audit.moves] + 1.0 == truth[audit.states])
-    AuditedDecisions(... moves certified, ... % of all; at most 10 % of them wrong, confidence 0.9)
-
-    If some labels were held out at random, no move has to be checked:
-
-    >>> labels = wf.sample_labels(maze, 40, fraction=0.1, seed=54)
-    >>> held = np.random.default_rng(0).permutation(len(labels)) < len(labels) // 2
-    >>> held &= labels.vertices != 40
-    >>> kept, rest = (wf.Labels(labels.vertices[w], labels.values[w]) for w in (~held, held))
-    >>> answer = wf.solve(maze, kept, goal=40)
-    >>> audit = wf.audit_decisions(answer, held_out=rest, use_proved=False)
-    >>> audit.certify(audit.judge())
-    AuditedDecisions(... moves certified, ... % of all; at most 10 % of them wrong, confidence 0.9)
+    >>> audit = wf.audit_decisions(answer)
+    >>> while audit.result.share < 0.9 and audit.state is not None:
+    ...     found = audit.record(truth[audit.move] + 1.0 == truth[audit.state])
+    >>> found
+    AuditedDecisions(... moves certified, 9... % of all, after ... audits; at most 10 % ...)
     """
+    certificate = certificate_of(answer)
+    risk, confidence = as_share(risk, "risk"), as_share(confidence, "confidence")
+    rng = np.random.default_rng(as_whole(seed, "seed", least=0))
+    decided, proved = decisions_of(certificate, as_flag(use_proved, "use_proved"))
+    ranking = ranked(certificate, np.flatnonzero(decided & ~proved), rng)
+    return Audit(certificate, ranking, proved, risk, confidence, rng)
+
+
+def certificate_of(answer: object) -> Certificate:
+    """Return the certificate of an answer, or the certificate itself."""
     certificate = getattr(answer, "certificate", answer)
     if not isinstance(certificate, Certificate):
         raise InputError(
             f"answer must come from wayfield.solve or wayfield.certify, got {type(answer).__name__}"
         )
-    m = as_whole(m, "m", least=1)
-    as_share(risk, "risk")
-    if confidence is not None:
-        as_share(confidence, "confidence")
-    rng = np.random.default_rng(as_whole(seed, "seed", least=0))
-    plan, graph, u = certificate.plan, certificate.plan.graph, certificate.plan.values
-    decided = plan.reachable & (plan.successor != np.arange(u.size))
-    decided[plan.goal] = False
-    proved = decided & certificate.proved & as_flag(use_proved, "use_proved")
-    audited = decided & ~proved
-    known = np.full(u.size, np.nan)
-    if held_out is not None:
-        check_labels(held_out, graph)
-        labels = certificate.labels
-        known[plan.goal], known[labels.vertices] = 0.0, labels.values
-        refuse(
-            ~np.isnan(known[held_out.vertices]),
-            held_out.vertices,
-            "held_out",
-            "is a label of the plan",
-        )
-        audited &= np.isnan(known)
-    rest = np.flatnonzero(audited)
+    return certificate
 
-    # rank by the slope of each move; order equal slopes at random
+
+def decisions_of(certificate: Certificate, use_proved: bool) -> tuple[BoolArray, BoolArray]:
+    """Return the states with a decision, and those with a proved one, as (n,) booleans."""
+    plan = certificate.plan
+    decided = plan.reachable & (plan.successor != np.arange(plan.values.size))
+    decided[plan.goal] = False
+    return decided, decided & certificate.proved & use_proved
+
+
+def ranked(
+    certificate: Certificate, states: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return states by the slope of their moves, the steepest first; ties in random order."""
+    plan, graph = certificate.plan, certificate.plan.graph
+    u, length = plan.values, np.ones(plan.values.size)
     arcs = np.flatnonzero(plan.successor[graph.tails] == graph.indices)
-    length = np.ones(u.size)
     length[graph.tails[arcs]] = graph.lengths[arcs]
     with np.errstate(invalid="ignore"):
         slope = np.round((u - u[plan.successor]) / length, 9)
-    ranking = rest[np.lexsort((rng.random(rest.size), -np.nan_to_num(slope[rest])))]
-
-    found = partial(
-        Audit,
-        proved=frozen(proved),
-        ranking=frozen(ranking),
-        risk=float(risk),
-        confidence=confidence,
-    )
-    if held_out is None:
-        m = min(m, ranking.size)
-        size = ranking.size // m if m else 0
-        if confidence is None:
-            states, size = np.sort(rng.choice(ranking, m, replace=False)), 0
-        else:
-            states = ranking[np.arange(m) * size + rng.integers(0, max(size, 1), m)]
-        moves = plan.successor[states].astype(np.int64)
-        return found(states=frozen(states), moves=frozen(moves), slice_size=size)
-
-    # follow the plan from each held-out label to the first label it knows; n steps mean a cycle
-    used = audited[held_out.vertices]
-    states = held_out.vertices[used]
-    ends, cost = states.copy(), np.zeros(states.size)
-    under_way = np.arange(states.size)
-    for _ in range(u.size):
-        if under_way.size == 0:
-            break
-        x = ends[under_way]
-        cost[under_way] += length[x]
-        ends[under_way] = plan.successor[x]
-        under_way = under_way[np.isnan(known[plan.successor[x]])]
-    cost[under_way], ends[under_way] = np.inf, -1
-    labelled, errors = held_out.values[used], held_out.error + certificate.labels.error
-    slack = errors + NO_LOSS * np.abs(labelled)
-    difference = labelled - np.where(ends < 0, 0.0, known[ends])
-    return found(
-        states=frozen(states),
-        moves=frozen(plan.successor[states].astype(np.int64)),
-        slice_size=0,
-        left_out=int((decided & ~proved & ~audited).sum()),
-        ends=frozen(ends),
-        lengths=frozen(cost),
-        allowed=frozen(difference + slack),
-        possible=frozen(difference - slack),
-    )
+    return states[np.lexsort((rng.random(states.size), -np.nan_to_num(slope[states])))]

@@ -9,8 +9,9 @@ V. At a state s other than the goal the plan moves to c. Its **gap** is
 goal and where there is no other move, -inf where there is no move or the move leads to a state that
 cannot reach the goal on the graph. The **margin** is gap / 2.
 
-**Half-gap lemma.** *Let |u(y) - V(y)| ≤ e at c and at every other out-neighbour of s from which the
-goal can be reached. If gap(s) > 2e, then c is the only optimal move from s.*
+**Half-gap lemma.** *Let arcs cost what the graph says, and let |u(y) - V(y)| ≤ e at c and at every
+other out-neighbour of s from which the goal can be reached. If gap(s) > 2e, then c is the only
+optimal move from s.*
 
 *Proof.* For such a neighbour b, Q*(s, b) - Q*(s, c) ≥ Q(s, b) - e - Q(s, c) - e ≥ gap(s) - 2e > 0.
 For any other b, Q*(s, b) = +inf, and Q*(s, c) is finite, as c can reach the goal. So Q*(s, ·) has
@@ -57,8 +58,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..checks import KeepsReadOnly, as_floats, as_real, as_real_array, frozen, owned, refuse
 from ..errors import InputError
 from ..fields import Extension, Status, check_field, field_sections
+from ..fields.base import GivenField
 from ..fields.extension import missed_text
-from ..fields.own import GivenField
 from ..graphs.graph import Graph, check_graph, same_graph
 from ..graphs.labels import Labels, check_labels
 from ..numerics import proof_file
@@ -86,8 +87,8 @@ class Certificate(KeepsReadOnly):
     margin : (n,) float array
         Half the gap: no error below the margin changes the best move.
     certified : (n,) bool array
-        Whether the move is optimal if the field is within `error` of the truth. Never where the
-        goal cannot be reached.
+        Whether the move is optimal if the field is within `error` of the truth, and each arc costs
+        what the graph says. Never where the goal cannot be reached.
     start_margin : (n,) float array
         Least margin on the walk from each start, including its cycle. A start that reaches the goal
         is certified for every error below it. +inf at the goal.

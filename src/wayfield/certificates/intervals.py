@@ -86,7 +86,8 @@ class Intervals(KeepsReadOnly):
         W and M: the true cost-to-go lies between them. `upper` is +inf where no label can be
         reached.
     proved : (n,) bool array
-        Whether the plan's move is optimal. True at the goal, False where there is no move.
+        Whether the plan's move is optimal, provided that labels are right within their error and
+        each arc costs what the graph says. True at the goal, False where there is no move.
     route_proved : (n,) bool array
         Whether the plan leads from this state to the goal by proved moves only.
     label_error : float

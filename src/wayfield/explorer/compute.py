@@ -33,7 +33,7 @@ from ..graphs.names import Caller
 from ..graphs.shortest_paths import cost_to_go, sample_labels
 from ..plans.planning import plan
 from ..plans.sinks import drop_false_sinks
-from ..plots.places import spread
+from ..plots.answer import spread
 from ..typing import FloatArray
 from ..words import PROOF, number_of, percent
 from .scene import DISTANCE, GraphWorld, MazeWorld, Panel, Scene, World, packed

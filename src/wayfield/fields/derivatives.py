@@ -26,7 +26,7 @@ from ..graphs.graph import Graph
 from ..graphs.labels import Labels
 from ..numerics.csr import reverse_slots
 from ..typing import FloatArray, IntArray
-from .base import Problem, Solution, Status
+from .base import Problem, Solution, Status, describe
 
 if TYPE_CHECKING:
     from .extension import Extension
@@ -139,7 +139,7 @@ def derivative(
     if graph is None or labels is None:
         raise InputError("a field built by hand has no derivative: extend labels to get one")
     if not isinstance(method, Differentiable):
-        name = type(method).__name__
+        name = describe(method)
         raise InputError(f"derivatives are for AMLE, Harmonic and PLaplacian fields, got {name}")
     if field.status in (Status.STALLED, Status.BUDGET):
         raise InputError(f"a field that did not converge has no derivative: {field.status}")

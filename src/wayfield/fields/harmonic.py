@@ -25,9 +25,9 @@ Guarantee
     bracket is rounded outward. If some −B_x(w) is not surely positive, the status is UNVERIFIED.
 
 Many goals (`extend_many`): if the label sets are one shared set plus a few vertices each, the
-shared set's Laplacian is prepared once, and right-hand sides are solved in blocks. With G its
-Green's columns at the extra vertices E, the pinned solution of L δ = r, δ = 0 on E, is
-δ⁰ − G (G_EE)⁻¹ δ⁰_E for δ⁰ = L⁻¹ r. The shared set's hitting times bound every goal's.
+shared set's Laplacian is prepared once, or factored if that pays. With G its Green's columns at
+the extra vertices E, the pinned solution of L δ = r, δ = 0 on E, is δ⁰ − G (G_EE)⁻¹ δ⁰_E for
+δ⁰ = L⁻¹ r. The shared set's hitting times bound every goal's.
 
 References: Doyle and Snell, *Random Walks and Electric Networks*, 1984, for the comparison
 principle; Wilkinson, *Rounding Errors in Algebraic Processes*, 1963, for refinement.

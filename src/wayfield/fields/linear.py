@@ -15,10 +15,12 @@ No result is trusted: callers refine the solution with their own residuals.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -58,8 +60,13 @@ SOLVES = 3
 """Number of solves per problem: two refinements, and the hitting times."""
 THIN = 40.0
 """Row-by-row elimination beats SuperLU up to this many operations per entry of the factors."""
-NEWTON = 1e-4
-"""Reduction of the residual of Newton's equation by an iteration."""
+NEWTON, NEWTON_STEPS = 1e-7, 100
+"""Reduction of the residual of Newton's equation by an iteration, and the most steps it takes.
+
+With 1e-4, lengths that are 12 orders apart needed more Newton steps than there are.
+"""
+MOST_KEPT = 4
+"""Number of prepared Laplacians that are kept for other solves, if any are."""
 SHIFT = 2.0**-46
 """Relative shift of the diagonal that makes a numerically singular M-matrix regular."""
 
@@ -73,6 +80,10 @@ class LinearSolver(Protocol):
         `rtol` overrides the reduction of the residual at which an iteration stops.
         """
         ...
+
+
+Kept: TypeAlias = tuple[Graph, IntArray, LinearSolver]
+_kept: ContextVar[list[Kept] | None] = ContextVar("kept", default=None)
 
 
 class Pattern(NamedTuple):
@@ -264,18 +275,61 @@ class Thin:
         return _by_columns(partial(solve_factored, self._fill, self._factors), rhs)
 
 
+class Rescued:
+    """An iteration for Newton's equation, and a factorisation once it fails, if that is possible.
+
+    It fails where slopes or lengths are many orders of magnitude apart, far from the solution.
+    """
+
+    def __init__(self, interior: Interior, weights: FloatArray) -> None:
+        self._interior, self._weights = interior, weights
+        self._iterative = Iterative(interior.weighted(weights), symmetric=False, rtol=NEWTON)
+        self._direct: Direct | None = None
+
+    def solve(self, rhs: FloatArray, rtol: float | None = None) -> FloatArray:
+        """Solve for one right-hand side, or for the columns of several."""
+        if self._direct is None:
+            found, left = self._iterative.attempt(rhs, rtol, NEWTON_STEPS)
+            if left <= (rtol or NEWTON) or not self._interior.can_factor:
+                return found
+            self._direct = Direct(self._interior.matrix(self._weights))
+        return self._direct.solve(rhs)
+
+
+@contextmanager
+def keeping(kept: list[Kept]) -> Iterator[None]:
+    """Let the solves inside keep their prepared Laplacians in a list, the latest `MOST_KEPT`.
+
+    They are used again for the same graph and the same free vertices, and their transposes.
+    """
+    token = _kept.set(kept)
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
 def symmetric_solver(interior: Interior) -> LinearSolver:
     """Return a solver for the interior Laplacian."""
+    kept = _kept.get()
+    for graph, vertices, solver in kept or ():
+        if graph is interior.graph and np.array_equal(vertices, interior.vertices):
+            return solver
     weights = interior.conductances
+    made: LinearSolver
     if interior.factors_well:
-        return Direct(interior.matrix(weights), transposed=True)
-    return prepared(interior.weighted(weights))
+        made = Direct(interior.matrix(weights), transposed=True)
+    else:
+        made = prepared(interior.weighted(weights))
+    if kept is not None:
+        kept[:] = [*kept[1 - MOST_KEPT :], (interior.graph, interior.vertices, made)]
+    return made
 
 
 def general_solver(interior: Interior, weights: FloatArray) -> LinearSolver:
     """Return a solver for an M-matrix; iterations are only as accurate as Newton needs."""
     if not interior.factors_well:
-        return Iterative(interior.weighted(weights), symmetric=False, rtol=NEWTON)
+        return Rescued(interior, weights)
     if interior.thin_fill is not None:
         return Thin(interior.matrix(weights), interior.thin_fill)
     return Direct(interior.matrix(weights), ordered=interior.ordered)

@@ -27,7 +27,7 @@ from ..numerics import proof_file
 from ..numerics.doubledouble import Pair
 from ..numerics.proof_file import Section
 from ..typing import BoolArray, FloatArray
-from .base import Problem, bound_plus_prior
+from .base import Problem, bound_plus_prior, describe
 from .scaling import Enclosure, Scaled
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def proof_of(field: Extension) -> BracketProof:
     known = field.graph is not None and field.labels is not None
     if field.evidence is None or field.lower is None or field.upper is None or not known:
         raise InputError(
-            f"{type(field.method).__name__} has no verified bracket here: proofs are for AMLE, "
+            f"{describe(field.method)} has no verified bracket here: proofs are for AMLE, "
             "Harmonic and PLaplacian with a bracket"
         )
     found = field.evidence.proof(field.problem())

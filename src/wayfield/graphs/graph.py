@@ -293,7 +293,7 @@ class Graph:
 
     # ---------------------------------------------------------------- looking
 
-    @property
+    @cached_property
     def num_vertices(self) -> int:
         """Number of vertices n."""
         return self.indptr.size - 1

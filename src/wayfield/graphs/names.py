@@ -10,6 +10,7 @@ import difflib
 import reprlib
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -157,9 +158,8 @@ class Names:
 
     def find(self, names: Sequence[str]) -> NDArray[np.int64]:
         """Return the index of each name; -1 if it is not a vertex."""
-        return np.fromiter(
-            (self._index.get(canonical(name), -1) for name in names), np.int64, len(names)
-        )
+        found = map(self._index.get, map(canonical, names), repeat(-1))
+        return np.fromiter(found, np.int64, len(names))
 
     def near(self, name: Name) -> str:
         """Return the end of a sentence about an unknown name, with similar names."""

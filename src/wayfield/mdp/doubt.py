@@ -1,54 +1,64 @@
 """Bounds on a plan's true cost and reach where the odds are estimated from counts.
 
-There are three sources of error.
+**The scale on which chance adds up.** Let the *excess* be the cost above that of the luckiest walk
+that was seen, and the *hazard* be -log(reach). Along a corridor of risky moves both are sums over
+the moves, and so are their errors. Each has a Gamma distribution with the mean and the variance of
+its estimate. For counts of rare failures this is exact: k failures in n trials each have the
+hazard k / n, with the variance k / n².
 
-**Few samples.** A choice with the posterior weights w_y (counts and prior), of total A, has
-Dirichlet odds. The mean of a field f over its outcomes then has the variance
-(Σ p f² - (Σ p f)²) / (A + 1), p = w / A. Let G be the expected number of visits, the inverse of
-I - P under the plan. To first order in the odds, the plan's field h has the variance
+**Mean and variance.** The mean of a field f over the outcomes of a choice with n samples has the
+variance Var_x = Σ p (f - f̄)² / n. Costs that differ within an outcome add theirs. Let G be the
+expected number of visits, the inverse of I - P under the plan. To first order in the odds, the
+plan's field h has the variance
 
     Var h(s) = Σ_x G(s, x)² Var_x .
 
-Reach has the quantiles of the Beta distribution with this mean and variance, which is exact for a
-single move. Cost has those of a log-normal one, above the least value that a walk can end with.
+To second order it also has a bias, because a walk that comes back to x meets the same error again:
+Σ_x G(s, x) Σ_y p_y (f_y - f̄) G(y, x) / n_x. The bias of a long ladder of retries is larger than its
+standard deviation, and it is taken off.
 
-**Outcomes not yet seen.** The prior of a choice is worth `STRENGTH` samples, spread evenly over all
-outcomes that any action had at the state. Something never seen there may follow, too. By Good and
-Turing its odds are near (number of outcomes seen once) / (number of samples). The part
-`UNSEEN_ODDS` of this mass is used. Of that, the share `SINK` goes to giving up, and the rest to the
-states two moves away. None of it is used if the possible outcomes are given (`support`).
+**One more sample.** Samples are whole, so k failures say less than a distribution with mean k / n:
+the upper end for a Poisson mean comes from Gamma(k + 1), the lower one from Gamma(k) [1]_. For sums
+with weights, the one more sample is the heaviest on the walk [2]_: one sample for the whole walk,
+and not one per choice. It is the worst outcome that any action had at a state, G(s, x) (f_y - f̄) /
+(n_x + 1). It may be an outcome never seen, as bad as giving up (or as the worst state, where giving
+up is not allowed). Surprises of a new kind get rare as surprises get many: this one has the share 1
+/ (1 + K), K being the shape of the Gamma distribution, in a corridor the number of failures seen.
+Retries are surprises of cost that say little about failures: where giving up is allowed, the share
+for cost is the geometric mean of those of cost and hazard. The pessimistic end is a quantile of the
+even mixture of both distributions (mid-p [3]_); the optimistic end is that without the sample.
 
 **The choice of the plan.** A plan takes the best of several choices, which is the luckiest one if
 they are alike (the optimiser's curse). Let the j best choices of a state have the means Q_k and the
 sample sizes n_k, the common mean m, the variance u of one sample, and χ² = Σ n_k (Q_k - m)² / u.
 Were they alike, χ² would be near j - 1. So the share min(1, (j - 1) / χ²) of their differences is
-noise (empirical Bayes [1]_). Let b be this share of m - Q, for the j at which it is largest. The
+noise (empirical Bayes [4]_). Let b be this share of m - Q, for the j at which it is largest. The
 plan's choice should then cost b more. Its odds are tilted until it does: p_y grows by the factor
 1 + b (f_y - Q) / u, f_y being the cost-to-go after the outcome y. To first order this is the least
-change of the odds, in relative entropy, with that effect. The plan is evaluated again under the
-tilted odds.
-
-**The bounds.** The corrections for unseen outcomes and for luck both make a plan look worse. They
-are not added up: the tilted odds have no unseen outcomes. The pessimistic bound is the worse of
-two, from the full posterior and from the tilted odds. The second has a tail twice as large, because
-the tilt takes the largest effect. The optimistic bound comes from the full posterior, or is the
-figure of the plain counts if that is better.
+change of the odds, in relative entropy, with that effect. A prior of `STRENGTH` samples of the odds
+of all actions at the state lets an outcome grow that the choice never had.
+The effect of the tilt on the plan's field, and the variance under the tilted odds, give a second
+pessimistic end. The worse of the two counts.
 
 Guarantee
-    None that holds for every process: with few samples only intervals for the odds have one, and
-    they are vacuous (`intervals`). The constants were chosen on 35 families of processes.
-    The how-to "How sure is my agent?" has the coverage on ten others, written afterwards;
-    `benchmarks/coverage.py` measures it.
+    None that holds for every process. Intervals for the odds have one (`intervals.guaranteed`), and
+    are wide. The how-to "How sure is my agent?" has the coverage; `benchmarks/coverage.py`
+    measures it, and says which families were used to choose the rule.
 
 References
 ----------
-.. [1] R. DerSimonian, N. Laird, Meta-analysis in clinical trials, Controlled Clinical Trials 7,
+.. [1] F. Garwood, Fiducial limits for the Poisson distribution, Biometrika 28, 1936.
+.. [2] M. P. Fay, E. J. Feuer, Confidence intervals for directly standardized rates: a method based
+   on the gamma distribution, Statistics in Medicine 16, 1997.
+.. [3] M. P. Fay, S. Kim, Confidence intervals for directly standardized rates using mid-p gamma
+   intervals, Biometrical Journal 59, 2017.
+.. [4] R. DerSimonian, N. Laird, Meta-analysis in clinical trials, Controlled Clinical Trials 7,
    1986.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse, special
@@ -58,20 +68,23 @@ from ..typing import BoolArray, FloatArray, IntArray
 from .solver import PolicySystem, policy_rows
 from .transitions import Transitions
 
+if TYPE_CHECKING:
+    from .expected import ExpectedCost
+
 STRENGTH = 1 / 2
-"""Samples that the prior on outcomes seen at the state is worth."""
-UNSEEN_ODDS = 1 / 4
-"""Part of the Good–Turing mass that goes to outcomes never seen at the state."""
-SINK = 2 / 5
-"""Share of that part that ends the walk."""
-MOST_NEAR = 100
-"""States with more outcomes count as hubs, through which no unseen outcome is sought."""
+"""Samples that the prior on outcomes seen at the state is worth, where odds are tilted."""
+FEW_DEVIATIONS = 3.0
+"""Standard deviations by which a sample's cost may differ from the mean cost of its outcome."""
 LEAST_FACTOR = 0.05
 """Least factor by which a tilt changes odds."""
 DENSE = 1_000
 """Number of states up to which visits are computed exactly, by an inverse."""
 PROBES = 100
 """Random signs by which variances are estimated beyond that: to 7 % of a standard deviation."""
+MOST_SWEEPS = 10_000
+"""Largest number of sweeps in the search for the heaviest sample, beyond `DENSE` states."""
+HALVINGS = 50
+"""Bisections for a quantile of a mixture."""
 
 
 class Moments(NamedTuple):
@@ -83,56 +96,40 @@ class Moments(NamedTuple):
     size: FloatArray
 
 
-def posterior(
-    moves: Transitions, support: Transitions | None, *, unseen: bool, sink: bool
-) -> Transitions:
-    """Return the counts with their prior; the last state, one more than before, is the sink."""
-    n, k = moves.num_states, moves.num_choices
-    choices, states, own = np.arange(k), moves.states, moves._outcome_choices
-    mean_cost = np.bincount(own, moves.counts * moves.costs) / moves.totals
-    rows: list[tuple[IntArray, IntArray, FloatArray, FloatArray]]
-    rows = [(own, moves.next_states, moves.counts, moves.costs)]
+class Noise(NamedTuple):
+    """Per state: a field's variance, its bias, and the effect of one more sample.
+
+    `seen` is that of the worst outcome possible at some state of the walk, `unseen` that of the
+    worst conceivable.
+    """
+
+    variance: FloatArray
+    bias: FloatArray
+    seen: FloatArray
+    unseen: FloatArray
+
+
+def posterior(moves: Transitions, support: Transitions | None) -> Transitions:
+    """Return the counts with a prior on all outcomes that are known to be possible."""
     if support is None:
-        # every outcome seen at a state, with its count, and what was paid for it
-        where = (states[own], moves.next_states)
-        seen = sparse.csr_array((moves.counts, where), (n, n))
-        paid = sparse.csr_array((moves.counts * moves.costs, where), (n, n))
-        seen.sum_duplicates()
-        paid.sum_duplicates()
-        owner, at = entries_of(states, seen.indptr)
-        cost = paid.data[at] / seen.data[at]
-        rows.append((owner, seen.indices[at], STRENGTH / np.diff(seen.indptr)[states[owner]], cost))
-        if unseen:
-            pattern = sparse.csr_array((np.ones(seen.nnz), seen.indices, seen.indptr), (n, n))
-            once = np.bincount(
-                np.repeat(np.arange(n), np.diff(seen.indptr))[seen.data <= 1.0], minlength=n
-            )
-            total: FloatArray = np.asarray(seen.sum(axis=1))
-            mass = (UNSEEN_ODDS * (once + 1.0) / (total + 1.0))[states] * moves.totals
-            # States two moves away that did not follow here. Not through hubs: all that follows a
-            # hub would be near to all that leads there.
-            narrow = np.diff(pattern.indptr) <= MOST_NEAR
-            near = (pattern @ (sparse.diags_array(narrow.astype(float)) @ pattern)).tocsr()
-            near.eliminate_zeros()
-            near.data[:] = 1.0
-            near = (near - pattern.multiply(near)).tocsr()
-            near.eliminate_zeros()
-            share = SINK if sink else 0.0
-            owner, at = entries_of(states, near.indptr)
-            weight = (1.0 - share) * mass[owner] / np.diff(near.indptr)[states[owner]]
-            rows.append((owner, near.indices[at], weight, mean_cost[owner]))
-            if sink:
-                rows.append((choices, np.full(k, n), share * mass, mean_cost))
-    else:
-        choice, following, cost = moves._on_support(support)
-        sizes = np.bincount(choice, minlength=k)
-        rows.append((choice, following, STRENGTH / sizes[choice], cost))
-    choice, following, count, cost = (np.concatenate(part) for part in zip(*rows, strict=True))
-    return moves._with_outcomes(choice, following, count, cost, n + 1)
+        return moves.shrunk(STRENGTH)
+    choice, following, cost = moves._on_support(support)
+    prior = STRENGTH / np.bincount(choice)[choice]
+    return moves._with_outcomes(
+        np.append(moves._outcome_choices, choice),
+        np.append(moves.next_states, following),
+        np.append(moves.counts, prior),
+        np.append(moves.costs, cost),
+    )
 
 
-def moments(moves: Transitions, values: FloatArray, reach: FloatArray) -> Moments:
-    """Return the moments of one sample of every choice; not finite where its outcomes are not."""
+def moments(
+    moves: Transitions, values: FloatArray, reach: FloatArray, within: FloatArray
+) -> Moments:
+    """Return the moments of one sample of every choice; not finite where its outcomes are not.
+
+    `within` is the mean variance of costs within the outcomes of every choice.
+    """
     first, odds, own = moves.outcome_indptr[:-1], moves.probabilities, moves._outcome_choices
     cost, arrived = moves.costs + values[moves.next_states], reach[moves.next_states]
     with np.errstate(invalid="ignore"):
@@ -141,9 +138,9 @@ def moments(moves: Transitions, values: FloatArray, reach: FloatArray) -> Moment
         cost, arrived = cost - mean[own], arrived - hit[own]
         return Moments(
             mean,
-            np.add.reduceat(odds * cost**2, first),
+            np.add.reduceat(odds * cost**2, first) + within,
             np.add.reduceat(odds * arrived**2, first),
-            moves.totals + 1.0,
+            moves.totals,
         )
 
 
@@ -186,37 +183,210 @@ def tilted(moves: Transitions, policy: IntArray, values: FloatArray, of: Moments
     return moves._with_odds(counts * (moves.totals / np.bincount(at, counts))[at])
 
 
-def standard_deviations(
-    moves: Transitions, policy: IntArray, inside: BoolArray, rank: FloatArray, variance: FloatArray
-) -> FloatArray:
-    """Return √(G² variance) for the policy's moves at the states `inside`; 0 elsewhere."""
-    found = np.zeros(policy.size)
+def luckiest(moves: Transitions, policy: IntArray, values: FloatArray) -> FloatArray:
+    """Return the least cost of a walk under the policy; `values` where it makes no move."""
+    states = np.flatnonzero((policy >= 0) & np.isfinite(values))
+    least = values.copy()
+    if states.size == 0:
+        return least
+    least[states] = np.inf
+    own, at = entries_of(policy[states], moves.outcome_indptr)
+    first = np.flatnonzero(np.append(True, np.diff(own) != 0))
+    paid = np.maximum(moves.costs - FEW_DEVIATIONS * moves.cost_spread, 0.0)[at]
+    while True:
+        found = np.minimum.reduceat(paid + least[moves.next_states[at]], first)
+        if (found == least[states]).all():
+            return np.minimum(least, values)
+        least[states] = found
+
+
+def noise(
+    moves: Transitions,
+    policy: IntArray,
+    inside: BoolArray,
+    rank: FloatArray,
+    following: FloatArray,
+    variance: FloatArray,
+    worst: list[FloatArray],
+) -> Noise:
+    """Return the noise of a plan's field at the states `inside`; 0 elsewhere.
+
+    `following` is the field after every outcome, with what the outcome costs; `variance` is that of
+    one sample of every choice. `worst` is how much worse than the mean an outcome of every choice
+    can be, seen and unseen.
+    """
+    found = Noise(*(np.zeros(policy.size) for _ in range(4)))
     states = np.flatnonzero(inside)
     if states.size == 0:
         return found
     order = states[np.argsort(rank[states], kind="stable")]
+    taken = policy[order]
     system = PolicySystem(policy_rows(moves._process, policy, order))
     # the matrix leaves out moves that stay, so count the noise of all moves until the state is left
     at = moves._outcome_choices
     kept = np.bincount(at, moves.probabilities * (moves.states[at] == moves.next_states))
-    noise = np.sqrt(variance[order]) / (1.0 - kept[policy[order]])
+    visits, size = 1.0 / (1.0 - kept[taken]), moves.totals[taken]
+    deviation = np.sqrt(variance[taken] / size)
+
+    # outcomes of the plan's choices, by places in the order, and how they differ from the mean
+    place = np.full(policy.size, -1)
+    place[order] = np.arange(order.size)
+    row, at = entries_of(taken, moves.outcome_indptr)
+    column, odds = place[moves.next_states[at]], moves.probabilities[at]
+    after = np.where(np.isfinite(following[at]), following[at], 0.0)
+    share = odds * (after - np.bincount(row, odds * after, order.size)[row])
+    inner = column >= 0
+    row, column, share = row[inner], column[inner], share[inner]
+    heavy = [visits * np.maximum(more[taken], 0.0) / (size + 1.0) for more in worst]
     if order.size <= DENSE:
-        found[order] = np.sqrt(np.linalg.inv(system.matrix.toarray()) ** 2 @ noise**2)
-        return found
-    rng, squares = np.random.default_rng(0), np.zeros(order.size)
-    for _ in range(PROBES):
-        squares += system.solve(noise * rng.choice([-1.0, 1.0], order.size), 1e-3) ** 2
-    found[order] = np.sqrt(squares / PROBES)
+        inverse = np.linalg.inv(system.matrix.toarray())
+        found.variance[order] = inverse**2 @ (visits * deviation) ** 2
+        returns = np.bincount(row, share * inverse[column, row], order.size) * visits
+        for weights, into in zip(heavy, found[2:], strict=True):
+            into[order] = (inverse * weights).max(axis=1)
+    else:
+        rng = np.random.default_rng(0)
+        squares, returns = np.zeros(order.size), np.zeros(order.size)
+        for _ in range(PROBES):
+            signs = rng.choice([-1.0, 1.0], order.size)
+            x = system.solve(visits * deviation * signs, 1e-3)
+            squares += x**2
+            returns += signs * np.bincount(row, share * x[column], order.size)
+        found.variance[order] = squares / PROBES
+        with np.errstate(invalid="ignore", divide="ignore"):
+            returns = np.where(deviation > 0.0, returns / deviation / PROBES, 0.0)
+        # the heaviest sample that a walk can wait for: the least superharmonic majorant
+        step = sparse.eye_array(order.size, format="csr") - system.matrix
+        for weights, into in zip(heavy, found[2:], strict=True):
+            for _ in range(MOST_SWEEPS):
+                before, weights = weights, np.maximum(weights, np.asarray(step @ weights))
+                if (weights <= before * (1.0 + 1e-6)).all():
+                    break
+            into[order] = weights
+    found.bias[order] = system.solve(visits * returns / size, 1e-9)
     return found
 
 
-def beta_quantile(mean: FloatArray, spread: FloatArray, share: float) -> FloatArray:
-    """Return quantiles of Beta distributions with this mean and standard deviation."""
-    room = mean * (1.0 - mean)
+def unbiased(mean: FloatArray, bias: FloatArray) -> FloatArray:
+    """Return a mean of 0 or more without its bias."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((bias > 0.0) & (mean > 0.0), mean / (1.0 + bias / mean), mean - bias)
+
+
+def gamma_quantile(
+    mean: FloatArray, variance: FloatArray, share: float, more: FloatArray | float = 0.0
+) -> FloatArray:
+    """Return quantiles of Gamma distributions with this mean and variance.
+
+    With `more`, they are those of an even mixture with the Gamma distribution of a sum with one
+    more term, of this mean and standard deviation.
+    """
+    means = np.stack([mean, mean + more])
+    variances = np.stack([variance, variance + np.square(more)])
+    certain = (means <= 0.0) | (variances <= 1e-24 * means**2)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        scale = variances / means
+        found = np.where(certain, means, special.gammaincinv(means / scale, share) * scale)
+        low, high = found.min(axis=0), found.max(axis=0)
+        for _ in range(HALVINGS if np.any(more) else 0):
+            middle = (low + high) / 2
+            below = special.gammainc(means / scale, middle / scale)
+            below = np.where(certain, middle >= means, below).mean(axis=0) < share
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.asarray(high)
+
+
+def new_kinds(mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """Return the share of surprises that are of a new kind: 1 / (1 + shape)."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        size = room / spread**2 - 1.0
-        found = special.betaincinv(mean * size, (1.0 - mean) * size, share)
-    # more spread than any distribution on [0, 1] can have
-    found = np.where(size <= 1e-3, float(share > 0.5), found)
-    certain = (room <= 0.0) | (spread**2 <= 1e-24 * room)
-    return np.where(certain | np.isnan(found), mean, found)
+        return np.asarray(1.0 / (1.0 + np.nan_to_num(mean**2 / variance, nan=0.0)))
+
+
+def ends(
+    mean: FloatArray, plain: Noise, worse: Noise, luck: FloatArray, new: FloatArray, tail: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return both quantiles of an excess or a hazard; `luck` is what the tilt adds to it."""
+    extra = np.maximum(plain.seen, new * plain.unseen)
+    high = gamma_quantile(mean, plain.variance, 1.0 - tail, extra)
+    higher = gamma_quantile(mean + luck, worse.variance, 1.0 - tail, worse.seen)
+    low = gamma_quantile(mean, plain.variance, tail)
+    return low, np.where(luck > 1e-9 * mean, np.maximum(high, higher), high)
+
+
+def noises(
+    at: ExpectedCost, possible: Transitions, within: FloatArray, unseen: float | None
+) -> tuple[Noise, Noise]:
+    """Return the noise of a plan's cost and of its reach; arguments as in `confidence_bounds`."""
+    moves, values, reach = at.transitions, at.values, at.reach
+    policy, first = moves._choices(at.plan), possible.outcome_indptr[:-1]
+    of = moments(moves, values, reach, within)
+    after, arrived = possible.costs + values[possible.next_states], reach[possible.next_states]
+    with np.errstate(invalid="ignore"):
+        # what the worst outcome and the worst conceivable one would change, for every choice
+        most = np.maximum.reduceat(np.where(np.isfinite(after), after, -np.inf), first)
+        most += np.minimum(np.sqrt(moves.totals), FEW_DEVIATIONS) * np.sqrt(within)
+        cost = [most - values[moves.states]] * 2
+        lost = [reach[moves.states] - np.minimum.reduceat(arrived, first)] * 2
+        if unseen is not None:
+            bottom = unseen if unseen < np.inf else values[np.isfinite(values)].max()
+            paid = np.bincount(moves._outcome_choices, moves.probabilities * moves.costs)
+            cost[1] = bottom + paid - values[moves.states]
+            lost[1] = reach[moves.states] * (unseen < np.inf)
+    inside = (policy >= 0) & np.isfinite(values), (policy >= 0) & (reach > 0.0)
+    after, arrived = moves.costs + values[moves.next_states], reach[moves.next_states]
+    return (
+        noise(moves, policy, inside[0], values, after, of.cost_variance, cost),
+        noise(moves, policy, inside[1], values, arrived, of.reach_variance, lost),
+    )
+
+
+def confidence_bounds(
+    plain: ExpectedCost,
+    seen: ExpectedCost,
+    worse: ExpectedCost,
+    within: FloatArray,
+    unseen: float | None,
+    tail: float,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return bounds on cost and reach, from the counts, all possible outcomes, and tilted odds.
+
+    `within` is the mean variance of costs within the outcomes of every choice, and `unseen` the
+    cost of an outcome never seen: infinite for that of the worst state, None if there is none.
+    """
+    values, reach, policy = plain.values, plain.reach, plain.transitions._choices(plain.plan)
+    finite = (policy >= 0) & np.isfinite(values) & np.isfinite(worse.values)
+    arriving = (policy >= 0) & (reach > 0.0) & (worse.reach > 0.0)
+    both = [noises(at, seen.transitions, within, unseen) for at in (plain, worse)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # Reach: the hazard.
+        hazards, bias = [], both[0][1].bias
+        for at, (_, of) in zip((plain, worse), both, strict=True):
+            h = np.where(arriving, at.reach, 1.0)
+            more = np.log1p(of.seen / h), np.log1p(of.unseen / h)
+            hazards.append(Noise(of.variance / h**2, of.bias, *more))
+        h = np.where(arriving, reach, 1.0)
+        h = np.where(bias > 0.0, unbiased(h, bias), 1.0 - unbiased(1.0 - h, -bias))
+        hazard = np.maximum(-np.log(h), 0.0)
+        luck = np.where(arriving, np.maximum(np.log(seen.reach / worse.reach), 0.0), 0.0)
+        failures = new_kinds(hazard, hazards[0].variance)
+        least, most = ends(hazard, hazards[0], hazards[1], luck, failures, tail)
+
+        # Cost: the excess over the luckiest walk. Where a walk may end by giving up it is bounded,
+        # and skewed to the other side; so the lower end is no closer than a normal one.
+        floor, of = luckiest(plain.transitions, policy, values), both[0][0]
+        luck = np.where(finite, np.maximum(worse.values - seen.values, 0.0), 0.0)
+        excess = unbiased(np.where(finite, values - floor, 0.0), of.bias)
+        new = new_kinds(excess, of.variance)
+        if unseen is not None and unseen < np.inf:
+            new = np.sqrt(new * failures)
+        low, high = ends(excess, of, both[1][0], luck, new, tail)
+        low = np.minimum(low, excess + special.ndtri(tail) * np.sqrt(of.variance))
+        cost_low = np.where(finite, floor + np.maximum(low, 0.0), values)
+        cost_high = np.where(finite, floor + high, np.where(policy >= 0, np.inf, values))
+    # where no sample led to an arrival, there is no hazard to bound
+    open_ = (policy >= 0) & ~arriving
+    reach_low = np.where(arriving, np.exp(-most), np.where(open_, 0.0, reach))
+    reach_high = np.where(
+        open_ & (seen.reach > 0.0), 1.0, np.where(arriving, np.exp(-least), reach)
+    )
+    return cost_low, cost_high, reach_low, reach_high

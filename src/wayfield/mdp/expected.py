@@ -44,7 +44,6 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
 from ..checks import (
     LARGEST,
@@ -62,9 +61,9 @@ from ..graphs.labels import Labels
 from ..numerics import proof_file
 from ..typing import BoolArray, FloatArray
 from ..words import number_of
-from .doubt import beta_quantile, moments, posterior, standard_deviations, tilted
+from .doubt import confidence_bounds, moments, posterior, tilted
 from .free import least_cost
-from .intervals import solve
+from .intervals import confident, solve
 from .proofs import cost_sections
 from .solver import FINEST, Boundary, PolicyBounds, policy_bounds, value_of
 from .transitions import Transitions
@@ -75,22 +74,23 @@ class Doubt(KeepsReadOnly):
     """Bounds on a plan's true cost and reach, given that its odds are estimated from counts.
 
     They allow for few samples, for outcomes not yet seen, and for the choice of the plan on the
-    same counts (`doubt`). The how-to "How sure is my agent?" shows how often they hold.
+    same counts (`doubt`). The how-to "How sure is my agent?" shows how often they hold, and what a
+    guarantee costs.
 
     Attributes
     ----------
     cost_low, cost_high, reach_low, reach_high : (n,) float arrays
         Bounds on the expected cost and on the probability of arrival.
     level : float
-        Nominal coverage at a single state. The bounds do not hold at all states at once.
+        Nominal coverage at a single state; with a guarantee, at all states at once.
 
     Examples
     --------
     >>> import wayfield as wf
     >>> moves = wf.Transitions([0, 0], [0, 0], [1, 2], count=[9, 1])
     >>> doubt = wf.expected_cost(moves, goal=1, give_up=100).doubt()
-    >>> doubt.reach_low.round(2), doubt.reach_high.round(2)
-    (array([0.62, 1.  , 0.  ]), array([0.99, 1.  , 0.  ]))
+    >>> doubt.reach_low.round(3), doubt.reach_high.round(3)
+    (array([0.616, 1.   , 0.   ]), array([0.997, 1.   , 0.   ]))
     """
 
     cost_low: FloatArray
@@ -229,26 +229,12 @@ class ExpectedCost(KeepsReadOnly):
                 f"the plan has {number_of(self.values.size, 'states')}, "
                 f"the transitions have {moves.num_states:,}"
             )
-        return self._evaluated(moves, self.plan, self.values, check=as_flag(check, "check"))
-
-    def _evaluated(
-        self,
-        moves: Transitions,
-        plan: NDArray[np.int64],
-        values: FloatArray,
-        *,
-        check: bool = False,
-    ) -> ExpectedCost:
-        """Return the cost of a plan in another process; `values` are a first estimate."""
-        start = time.perf_counter()
-        boundary = _boundary(moves, self.goal, self.labels, self.give_up)
-        begin = np.ldexp(values, -moves._cost_exponent)
-        solved = value_of(moves._process, moves._choices(plan), boundary, begin)
-        found = policy_bounds(moves._process, solved, boundary, optimal=False)
         question = (moves, self.goal, self.labels, self.give_up)
-        return _packaged(question, boundary, found, start, check, optimal=False)
+        return _evaluated(question, self.plan, self.values, as_flag(check, "check"))
 
-    def doubt(self, level: float = 0.95, support: Transitions | None = None) -> Doubt:
+    def doubt(
+        self, level: float = 0.95, support: Transitions | None = None, *, guarantee: bool = False
+    ) -> Doubt:
         """Return where the plan's true cost and reach may lie, given how few the counts are.
 
         The truth is the plan's cost and probability of arrival under the odds from which the counts
@@ -263,6 +249,13 @@ class ExpectedCost(KeepsReadOnly):
             The possible outcomes of every action, if they are known. It must have all choices of
             the counts; its odds are not used. By default an action may have any outcome that some
             action had at the state, and with small odds one never seen there.
+        guarantee : bool
+            Return bounds that hold with probability `level` whatever the process, at all states at
+            once, if the samples of each choice are independent. They are several times as wide. The
+            plan may have been made from these counts; if it was given (`plan`, `under`), they are
+            narrower. An outcome never seen may lead anywhere; it is taken to cost no more than the
+            costliest move that was seen, and no less than the cheapest. Where costs differ within
+            an outcome, only the bounds on reach are of use. All costs must be positive.
 
         Examples
         --------
@@ -278,54 +271,61 @@ class ExpectedCost(KeepsReadOnly):
         >>> can_fail = wf.Transitions([0, 0], [0, 0], [1, 2])
         >>> sure = wf.expected_cost(wf.Transitions([0], [0], [1], [10], num_states=3), 1, 100)
         >>> sure.doubt(support=can_fail).reach_low.round(2)
-        array([0.84, 1.  , 0.  ])
+        array([0.77, 1.  , 0.  ])
         """
         level = as_share(level, "level")
         if support is not None and not isinstance(support, Transitions):
             raise InputError(f"support must be wayfield.Transitions, got {type(support).__name__}")
         moves = self.transitions
         moves._check_counted("doubt")
+        if as_flag(guarantee, "guarantee"):
+            return self._guaranteed(level, support)
 
-        # Evaluate the plan twice: with unseen outcomes; and with seen ones alone, under odds that
-        # are worse by the luck in its choices.
-        plan, begin = np.append(self.plan, -1), np.append(self.values, np.inf)
-        sink, unseen = self.give_up is not None, support is None
-        full = self._evaluated(posterior(moves, support, unseen=unseen, sink=sink), plan, begin)
-        seen = self._evaluated(posterior(moves, support, unseen=False, sink=sink), plan, begin)
-        process = seen.transitions
-        of = moments(process, seen.values, seen.reach)
-        worse = tilted(process, process._choices(plan), seen.values, of)
-
-        # Quantiles around the means of both; the optimistic end is from the first or the counts.
-        tail = (1.0 - level) / 2
-        floor = 0.0 if self.labels is None else min(0.0, float(self.labels.values.min()))
-        fields, bounds = (full, self._evaluated(worse, plan, begin)), []
-        for field, low in zip(fields, (tail, min(2.0 * tail, 0.5)), strict=True):
-            policy = field.transitions._choices(field.plan)
-            of = moments(field.transitions, field.values, field.reach)
-            finite = (policy >= 0) & np.isfinite(field.values)
-            open_ = (policy >= 0) & (field.reach > 0.0) & (field.reach < 1.0)
-            args, rank = (field.transitions, policy), field.values
-            cost, arrival_ = of.cost_variance / of.size, of.reach_variance / of.size
-            spread = standard_deviations(*args, finite, rank, cost[policy])
-            wobble = standard_deviations(*args, open_, rank, arrival_[policy])
-            height = field.values - floor
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                ends = [
-                    floor + height * np.exp(ndtri(share) * spread / height)
-                    for share in (tail, 1.0 - low)
-                ]
-            ends = [np.where(finite, end, field.values) for end in ends]
-            ends += [beta_quantile(field.reach, wobble, share) for share in (low, 1.0 - tail)]
-            bounds.append(np.stack(ends)[:, : self.values.size])
-        prior, lucky = bounds
+        # the plan on all possible outcomes, and where these are worse by its luck
+        rest, begin = (self.goal, self.labels, self.give_up), self.values
+        squares = np.add.reduceat(moves.counts * moves.cost_spread**2, moves.outcome_indptr[:-1])
+        within = np.asarray(squares / moves.totals)
+        seen = _evaluated((posterior(moves, support), *rest), self.plan, begin, False)
+        of = moments(seen.transitions, seen.values, seen.reach, within)
+        odds = tilted(seen.transitions, moves._choices(self.plan), seen.values, of)
+        worse = _evaluated((odds, *rest), self.plan, begin, False)
+        unseen = None if support is not None else np.inf if self.give_up is None else self.give_up
+        ends = confidence_bounds(self, seen, worse, within, unseen, (1.0 - level) / 2)
         return Doubt(
-            frozen(np.fmin(prior[0], self.lower)),
-            frozen(np.fmax(np.fmax(lucky[1], prior[1]), self.upper)),
-            frozen(np.fmin(np.fmin(lucky[2], prior[2]), self.reach_lower)),
-            frozen(np.fmax(prior[3], self.reach_upper)),
+            frozen(np.fmin(ends[0], self.lower)),
+            frozen(np.fmax(ends[1], self.upper)),
+            frozen(np.fmin(ends[2], self.reach_lower)),
+            frozen(np.fmax(ends[3], self.reach_upper)),
             level=level,
         )
+
+    def _guaranteed(self, level: float, support: Transitions | None) -> Doubt:
+        """Return bounds from intervals for all odds; the plan against nature, and with it."""
+        moves, n = self.transitions, self.values.size
+        refuse(moves.costs == 0.0, moves.costs, "cost", "must be positive for a guarantee")
+        policy = moves._choices(self.plan)
+        if not (policy >= 0).any():
+            return Doubt(self.lower, self.upper, self.reach_lower, self.reach_upper, level)
+        choices = np.arange(moves.num_choices) if self.optimal else policy[policy >= 0]
+        plan = np.append(self.plan, 0) if support is None else self.plan
+        question = (self.goal, self.give_up, self.labels)
+        worst, best = (
+            expected_cost(
+                confident(moves, choices, support, level, policy, worst=odds == "worst"),
+                *question,
+                odds=odds,
+                plan=plan,
+                check=False,
+            )
+            for odds in ("worst", "best")
+        )
+        low, high = best.lower[:n].copy(), worst.upper[:n].copy()
+        if moves.cost_spread.any():
+            floor = 0.0 if self.labels is None else min(0.0, float(self.labels.values.min()))
+            low[policy >= 0] = floor if self.give_up is None else min(floor, self.give_up)
+            high[policy >= 0] = np.inf
+        ends = low, high, worst.reach_lower[:n].copy(), best.reach_upper[:n].copy()
+        return Doubt(frozen(ends[0]), frozen(ends[1]), frozen(ends[2]), frozen(ends[3]), level)
 
     def write_proof(self, path: str | os.PathLike[str], names: Sequence[str] | None = None) -> Path:
         """Write values, plan, arrival and their proof into one file, and return its path.
@@ -346,7 +346,8 @@ class ExpectedCost(KeepsReadOnly):
         Raises
         ------
         InputError
-            If there is no proof: the bracket could not be verified, or is not that of the plan.
+            If there is no proof: the bracket could not be verified, or is not that of the plan, or
+            the plan was given, with `odds` and `give_up`.
 
         Examples
         --------
@@ -357,6 +358,10 @@ class ExpectedCost(KeepsReadOnly):
         ...     field.write_proof(f"{folder}/cost.proof", names=["street", "home"]).name
         'cost.proof'
         """
+        if self.odds is not None and not self.optimal and self.give_up is not None:
+            raise InputError(
+                "a given plan has no proof if odds are in intervals and it may give up"
+            )
         boundary = _boundary(self.transitions, self.goal, self.labels, self.give_up)
         return proof_file.write(path, cost_sections(self, boundary, names))
 
@@ -378,6 +383,7 @@ def expected_cost(
     labels: Labels | None = None,
     *,
     odds: str | None = None,
+    plan: ArrayLike | None = None,
     rtol: float = FINEST,
     check: bool = True,
 ) -> ExpectedCost:
@@ -400,6 +406,11 @@ def expected_cost(
     odds : {"worst", "best"}, optional
         For odds that are known only to lie in intervals (`Transitions.from_intervals`): the plan
         that is best against the worst odds, or with the best ones.
+    plan : (n,) int array, optional
+        Evaluate this plan instead of finding the best: the action to take at every state, and -1
+        where the plan stops. There it gives up, if that is allowed; if not, its cost is infinite.
+        Entries at goals and labels count for nothing. Bracket and proof are as for the least cost,
+        with one exception: with `odds` and `give_up` there is a bracket, but no proof to write.
     rtol : float
         Proved relative error at which to stop, at most 0.1. Errors are relative to the cost above
         the least that a walk can end with, 0 at a goal. The bracket is at most twice as wide, plus
@@ -453,15 +464,44 @@ def expected_cost(
         raise InputError('these odds are intervals: pass odds="worst" or odds="best"')
     start = time.perf_counter()
     boundary = _boundary(moves, ends, labels, price)
-    if odds is None:
+    if plan is not None:
+        taken = _as_plan(plan, boundary)
+        if odds is None:
+            return _evaluated((moves, ends, labels, price), taken, np.zeros(n), check)
+        # one choice at each state; where the plan gives up, nothing else can happen
+        own = moves._outcome_choices
+        chosen = moves._choices(taken)[moves.states[own]] == own
+        if not chosen.any():
+            raise InputError("plan must take an action at one state at least, got none")
+        moves = moves._narrowed(chosen, *(bound[chosen] for bound in moves._bounds))
+        boundary = there = _boundary(moves, ends, labels, price)
+        if price is not None:
+            stops = (taken < 0) & ~boundary.fixed
+            values = np.where(stops, boundary.give_up, boundary.values)
+            there = Boundary(boundary.fixed | stops, values, np.inf, stops)
+        found = solve(moves, there, rtol, worst=odds == "worst")
+    elif odds is None:
         solved = least_cost(moves._process, boundary, rtol)
         found = policy_bounds(moves._process, solved, boundary, optimal=True)
     else:
         found = solve(moves, boundary, rtol, worst=odds == "worst")
-    return _packaged((moves, ends, labels, price), boundary, found, start, check, odds=odds)
+    question = (moves, ends, labels, price)
+    return _packaged(question, boundary, found, start, check, plan is None, odds)
 
 
 Question = tuple[Transitions, NDArray[np.int64], Labels | None, float | None]
+
+
+def _evaluated(
+    question: Question, plan: NDArray[np.int64], values: FloatArray, check: bool
+) -> ExpectedCost:
+    """Return the cost of a plan; `values` are a first estimate."""
+    start, (moves, *_) = time.perf_counter(), question
+    boundary = _boundary(*question)
+    begin = np.ldexp(values, -moves._cost_exponent)
+    solved = value_of(moves._process, moves._choices(plan), boundary, begin)
+    found = policy_bounds(moves._process, solved, boundary, optimal=False)
+    return _packaged(question, boundary, found, start, check, optimal=False)
 
 
 def _packaged(
@@ -508,6 +548,19 @@ def _boundary(
         values[labels.vertices] = np.ldexp(labels.values, -moves._cost_exponent)
     price = np.inf if give_up is None else float(np.ldexp(give_up, -moves._cost_exponent))
     return Boundary(fixed, values, price)
+
+
+def _as_plan(plan: ArrayLike, boundary: Boundary) -> NDArray[np.int64]:
+    """Return one action per state, or -1; raise `InputError` for anything else."""
+    n = boundary.fixed.size
+    array = np.asarray(plan)
+    if array.shape != (n,) or array.dtype.kind not in "iu":
+        raise InputError(
+            f"plan must be {number_of(n, 'whole numbers')}, one per state, "
+            f"got an array of {array.dtype} with the shape {array.shape}"
+        )
+    refuse(array < -1, array, "plan", "is no action; -1 stands for none")
+    return np.where(boundary.fixed, -1, array).astype(np.int64)
 
 
 def _transitions(value: object) -> Transitions:

@@ -47,6 +47,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from ..fields import Status
 from ..numerics.doubledouble import Pair
@@ -65,7 +66,7 @@ from .solver import (
     rounded_up,
     value_of,
 )
-from .transitions import Transitions
+from .transitions import Transitions, clopper_pearson
 
 MOST_TURNS = 100
 """Largest number of rounds between nature and planner."""
@@ -73,6 +74,58 @@ PROVED_AGAINST_NATURE = 1e-6
 """Largest relative width of a bracket that counts as a proof; it grows with `give_up`."""
 NOTICEABLE = 2.0**-48
 """Smallest relative change of a value that is not rounding."""
+
+
+def confident(
+    moves: Transitions,
+    choices: IntArray,
+    support: Transitions | None,
+    level: float,
+    plan: IntArray,
+    *,
+    worst: bool,
+) -> Transitions:
+    """Return intervals that all contain the true odds of `choices`, with probability `level`.
+
+    They are those of Clopper and Pearson, with a union over choices; the page "Proofs of expected
+    cost" has the proof. Of these choices, the process has those of the plan. Without `support`, an
+    outcome may also be one never seen: it leads to one more state, the last, and from there to any
+    state. It costs as much as the costliest outcome that was seen (worst), or the cheapest.
+    """
+    n, own, k = moves.num_states, moves._outcome_choices, moves.num_choices
+    rows: tuple[IntArray, IntArray]
+    share = (1.0 - level) / choices.size
+    if support is None:
+        step = moves.costs.min() / 2
+        cost = np.full(k, (moves.costs.max() if worst else moves.costs.min()) - step)
+        rows = (np.append(own, np.arange(k)), np.append(moves.next_states, np.full(k, n)))
+        paid = np.append(moves.costs, cost)
+        low, high = clopper_pearson(moves.counts, moves.totals[own], share / (4 * n))
+        # the odds of all that was not seen: a union over the sets of outcomes that could be seen
+        m = np.diff(moves.outcome_indptr)
+        sets = gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1) + m * np.log(2.0)
+        low = np.append(low, np.zeros(k))
+        high = np.append(high, -np.expm1((np.log(share / 2) - sets) / moves.totals))
+    else:
+        choice, following, paid = moves._on_support(support)
+        rows, counts = (choice, following), np.zeros(paid.size)
+        counts[np.searchsorted(choice * n + following, own * n + moves.next_states)] = moves.counts
+        # bounds on one of two odds are bounds on the other, and a single outcome is certain
+        sizes = np.bincount(rows[0])
+        events = np.where(sizes == 2, 1, sizes)[rows[0]]
+        low, high = clopper_pearson(counts, moves.totals[rows[0]], share / 2 / events)
+        low = np.where(sizes[rows[0]] == 1, 1.0, low)
+    kept = plan[moves.states[rows[0]]] == rows[0]
+    choice, following = rows
+    columns: list[IntArray | FloatArray] = [moves.states[choice], moves.actions[choice], following]
+    columns = [column[kept] for column in (*columns, low, high, paid)]
+    if support is None:
+        step_to = (np.full(n, n), np.zeros(n, int), np.arange(n), np.zeros(n), np.ones(n))
+        more = (*step_to, np.full(n, step))
+        columns = [np.append(a, b) for a, b in zip(columns, more, strict=True)]
+    state, action, to, low, high, paid = columns
+    size = n + (support is None)
+    return Transitions.from_intervals(state, action, to, low, high, paid, size)
 
 
 class _Game(NamedTuple):
@@ -106,7 +159,8 @@ class _Game(NamedTuple):
         fixed, ends = self.moves._with_odds(odds), self.boundary
         shift = self.unit - fixed._cost_exponent
         give_up = float(np.ldexp(ends.give_up, shift))
-        return fixed, Boundary(ends.fixed, np.ldexp(ends.values, shift), give_up), shift
+        there = Boundary(ends.fixed, np.ldexp(ends.values, shift), give_up, ends.stops)
+        return fixed, there, shift
 
 
 def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -> PolicyBounds:
@@ -119,7 +173,7 @@ def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -
     kept = np.flatnonzero(usable)
     nowhere = np.where(boundary.fixed, boundary.values, boundary.give_up)
     nothing = Bounded(nowhere, nowhere, nowhere)
-    ends = boundary.fixed.astype(np.float64)
+    ends = boundary.arrived.astype(np.float64)
     if kept.size == 0:
         policy = np.full(nowhere.size, -1, np.int64)
         return PolicyBounds(nothing, Bounded(ends, ends, ends), policy, 0, 0.0, Status.CONVERGED)
@@ -205,12 +259,12 @@ def _reach(
     boundary, moving = game.boundary, policy[policy >= 0]
     odds = game.moves.counts.copy()
     free = np.zeros_like(odds)
-    reach = boundary.fixed.astype(np.float64)
+    reach = boundary.arrived.astype(np.float64)
     for _ in range(MOST_TURNS):
         before = reach
         fixed, there, _ = game.under(odds)
         solved = value_of(fixed._process, policy, there, np.zeros(policy.size))
-        bounded, _ = arrival(fixed._process, solved, there.fixed, there.floor, sure=False)
+        bounded, _ = arrival(fixed._process, solved, there.arrived, there.floor, sure=False)
         reach = bounded.values
         found, error = game.extremes(free, reach, -1.0 if worst else 1.0, odds)
         if np.abs(reach - before).max(initial=0.0) <= NOTICEABLE:

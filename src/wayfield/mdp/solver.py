@@ -124,12 +124,19 @@ class Bounded(NamedTuple):
 class Boundary:
     """How walks end: values at some states, and the cost of stopping elsewhere.
 
-    In the units of the prepared process; inf where stopping is not allowed.
+    In the units of the prepared process; inf where stopping is not allowed. A walk does not arrive
+    at the fixed states where a given plan `stops`.
     """
 
     fixed: BoolArray
     values: FloatArray
     give_up: float
+    stops: BoolArray | None = None
+
+    @property
+    def arrived(self) -> BoolArray:
+        """Where a walk has arrived."""
+        return self.fixed if self.stops is None else self.fixed & ~self.stops
 
     @property
     def floor(self) -> float:

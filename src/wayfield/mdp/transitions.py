@@ -78,6 +78,8 @@ class Transitions(KeepsReadOnly):
         Where an outcome leads, ascending at each choice.
     counts, costs : (num_outcomes,) float arrays
         Number of times it was seen, and its mean cost.
+    cost_spread : (num_outcomes,) float array
+        Standard deviation of the costs of an outcome, over the rows that it was given in.
     counted : bool
         Whether `counts` are counts; probabilities have no sample size.
     low, high : (num_outcomes,) float arrays, or None
@@ -102,6 +104,7 @@ class Transitions(KeepsReadOnly):
     next_states: IntArray
     counts: FloatArray
     costs: FloatArray
+    cost_spread: FloatArray
     counted: bool = True
     merged: int = field(default=0)
     low: FloatArray | None = None
@@ -156,12 +159,18 @@ class Transitions(KeepsReadOnly):
 
         # Add the counts of rows that repeat an outcome, and average their costs by count.
         counts, costs = counts[order], costs[order]
+        spread = np.zeros(begins.size)
         if begins.size < size:
             total = np.add.reduceat(counts, begins)
             mean = np.add.reduceat(counts * costs, begins) / total
             low, high = np.minimum.reduceat(costs, begins), np.maximum.reduceat(costs, begins)
             # equal costs stay as they are, to the last digit; no mean leaves their range
-            counts, costs = total, np.clip(mean, low, high)
+            mean = np.clip(mean, low, high)
+            sizes, widest = np.diff(np.append(begins, size)), float((high - low).max()) or 1.0
+            off = (costs - np.repeat(mean, sizes)) / widest
+            square = np.add.reduceat(counts / np.repeat(total, sizes) * off**2, begins)
+            spread = widest * np.sqrt(square)
+            counts, costs = total, mean
         outcome_indptr = np.append(np.searchsorted(begins, choices), begins.size)
         values = {
             "indptr": np.searchsorted(origin[choices], np.arange(n + 1)).astype(np.int64),
@@ -170,6 +179,7 @@ class Transitions(KeepsReadOnly):
             "next_states": following[begins],
             "counts": counts,
             "costs": costs,
+            "cost_spread": spread,
         }
         for name, value in values.items():
             object.__setattr__(self, name, frozen(value))
@@ -254,7 +264,8 @@ class Transitions(KeepsReadOnly):
 
         They assume that samples are independent, and that an action can only have outcomes that
         some action had at the state. They are wide: after ten samples, reach may lie almost
-        anywhere between 0 and 1. `ExpectedCost.doubt` gives much narrower bounds, but assumes more.
+        anywhere between 0 and 1. `ExpectedCost.doubt` gives much narrower bounds, but assumes more;
+        with `guarantee=True` it uses such intervals, for the plan alone.
 
         Parameters
         ----------
@@ -276,10 +287,7 @@ class Transitions(KeepsReadOnly):
         seen = np.searchsorted(choice * n + following, own * n + self.next_states)
         count, size = np.zeros(choice.size), self.totals[choice]
         count[seen] = self.counts
-        tail = (1.0 - level) / 2 / choice.size
-        with np.errstate(invalid="ignore"):
-            low = np.where(count > 0.0, betaincinv(count, size - count + 1.0, tail), 0.0)
-            high = np.where(count < size, betaincinv(count + 1.0, size - count, 1.0 - tail), 1.0)
+        low, high = clopper_pearson(count, size, (1.0 - level) / 2 / choice.size)
         where = (self.states[choice], self.actions[choice], following)
         return Transitions.from_intervals(*where, low, high, possible.costs, n)
 
@@ -477,6 +485,16 @@ class Transitions(KeepsReadOnly):
             number_of(self.counts.size, "outcomes"),
         )
         return f"Transitions({', '.join(sizes)}, {odds})"
+
+
+def clopper_pearson(
+    count: FloatArray, size: FloatArray, tail: FloatArray | float
+) -> tuple[FloatArray, FloatArray]:
+    """Return bounds on probabilities; each end fails with probability `tail` at most."""
+    with np.errstate(invalid="ignore"):
+        low = np.where(count > 0.0, betaincinv(count, size - count + 1.0, tail), 0.0)
+        high = np.where(count < size, betaincinv(count + 1.0, size - count, 1.0 - tail), 1.0)
+    return low, high
 
 
 def _per_row(data: ArrayLike, name: str, size: int) -> FloatArray:

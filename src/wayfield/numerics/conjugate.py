@@ -4,9 +4,7 @@ Rows are in the order of elimination. The first `outer` of them, an independent 
 exactly: the iteration runs on the Schur complement S of the others, the *inner* rows. A product
 with S takes one pass over the edges.
 
-- Conjugate gradients for symmetric matrices: Hestenes and Stiefel, J. Res. NBS 49(6), 1952. Several
-  right-hand sides are solved side by side, `BLOCK` at a time, each with its own steps: an edge is
-  then read once for all of them.
+- Conjugate gradients for symmetric matrices: Hestenes and Stiefel, J. Res. NBS 49(6), 1952.
 - Stabilised biconjugate gradients for others: van der Vorst, SIAM J. Sci. Stat. Comput. 13(2),
   1992, preconditioned on the right, with every row divided by its diagonal entry.
 """
@@ -21,9 +19,6 @@ from ..typing import FloatArray, IntArray
 from .approximate import Factor, MMatrix, by_degree
 from .jit import njit
 from .krylov import ORTHOGONAL, dot, largest
-
-BLOCK = 4
-"""Right-hand sides solved side by side: a constant, so that loops over them are unrolled."""
 
 
 class Rows(NamedTuple):
@@ -277,130 +272,6 @@ def conjugate(
         if not left > goal:
             return left, before, step + 1
     return left, before, steps
-
-
-# ------------------------------------------------------------------ several right-hand sides
-
-
-@njit(cache=True, nogil=True)
-def precondition_block(factor: Factor, r: FloatArray, z: FloatArray, size: FloatArray) -> None:
-    """Set z to M⁻¹ r column by column, and `size` to the columns' r · z."""
-    start, other, upper, lower, inverse = factor
-    m = r.shape[0]
-    here = np.empty(BLOCK)  # a copy of a row: LLVM then knows that writing others keeps it
-    for i in range(m):
-        for c in range(BLOCK):
-            z[i, c] = r[i, c]
-    for k in range(m):
-        for c in range(BLOCK):
-            here[c] = z[k, c]
-        for s in range(start[k], start[k + 1]):
-            weight, j = lower[s], other[s]
-            for c in range(BLOCK):
-                z[j, c] += weight * here[c]
-    for c in range(BLOCK):
-        size[c] = 0.0
-    for k in range(m - 1, -1, -1):
-        for c in range(BLOCK):
-            here[c] = z[k, c] * inverse[k]
-        for s in range(start[k], start[k + 1]):
-            weight, j = upper[s], other[s]
-            for c in range(BLOCK):
-                here[c] += weight * z[j, c]
-        for c in range(BLOCK):
-            z[k, c] = here[c]
-            size[c] += here[c] * r[k, c]
-
-
-@njit(cache=True, nogil=True)
-def multiply_block(rows: Rows, outer: int, x: FloatArray, y: FloatArray, size: FloatArray) -> None:
-    """Set y to S x column by column, and `size` to the columns' x · y, as `multiply` does."""
-    start, other, value, ground, inverse, which = rows
-    mean, total, here = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    for c in range(BLOCK):
-        size[c] = 0.0
-    for i in range(x.shape[0]):
-        weight = ground[outer + i]
-        for c in range(BLOCK):
-            y[i, c] = weight * x[i, c]
-            size[c] += y[i, c] * x[i, c]
-    for k in range(outer):
-        for c in range(BLOCK):
-            mean[c] = 0.0
-        for s in range(start[k], start[k + 1]):
-            weight, j = value[s], other[s]
-            for c in range(BLOCK):
-                mean[c] += weight * x[j, c]
-        for c in range(BLOCK):
-            mean[c] *= inverse[k]
-            size[c] += ground[k] * mean[c] * mean[c]
-        for s in range(start[k], start[k + 1]):
-            weight, j = value[s], other[s]
-            for c in range(BLOCK):
-                rise = x[j, c] - mean[c]
-                flow = weight * rise
-                y[j, c] += flow
-                size[c] += flow * rise
-    for q in range(outer, which.size):
-        i = which[q]
-        for c in range(BLOCK):
-            total[c], here[c] = 0.0, x[i, c]
-        for s in range(start[q], start[q + 1]):
-            weight, j = value[s], other[s]
-            for c in range(BLOCK):
-                rise = here[c] - x[j, c]
-                flow = weight * rise
-                total[c] += flow
-                y[j, c] -= flow
-                size[c] += flow * rise
-        for c in range(BLOCK):
-            y[i, c] += total[c]
-
-
-@njit(cache=True, nogil=True)
-def conjugate_block(
-    outer: int,
-    rows: Rows,
-    factor: Factor,
-    state: tuple[FloatArray, FloatArray, FloatArray],
-    before: FloatArray,
-    goal: FloatArray,
-    left: FloatArray,
-    steps: int,
-) -> None:
-    """Do what `conjugate` does for the columns of the state; update `before` and `left`.
-
-    A column that is at its goal is left alone, so that no column depends on the others.
-    """
-    x, r, p = state
-    z, q = np.empty_like(x), np.empty_like(x)
-    size, energy = np.empty(BLOCK), np.empty(BLOCK)
-    alpha, beta = np.empty(BLOCK), np.empty(BLOCK)
-    inverse = rows.inverse
-    for _ in range(steps):
-        precondition_block(factor, r, z, size)
-        for c in range(BLOCK):
-            beta[c] = size[c] / before[c] if before[c] > 0.0 else 0.0
-            before[c] = size[c]
-        for i in range(x.shape[0]):
-            for c in range(BLOCK):
-                p[i, c] = z[i, c] + beta[c] * p[i, c]
-        multiply_block(rows, outer, p, q, energy)
-        busy = False
-        for c in range(BLOCK):
-            moves = energy[c] > 0.0 and left[c] > goal[c]
-            alpha[c] = size[c] / energy[c] if moves else 0.0
-            if moves:
-                left[c] = 0.0
-                busy = True
-        if not busy:
-            return
-        for i in range(x.shape[0]):
-            for c in range(BLOCK):
-                x[i, c] += alpha[c] * p[i, c]
-                rest = r[i, c] - alpha[c] * q[i, c]
-                r[i, c] = rest
-                left[c] = max(left[c], abs(rest) * inverse[outer + i])
 
 
 # ------------------------------------------------------------------ not symmetric

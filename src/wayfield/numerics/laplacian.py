@@ -41,13 +41,11 @@ import numpy as np
 from ..typing import FloatArray, IntArray
 from .approximate import Factor, MMatrix, approximate, bordering
 from .conjugate import (
-    BLOCK,
     Rows,
     begin,
     begin_general,
     biconjugate,
     conjugate,
-    conjugate_block,
     finish,
     finish_general,
     halve,
@@ -89,7 +87,7 @@ class Iterative:
     Attributes
     ----------
     steps : list of int
-        Steps of each solve so far; a block counts once.
+        Steps of each solve so far.
     """
 
     def __init__(
@@ -141,16 +139,12 @@ class Iterative:
         rtol = self.rtol if rtol is None else rtol
         if rhs.ndim == 1:
             return self._one(rhs, rtol, steps)
-        found, worst = np.empty(rhs.shape, order="F"), 0.0
-        block = BLOCK if self.symmetric else 1
-        for first in range(0, rhs.shape[1], block):
-            part = rhs[:, first : first + block]
-            if part.shape[1] > 1:
-                left = self._block(part, rtol, steps, found[:, first : first + block])
-            else:
-                found[:, first], left = self._one(part[:, 0], rtol, steps)
-            worst = max(worst, left)
-        return found, worst
+        # in a trial, columns solved side by side took as long: they do not fit into the cache
+        found, left = np.empty(rhs.shape, order="F"), 0.0
+        for c in range(rhs.shape[1]):
+            found[:, c], rest = self._one(np.ascontiguousarray(rhs[:, c]), rtol, steps)
+            left = max(left, rest)
+        return found, left
 
     def _one(self, rhs: FloatArray, rtol: float, steps: int) -> tuple[FloatArray, float]:
         scale = float(np.abs(rhs).max())  # squares of the entries could underflow
@@ -175,36 +169,6 @@ class Iterative:
         finish(self._order, self._outer, self._rows, rhs, state[0], found)
         found *= scale
         return found, left / size if size > 0.0 else 0.0
-
-    def _block(self, rhs: FloatArray, rtol: float, steps: int, found: FloatArray) -> float:
-        """Solve for up to `BLOCK` columns side by side; return the worst residual."""
-        m = rhs.shape[0] - self._outer
-        x, r, p = np.zeros((m, BLOCK)), np.zeros((m, BLOCK)), np.zeros((m, BLOCK))
-        scale, size, left = np.ones(BLOCK), np.zeros(BLOCK), np.zeros(BLOCK)
-        one = np.empty(m)
-        for c in range(rhs.shape[1]):
-            scale[c] = np.abs(rhs[:, c]).max() or 1.0
-            given = self._order, self._outer, self._rows, rhs[:, c] / scale[c], one
-            size[c], left[c] = begin(*given)
-            r[:, c] = one
-        before, goal, done = np.zeros(BLOCK), rtol * size, 0
-        while (left > goal).any() and done < steps:
-            check_time()
-            some = min(CHUNK, steps - done)
-            last = left.copy()
-            conjugate_block(
-                self._outer, self._rows, self._factor, (x, r, p), before, goal, left, some
-            )
-            done += some
-            if (left == last).all():  # only rounding is left to work on
-                break
-        self.steps.append(done)
-        for c in range(rhs.shape[1]):
-            one[:] = x[:, c]
-            part = np.empty(rhs.shape[0])
-            finish(self._order, self._outer, self._rows, rhs[:, c] / scale[c], one, part)
-            found[:, c] = scale[c] * part
-        return float((left / np.where(size > 0.0, size, 1.0)).max())
 
     def _general(
         self, rhs: FloatArray, rtol: float, steps: int, scale: float

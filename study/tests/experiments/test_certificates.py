@@ -97,8 +97,11 @@ def test_proved_moves_and_audits_are_those_of_the_library(arm: Any) -> None:
         route = wf.plan(drawn.graph, field.values, goal, "q", arm.ties)
         known = wf.certify(drawn.graph, drawn.labels[number], field.values, route)
         right = truth[route.successor] + 1.0 == truth
-        audit = wf.audit_decisions(known, 30, 0.1, 0.9, seed=number)
-        certified = audit.certify(right[audit.states]).certified
+        audit = wf.audit_decisions(known, 0.1, 0.9, seed=number)
+        for _ in range(30):
+            if audit.state is not None:
+                audit.record(bool(right[audit.state]))
+        certified = audit.result.certified
         others = np.arange(truth.size) != goal
         found += [
             (known.proved & others).sum(),

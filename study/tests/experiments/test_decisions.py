@@ -52,7 +52,10 @@ def test_audits_count_their_own_violations(monkeypatch: pytest.MonkeyPatch) -> N
     shares = []
     for draw in range(12):
         audit = wf.audit_decisions(answer, use_proved=False, seed=draw)
-        shares.append(audit.certify(right[audit.states]).share)
+        for _ in range(30):
+            if audit.state is not None:
+                audit.record(bool(right[audit.state]))
+        shares.append(audit.result.share)
     row = found.where(world="medium", arm="audits").rows[0]
     assert row["value"] == pytest.approx(np.mean(shares))
     assert (row["draws"], row["violations"]) == (12, 0)
@@ -62,7 +65,7 @@ def test_a_risk_that_is_exceeded_is_a_violation() -> None:
     row = decisions.summary("audits", np.array([0.0, 0.1, 0.11]), np.array([1.0, 0.5, 0.0]))
     assert (row["draws"], row["violations"], row["value"]) == (3, 1, 0.5)
     bad = {"world": "medium", "label_fraction": 0.05, **row}
-    mean = bad | {"arm": "audits_mean", "risk": 0.05}
+    mean = bad | {"arm": "routes_mean", "risk": 0.05}
     (finding,) = decisions.findings_audits(Records.of([bad, mean]))
     assert finding.mark == "differs"
 

@@ -231,7 +231,7 @@ def write_table(columns: Mapping[str, Any], path: Path) -> None:
 
     rows = len(next(iter(columns.values())))
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(",".join(_quoted(name) for name in columns) + "\n")
+        file.write(",".join(map(_quoted, columns)) + "\n")
         for start in range(0, rows, _BATCH):
             piece = [cells(column[start : start + _BATCH]) for column in columns.values()]
             rows_text = map(",".join, zip(*piece, strict=True))

@@ -80,8 +80,10 @@ def counts(trial: Trial, number: int, audit: Ordering) -> Row:
     half, path = gap.counts(starts), gap.failure_bound(starts)
     known = ~np.isnan(audit.tau_nbr)
     certificate = wf.certify(drawn.graph, labels, plan.values, plan)
-    drawn_audits = wf.audit_decisions(certificate, AUDITS, RISK, CONFIDENCE, seed=number)
-    certified = drawn_audits.certify(gap.chosen_optimal[drawn_audits.states]).certified
+    audited = wf.audit_decisions(certificate, RISK, CONFIDENCE, seed=number)
+    while audited.state is not None and audited.result.audits < AUDITS:
+        audited.record(bool(gap.chosen_optimal[audited.state]))
+    certified = audited.result.certified
     extrema = strict_extrema(drawn.graph, labels, plan.values)
     proved, decides, wrong = certificate.proved, gap.decides, ~gap.chosen_optimal
     return asdict(half) | {
