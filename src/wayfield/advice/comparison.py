@@ -116,7 +116,7 @@ class MethodScore:
     out_of_time : bool
         Whether the time limit was reached; then there is no field, and nothing was walked.
     missed : str
-        How many labels the field differs from, and by how much; empty if it takes them all.
+        How many labels the field differs from, and by how much; empty if it agrees with all.
 
     Examples
     --------

@@ -128,9 +128,9 @@ class AuditedDecisions(KeepsReadOnly):
 
 
 class Audit:
-    """An audit of a plan: it proposes states one by one, and takes what was found there.
+    """An audit of a plan: it proposes states one by one, and records what was found there.
 
-    The statement of `result` holds whenever you stop, whatever made you stop.
+    The statement of `result` holds whenever you stop, and for whatever reason.
 
     Attributes
     ----------

@@ -158,7 +158,7 @@ def audit_held_out(
     use_proved: bool = True,
     seed: int = 0,
 ) -> HeldOutAudit:
-    """Audit a plan by labels that it has not seen.
+    """Audit a plan with labels that it has not seen.
 
     Parameters
     ----------
