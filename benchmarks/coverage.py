@@ -15,9 +15,11 @@ around the estimate, the same for all draws, that has the truth in .95 of them.
 The first six rules in `wayfield.mdp.doubt` were each judged on families written after the rule was
 fixed; where one failed, they joined those that the next one was tuned on. The sixth failed in
 corridors (the true reach was inside in .505 of the worlds of one of them). The present rule, the
-seventh, was chosen on `TUNED` and on the first list of `FIXED`: all families of the first six
-rounds but those of `HELD_BEFORE`, and corridors, ladders, falls and grids. The families `HELD_OUT`
-and the second list of `FIXED` were written after it was chosen.
+seventh, was chosen on the families `TUNED`, those of the first six rounds and corridors, ladders,
+falls and grids, and on the first list of `FIXED`. The families `HELD_OUT` and the second list of
+`FIXED` were written afterwards. One thing was changed after `HELD_BEFORE`, held out of the sixth
+round, and the second list had been run: the weight of an unseen outcome for cost was raised, since
+with ten samples the true cost of elevators was inside in only .86. `HELD_OUT` had not been run.
 """
 
 from __future__ import annotations
@@ -1039,8 +1041,8 @@ def main() -> None:
         return
     for title, families, offset in (
         ("tuned on", TUNED, 700_000),
-        ("held out before", HELD_BEFORE, 1_100_000),
         ("held out", HELD_OUT, 1_500_000),
+        ("held out before", HELD_BEFORE, 1_100_000),
     ):
         if only and title.split()[0] not in only[0]:
             continue

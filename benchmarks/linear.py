@@ -178,7 +178,7 @@ def superlu(case: Case) -> np.ndarray:
 
 
 def cholmod(case: Case) -> np.ndarray:
-    from sksparse.cholmod import cholesky
+    from sksparse.cholmod import cholesky  # type: ignore[import-not-found]
 
     return np.asarray(cholesky(sparse.csc_matrix(case.matrix))(case.rhs))
 
@@ -188,7 +188,7 @@ def diagonal(case: Case) -> np.ndarray:
 
 
 def pyamg(case: Case, which: str) -> np.ndarray:
-    import pyamg as peer
+    import pyamg as peer  # type: ignore[import-not-found]
 
     levels = getattr(peer, which)(sparse.csr_matrix(case.matrix))
     cycle = levels.aspreconditioner(cycle="V")

@@ -29,8 +29,8 @@ PAGES = [DOCS / "note.md", DOCS / "reading-the-paper.md"]
 CLAIMS, RUN = DOCS / "assets" / "note-claims.json", DOCS / "assets" / "note-run.json"
 BY_METHOD = (
     "certificates-premise", "certificates-bound", "certificates-corollary", "certificates-proved",
-    "certificates-label-fidelity", "certificates-extrema", "certificates-audits", "rollouts-by-labels",
-    "rollouts-cost-by-labels",
+    "certificates-label-fidelity", "certificates-extrema", "certificates-audits",
+    "certificates-success", "certificates-cost",
 )  # fmt: skip
 """Tables with a row for each method that pages quote."""
 QUOTED = re.compile(r"((?:[^\s(<>|]|\u00a0)+)<!--(\S+) (\S+)-->")

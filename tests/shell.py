@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from wayfield import cli, plots
-from wayfield.cli import common as _common
 from wayfield.cli import output as _output
 from wayfield.cli import warmup as _warmup
 from wayfield.travel import command as travelling
@@ -48,7 +47,7 @@ def wayfield(*words: object, pictures: bool = False) -> Answer:
     out, err = StringIO(), StringIO()
     with ExitStack() as stack:
         changed: list[tuple[object, str, object]] = [
-            (_common, "SLOW", 3600),  # no word about compiling, however slow the machine
+            (_output, "SLOW", 3600),  # no word about compiling, however slow the machine
             (sys, "argv", ["wayfield", *map(str, words)]),
             (_warmup, "warm_up", _nothing),
         ]

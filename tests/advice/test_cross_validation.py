@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 from wayfield.advice.cross_validation import Folds, clearly_better, error_text, mean_error
-from wayfield.advice.units import median_ratio
+from wayfield.advice.text import median_ratio
 
 RING = wf.Graph.from_edges(range(60), [*range(1, 60), 0])
 WORLD = wf.Graph.from_edges(range(60), [*range(1, 60), 0], [1.0] * 30 + [5.0] * 30)

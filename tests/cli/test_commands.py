@@ -13,7 +13,7 @@ from numba.core.event import trigger_event
 
 import wayfield as wf
 from shell import Answer, wayfield
-from wayfield.cli import common as _common
+from wayfield.cli import output as _output
 from wayfield.cli import warmup as _warmup
 from wayfield.fields import Extension
 from wayfield.fields.names import WORDS
@@ -498,7 +498,7 @@ def test_every_error_has_a_code_and_at_most_a_line(
 @pytest.fixture
 def announcement() -> Any:
     """What listens for compiling in this process, as if nothing had been compiled."""
-    listener = _common.announce_compiling()
+    listener = _output.announce_compiling()
     listener.since, listener.done = inf, False
     yield listener
     listener.since = inf
@@ -511,7 +511,7 @@ def test_compiling_is_announced_once_and_only_if_it_takes_long(
     with trigger_event("numba:compile"):
         pass
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(_common, "SLOW", 0.0)
+    monkeypatch.setattr(_output, "SLOW", 0.0)
     for _ in range(2):  # whichever step compiles
         with trigger_event("numba:compile"):
             pass
@@ -522,7 +522,7 @@ def test_compiling_is_announced_once_and_only_if_it_takes_long(
 def test_kernels_that_cannot_be_kept_are_mentioned(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(_common, "SLOW", 0.0)
+    monkeypatch.setattr(_output, "SLOW", 0.0)
     monkeypatch.setattr(_compiled, "_shortfalls", ["they are not kept"])
     with trigger_event("numba:compile"):
         pass

@@ -22,8 +22,17 @@ from shell import wayfield
 from wayfield import cli
 from wayfield.advice import Answer
 from wayfield.cli import app
-from wayfield.cli.common import Stages, flag, in_flags, say
-from wayfield.cli.output import draw, print_json, report, show, why_not_drawn
+from wayfield.cli.output import (
+    Stages,
+    draw,
+    flag,
+    in_flags,
+    print_json,
+    report,
+    say,
+    show,
+    why_not_drawn,
+)
 from wayfield.cli.terminal import picture
 from wayfield.errors import Option
 from wayfield.plots.answer import MOST_PLACED, place_names, spread

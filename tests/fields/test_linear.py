@@ -100,7 +100,8 @@ def thin(system: Interior, weights: np.ndarray) -> Thin:
 def test_the_structure_decides(edges: np.ndarray, kind: type) -> None:
     system = interior(*labelled(edges))
     assert type(_linear.symmetric_solver(system)) is kind
-    assert type(_linear.general_solver(system, system.conductances)) is kind
+    general = _linear.Rescued if kind is Iterative else kind
+    assert type(_linear.general_solver(system, system.conductances)) is general
 
 
 @pytest.mark.parametrize(

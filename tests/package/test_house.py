@@ -165,7 +165,6 @@ print(sum(files.values()), len(files))
 """
 
 
-@pytest.mark.xfail(strict=False, reason="the command is being shortened")
 def test_a_plan_of_nine_cities_makes_few_calls_in_few_files(tmp_path: Path) -> None:
     """Run the command twice in one process; the second time nothing is imported any more."""
     files = [ROOT / "examples" / "data" / name for name in ("roads.csv", "known.csv")]

@@ -29,8 +29,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..checks import as_choice, as_whole, need
 from ..errors import InputError
 from ..fields import Extension, MethodLike, extend
+from ..fields.base import as_method
 from ..fields.names import parse_method
-from ..fields.own import as_method
 from ..graphs.graph import Graph
 from ..graphs.labels import Labels
 from ..typing import FloatArray

@@ -36,10 +36,9 @@ from ..checks import as_real, as_vertex, as_whole, short
 from ..errors import InputError, Message, Option, OutOfTime
 from ..fields import AMLE, Extension, Method, MethodLike, check_field, describe
 from ..fields import time_limit as stop_after
-from ..fields.base import takes_directed
+from ..fields.base import GivenField, as_method, is_ours, takes_directed
 from ..fields.extension import missed_text
 from ..fields.names import WORDS, method_word
-from ..fields.own import GivenField, as_method, is_ours
 from ..graphs.graph import Graph, arc_slots, check_graph
 from ..graphs.labels import Labels, check_labels
 from ..graphs.shortest_paths import cost_to_go
@@ -58,8 +57,7 @@ from .cross_validation import (
     mean_error,
 )
 from .solving import Answer, solve
-from .text import DISTANCE, TIME_LIMIT, TRAVEL
-from .units import above_goal, median_ratio, unit_question, usable
+from .text import DISTANCE, TIME_LIMIT, TRAVEL, above_goal, median_ratio, unit_question, usable
 
 DIGITS = 4
 """Digits of success and cost ratio that are shown and compared."""

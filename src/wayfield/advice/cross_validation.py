@@ -24,14 +24,14 @@ from scipy.special import stdtrit
 from ..checks import KeepsReadOnly, as_flag, as_vertex, as_whole, frozen
 from ..errors import InputError
 from ..fields import AMLE, Method, MethodLike, extend_many
-from ..fields.own import as_method
+from ..fields.base import as_method
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels, check_labels
 from ..graphs.shortest_paths import cost_to_go
 from ..plans.sinks import drop_false_sinks
 from ..typing import FloatArray
 from ..words import short
-from .units import median_ratio, usable
+from .text import median_ratio, usable
 
 if TYPE_CHECKING:
     from .solving import Answer

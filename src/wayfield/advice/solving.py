@@ -34,8 +34,7 @@ from ..plans.lifting import lift as lift_field
 from ..plans.planning import Outcome, Plan, Rollout, false_sinks, plan
 from ..typing import FloatArray
 from ..words import number_of
-from .text import DISTANCE, FLAT, facts, lines
-from .units import above_goal, median_ratio, unit_question
+from .text import DISTANCE, FLAT, above_goal, facts, lines, median_ratio, unit_question
 
 if TYPE_CHECKING:
     from ..graphs.names import Naming

@@ -58,8 +58,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..checks import KeepsReadOnly, as_floats, as_real, as_real_array, frozen, owned, refuse
 from ..errors import InputError
 from ..fields import Extension, Status, check_field, field_sections
+from ..fields.base import GivenField
 from ..fields.extension import missed_text
-from ..fields.own import GivenField
 from ..graphs.graph import Graph, check_graph, same_graph
 from ..graphs.labels import Labels, check_labels
 from ..numerics import proof_file

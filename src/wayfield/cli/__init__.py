@@ -15,11 +15,11 @@ import typer
 
 from .. import __version__
 from ..errors import InputError, NotConverged, WayfieldError
-from .common import in_flags, notes, say
 from .comparison import compare
 from .doctor import doctor
 from .maze import maze
 from .options import INSTALLATION, Group, add_command, paragraphs
+from .output import in_flags, notes, say
 from .planning import plan
 
 __all__ = ["app", "main"]

@@ -12,10 +12,18 @@ from rich.console import Console
 from .. import __version__
 from ..errors import InputError
 from ..words import number_of
-from .common import Stages, in_flags, notes, read_layout, say
-from .inputs import Source
-from .options import METHODS, Goal, Json, NumFolds, Reading, check_direction, with_options
-from .output import print_json, show
+from .options import (
+    METHODS,
+    Goal,
+    Json,
+    NumFolds,
+    Reading,
+    Source,
+    check_direction,
+    read_layout,
+    with_options,
+)
+from .output import Stages, in_flags, notes, print_json, say, show
 
 if TYPE_CHECKING:
     from ..advice.comparison import MethodScore

@@ -22,9 +22,8 @@ from rich.console import Console
 
 from .. import __version__
 from ..words import number_of
-from .common import Stages
 from .options import Json
-from .output import print_json
+from .output import Stages, print_json
 
 if TYPE_CHECKING:
     from ..fields import Extension

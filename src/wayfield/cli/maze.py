@@ -9,9 +9,17 @@ import typer
 from rich.console import Console
 
 from ..errors import InputError
-from .common import Stages, read_layout
-from .options import METHODS, Force, Json, LabelFraction, Solving, check_direction, with_options
-from .output import draw, report, write_results
+from .options import (
+    METHODS,
+    Force,
+    Json,
+    LabelFraction,
+    Solving,
+    check_direction,
+    read_layout,
+    with_options,
+)
+from .output import Stages, draw, report, write_results
 
 if TYPE_CHECKING:
     from ..graphs.tables import Outbox

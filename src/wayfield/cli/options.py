@@ -1,4 +1,4 @@
-"""Options that several commands share, and help texts.
+"""Options that several commands share, help texts, and the user's files as commands read them.
 
 A group of options is a dataclass. A command takes it as one parameter, and `with_options` expands
 its fields into the command's signature, where typer reads them.
@@ -8,23 +8,28 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ..errors import InputError
+from ..errors import InputError, WayfieldError
 from ..fields.names import METHODS as METHODS
+from ..words import quoted
+from .output import Line, Stages, in_flags
 
 if TYPE_CHECKING:
     from ..advice.solving import Answer
     from ..fields import Method
     from ..graphs.graph import Graph
     from ..graphs.labels import Labels
-    from ..graphs.tables import Style
+    from ..graphs.layouts import Layout
+    from ..graphs.names import Names
+    from ..graphs.tables import EdgeTable, Style
     from ..typing import FloatArray
+
 
 OWN_DATA, INSTALLATION = "Your own data", "This installation"
 """Panels of the help."""
@@ -290,3 +295,164 @@ def check_direction(directed: bool, method: Method) -> None:
             f"{type(method).__name__} is not defined on directed graphs: use --method amle, "
             "or an undirected graph"
         )
+
+
+# ------------------------------------------------------------------ files
+
+
+class Described(Protocol):
+    """A table as it was read: how, and what was not used."""
+
+    @property
+    def said(self) -> str:
+        """How the file was understood."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was not used, and other possible readings."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The files as a graph, and labels on it.
+
+    Attributes
+    ----------
+    table : EdgeTable
+        The edges as they were read.
+    graph, labels, goal
+        The data by vertex index; lengths are in the unit of the values.
+    said : list of lines
+        How the files were read, for the user.
+    facts : dict
+        The same as data.
+    """
+
+    table: EdgeTable
+    graph: Graph
+    labels: Labels
+    goal: int
+    said: list[Line]
+    facts: dict[str, Any]
+
+    @property
+    def names(self) -> Names:
+        """Names of the vertices."""
+        return self.table.names
+
+
+@dataclass(frozen=True)
+class Source:
+    """The user's files, and the options for reading them."""
+
+    edges: Path
+    data: Path | None
+    goal: str | None
+    positions: Path | None = None
+    reading: Reading = field(default_factory=Reading)
+
+    def read(self, stages: Stages, error: float = 0.0) -> Given:
+        """Read all files; the `InputError` names the file, the row and the column."""
+        import numpy as np
+
+        from ..graphs.labels import Labels
+        from ..graphs.tables import read_labels
+
+        # 1. edges, then labels
+        edges = self.read_edges(stages)
+        names, places, labels = edges.names, None, None
+        read: list[tuple[str, Path, Described]] = []
+        if self.data is not None:
+            progress = stages.begin(f"reading {self.data.name}")
+            columns, style = self.reading.label_columns, self.reading.style
+            table = read_labels(self.data, names, columns, style, error, progress)
+            labels = table.labels
+            read.append(("labels", self.data, table))
+            if table.positions is not None and not np.isnan(table.positions).any():
+                places = table.positions
+
+        # 2. the goal
+        if self.goal is None:
+            hint = ""
+            if labels is not None:
+                least = int(np.argmin(labels.values))
+                lowest = quoted(names[labels.vertices[least]])
+                hint = f" (the smallest label is {labels.values[least]:g}, at {lowest})"
+            raise InputError(f"no goal given: pass --goal NAME{hint}")
+        goal = names.index(self.goal, "--goal ")
+        if labels is None:
+            labels = Labels([goal], [0.0])
+        elif goal not in labels.vertices:
+            raise InputError(
+                f"the goal {self.goal!r} has no label in {self.data}: add a row for it, with the "
+                "value 0 if labels are costs to the goal"
+            )
+        # 3. the graph
+        graph, said, facts = self.build(stages, edges, read, places)
+        return Given(edges, graph, labels, goal, said, facts)
+
+    def read_edges(self, stages: Stages) -> EdgeTable:
+        """Read the edges; the `InputError` names the row and the column."""
+        from ..graphs.tables import read_edges
+        from ..graphs.tables.read import length_like
+
+        columns, style = self.reading.edge_columns, self.reading.style
+        if not {"length", "speed"} & columns.keys() and self.data is not None:
+            # of several columns that may be the length, the one with a heading that the costs have
+            shared = length_like(self.edges, self.data, style)
+            columns |= {"length": shared} if shared else {}
+        progress = stages.begin(f"reading {self.edges.name}")
+        return read_edges(self.edges, columns, style, progress, self.reading.directed)
+
+    def build(
+        self,
+        stages: Stages,
+        edges: EdgeTable,
+        read: list[tuple[str, Path, Described]],
+        places: FloatArray | None = None,
+    ) -> tuple[Graph, list[Line], dict[str, Any]]:
+        """Return the graph, and how all files were read: as lines, and as data.
+
+        `read` lists the other tables with their words and files. `places` are positions that were
+        read with them; a file of positions comes first.
+        """
+        from ..graphs.tables import read_positions
+
+        if self.positions is not None:
+            file = read_positions(self.positions, edges.names, None, self.reading.style)
+            read, places = [*read, ("positions", self.positions, file)], file.positions
+        stages.begin("building the graph")
+        graph, remarks = edges.to_graph(places)
+        if graph.parallel_merged and not graph.directed and any("parallel" in r for r in remarks):
+            remarks.append("if costs depend on the direction, pass --directed")
+        for _, _, each in read:
+            remarks += each.notes
+        remarks = [in_flags(remark) for remark in (*edges.notes, *remarks)]
+        said = [("edges", f"{self.edges.name}: {edges.said}")]
+        facts: dict[str, Any] = {"edges": {"path": str(self.edges), "read_as": edges.said}}
+        for word, path, each in read:
+            facts[word] = {"path": str(path), "read_as": each.said}
+            said.append(("places" if word == "positions" else word, f"{path.name}: {each.said}"))
+        said += [("note", remark) for remark in remarks]
+        facts["notes"] = remarks
+        return self.reading.scale(graph), said, facts
+
+
+def read_layout(name: str) -> Layout:
+    """Load a map by name, or from a file if the name contains a dot or a slash."""
+    from ..graphs.layouts import Layout, load_layout, read_maze_file
+
+    if not any(mark in name for mark in "./\\"):
+        return load_layout(name)
+    path = Path(name)
+    try:
+        text = read_maze_file(path)
+        if text.strip():
+            return Layout.from_text(text, path.stem)
+    except UnicodeDecodeError as error:
+        raise WayfieldError(f"{name} is not a text file: {error}") from error
+    except OSError as error:
+        raise WayfieldError(f"cannot read {name}: {error.strerror}") from error
+    except InputError as error:
+        raise InputError(f"{name}: ", error.message) from error
+    raise InputError(f"{name} is empty")

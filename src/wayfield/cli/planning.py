@@ -9,8 +9,6 @@ import typer
 from rich.console import Console
 
 from ..errors import InputError
-from .common import Stages, in_flags
-from .inputs import Source
 from .options import (
     METHODS,
     EdgeFile,
@@ -22,12 +20,15 @@ from .options import (
     Places,
     Reading,
     Solving,
+    Source,
     check_direction,
     with_options,
 )
 from .output import (
+    Stages,
     check_results,
     draw,
+    in_flags,
     report,
     route_columns,
     show,
@@ -101,7 +102,7 @@ def plan(
     """
     import numpy as np
 
-    from ..advice.units import above_goal, unit_question
+    from ..advice.text import above_goal, unit_question
     from ..checks import missing
     from ..fields import AMLE
     from ..fields.names import load_method
@@ -116,8 +117,9 @@ def plan(
         for option, given_option in needed.items():
             if given_option:
                 raise InputError(f"{option} needs LABELS: without them, distances are planned on")
-    # without labels, the plan follows the distances: the AMLE corrects them by 0
-    chosen = AMLE(fill="flat") if labels is None else load_method(method or "amle")
+    chosen = AMLE() if method is None else load_method(method)
+    if labels is None:  # the plan follows the distances: the AMLE corrects them by 0
+        chosen = AMLE(fill="flat")
     if prior not in (None, DISTANCE):
         raise InputError(f"--prior must be {DISTANCE}, got {prior!r}")
     if proof is not None and not force:

@@ -8,8 +8,7 @@ import numpy as np
 
 from ..advice import solve
 from ..fields import AMLE, Harmonic, Method, extend_many
-from ..fields.base import takes_directed
-from ..fields.own import is_ours
+from ..fields.base import is_ours, takes_directed
 from ..graphs.graph import Graph
 from ..graphs.grid import grid_graph
 from ..graphs.layouts import load_layout

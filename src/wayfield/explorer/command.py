@@ -7,9 +7,17 @@ from typing import Annotated
 
 import typer
 
-from ..cli.common import Stages, read_layout, say
-from ..cli.inputs import Source
-from ..cli.options import Directed, Goal, LabelFraction, Places, Reading, add_command
+from ..cli.options import (
+    Directed,
+    Goal,
+    LabelFraction,
+    Places,
+    Reading,
+    Source,
+    add_command,
+    read_layout,
+)
+from ..cli.output import Stages, say
 from ..errors import InputError
 
 _TABLES = (".csv", ".tsv", ".parquet", ".npz", ".gz")

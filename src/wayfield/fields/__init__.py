@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..numerics.workers import time_limit as time_limit
     from .amle.method import AMLE as AMLE
     from .base import Method as Method
+    from .base import MethodLike as MethodLike
     from .base import Problem as Problem
     from .base import Shared as Shared
     from .base import Solution as Solution
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from .harmonic import Harmonic as Harmonic
     from .many import SharesWork as SharesWork
     from .many import extend_many as extend_many
-    from .own import MethodLike as MethodLike
     from .plaplacian import PLaplacian as PLaplacian
     from .proof import field_sections as field_sections
 

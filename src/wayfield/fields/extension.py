@@ -27,18 +27,20 @@ from ..typing import FloatArray
 from ..words import number_of, short
 from .base import (
     Method,
+    MethodLike,
     Problem,
     Solution,
     Status,
+    as_method,
     check_prior,
     correcting,
     describe,
     make_problem,
+    solve_all,
     with_prior,
     without_prior,
 )
 from .derivatives import Gradient, Influence, Linearised, checked_cotangent, derivative
-from .own import MethodLike, as_method, solve_all
 from .proof import HasProof, field_sections
 
 if TYPE_CHECKING:

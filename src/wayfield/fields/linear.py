@@ -60,8 +60,11 @@ SOLVES = 3
 """Number of solves per problem: two refinements, and the hitting times."""
 THIN = 40.0
 """Row-by-row elimination beats SuperLU up to this many operations per entry of the factors."""
-NEWTON = 1e-4
-"""Reduction of the residual of Newton's equation by an iteration."""
+NEWTON, NEWTON_STEPS = 1e-7, 100
+"""Reduction of the residual of Newton's equation by an iteration, and the most steps it takes.
+
+With 1e-4, lengths that are 12 orders apart needed more Newton steps than there are.
+"""
 MOST_KEPT = 4
 """Number of prepared Laplacians that are kept for other solves, if any are."""
 SHIFT = 2.0**-46
@@ -272,6 +275,27 @@ class Thin:
         return _by_columns(partial(solve_factored, self._fill, self._factors), rhs)
 
 
+class Rescued:
+    """An iteration for Newton's equation, and a factorisation once it fails, if that is possible.
+
+    It fails where slopes or lengths are many orders of magnitude apart, far from the solution.
+    """
+
+    def __init__(self, interior: Interior, weights: FloatArray) -> None:
+        self._interior, self._weights = interior, weights
+        self._iterative = Iterative(interior.weighted(weights), symmetric=False, rtol=NEWTON)
+        self._direct: Direct | None = None
+
+    def solve(self, rhs: FloatArray, rtol: float | None = None) -> FloatArray:
+        """Solve for one right-hand side, or for the columns of several."""
+        if self._direct is None:
+            found, left = self._iterative.attempt(rhs, rtol, NEWTON_STEPS)
+            if left <= (rtol or NEWTON) or not self._interior.can_factor:
+                return found
+            self._direct = Direct(self._interior.matrix(self._weights))
+        return self._direct.solve(rhs)
+
+
 @contextmanager
 def keeping(kept: list[Kept]) -> Iterator[None]:
     """Let the solves inside keep their prepared Laplacians in a list, the latest `MOST_KEPT`.
@@ -305,7 +329,7 @@ def symmetric_solver(interior: Interior) -> LinearSolver:
 def general_solver(interior: Interior, weights: FloatArray) -> LinearSolver:
     """Return a solver for an M-matrix; iterations are only as accurate as Newton needs."""
     if not interior.factors_well:
-        return Iterative(interior.weighted(weights), symmetric=False, rtol=NEWTON)
+        return Rescued(interior, weights)
     if interior.thin_fill is not None:
         return Thin(interior.matrix(weights), interior.thin_fill)
     return Direct(interior.matrix(weights), ordered=interior.ordered)

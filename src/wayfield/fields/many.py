@@ -26,18 +26,21 @@ from ..numerics.workers import TimeLeft, check_time, dispatch
 from ..typing import FloatArray
 from .base import (
     Method,
+    MethodLike,
     Problem,
     Shared,
     Solution,
+    as_method,
     check_prior,
     correcting,
+    is_ours,
     make_problem,
     one_by_one,
+    solve_all,
     with_prior,
     without_prior,
 )
 from .extension import Extension, package
-from .own import MethodLike, as_method, is_ours, solve_all
 
 Unreachable = Literal["error", "nan"]
 Item = TypeVar("Item")

@@ -109,7 +109,7 @@ def load_method(text: str) -> Method:
     Traceback (most recent call last):
     wayfield.errors.InputError: method 'math:game': module 'math' has no attribute 'game'
     """
-    from .own import FromFunction, as_method
+    from .base import FromFunction, as_method
 
     module, colon, name = text.strip().partition(":")
     if not colon:
@@ -141,7 +141,7 @@ def method_word(method: Method) -> str:
     >>> method_word(PLaplacian(8, max_steps=3))
     'PLaplacian(p=8, max_steps=3)'
     """
-    from .own import is_ours
+    from .base import is_ours
 
     for word, known in WORDS.items() if is_ours(method) else ():
         if known.method == type(method).__name__:

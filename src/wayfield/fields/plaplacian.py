@@ -17,7 +17,7 @@ Method
     until the residual falls; where Newton's direction fails, nonlinear Gauss–Seidel sweeps follow.
     Ordering and pattern of the Jacobian are fixed once, and a factorisation is reused for chord
     steps as long as they contract. Where iterating is quicker (`linear`), Newton's equation is
-    solved to four digits by biconjugate gradients, preconditioned by approximate elimination of
+    solved to seven digits by biconjugate gradients, preconditioned by approximate elimination of
     the Jacobian itself. At the solution M⁺ = M⁻, and the Jacobian is symmetric but for the factors
     of its rows; elsewhere it is not, and elimination only has to be near enough: a direction that
     does not descend is replaced by sweeps, as above. Neither proof nor accuracy of the result

@@ -22,10 +22,11 @@ the upper end for a Poisson mean comes from Gamma(k + 1), the lower one from Gam
 with weights, the one more sample is the heaviest on the walk [2]_: one sample for the whole walk,
 and not one per choice. It is the worst outcome that any action had at a state, G(s, x) (f_y - f̄) /
 (n_x + 1). It may be an outcome never seen, as bad as giving up (or as the worst state, where giving
-up is not allowed). Surprises of a new kind get rare as surprises get many: this one has the share
-1 / (1 + K), K being the shape of the Gamma distribution, in a corridor the number of failures
-seen. The pessimistic end is a quantile of the even mixture of both distributions (mid-p [3]_); the
-optimistic end is that without the sample.
+up is not allowed). Surprises of a new kind get rare as surprises get many: this one has the share 1
+/ (1 + K), K being the shape of the Gamma distribution, in a corridor the number of failures seen.
+Retries are surprises of cost that say little about failures: where giving up is allowed, the share
+for cost is the geometric mean of those of cost and hazard. The pessimistic end is a quantile of the
+even mixture of both distributions (mid-p [3]_); the optimistic end is that without the sample.
 
 **The choice of the plan.** A plan takes the best of several choices, which is the luckiest one if
 they are alike (the optimiser's curse). Let the j best choices of a state have the means Q_k and the
@@ -258,7 +259,7 @@ def noise(
         step = sparse.eye_array(order.size, format="csr") - system.matrix
         for weights, into in zip(heavy, found[2:], strict=True):
             for _ in range(MOST_SWEEPS):
-                before, weights = weights, np.maximum(weights, step @ weights)
+                before, weights = weights, np.maximum(weights, np.asarray(step @ weights))
                 if (weights <= before * (1.0 + 1e-6)).all():
                     break
             into[order] = weights
@@ -295,12 +296,16 @@ def gamma_quantile(
     return np.asarray(high)
 
 
+def new_kinds(mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """Return the share of surprises that are of a new kind: 1 / (1 + shape)."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.asarray(1.0 / (1.0 + np.nan_to_num(mean**2 / variance, nan=0.0)))
+
+
 def ends(
-    mean: FloatArray, plain: Noise, worse: Noise, luck: FloatArray, tail: float
+    mean: FloatArray, plain: Noise, worse: Noise, luck: FloatArray, new: FloatArray, tail: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return both quantiles of an excess or a hazard; `luck` is what the tilt adds to it."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        new = 1.0 / (1.0 + np.nan_to_num(mean**2 / plain.variance, nan=0.0))
     extra = np.maximum(plain.seen, new * plain.unseen)
     high = gamma_quantile(mean, plain.variance, 1.0 - tail, extra)
     higher = gamma_quantile(mean + luck, worse.variance, 1.0 - tail, worse.seen)
@@ -353,16 +358,6 @@ def confidence_bounds(
     arriving = (policy >= 0) & (reach > 0.0) & (worse.reach > 0.0)
     both = [noises(at, seen.transitions, within, unseen) for at in (plain, worse)]
     with np.errstate(invalid="ignore", divide="ignore"):
-        # Cost: the excess over the luckiest walk. Where a walk may end by giving up it is bounded,
-        # and skewed to the other side; so the lower end is no closer than a normal one.
-        floor, of = luckiest(plain.transitions, policy, values), both[0][0]
-        luck = np.where(finite, np.maximum(worse.values - seen.values, 0.0), 0.0)
-        excess = unbiased(np.where(finite, values - floor, 0.0), of.bias)
-        low, high = ends(excess, of, both[1][0], luck, tail)
-        low = np.minimum(low, excess + special.ndtri(tail) * np.sqrt(of.variance))
-        cost_low = np.where(finite, floor + np.maximum(low, 0.0), values)
-        cost_high = np.where(finite, floor + high, np.where(policy >= 0, np.inf, values))
-
         # Reach: the hazard.
         hazards, bias = [], both[0][1].bias
         for at, (_, of) in zip((plain, worse), both, strict=True):
@@ -371,10 +366,27 @@ def confidence_bounds(
             hazards.append(Noise(of.variance / h**2, of.bias, *more))
         h = np.where(arriving, reach, 1.0)
         h = np.where(bias > 0.0, unbiased(h, bias), 1.0 - unbiased(1.0 - h, -bias))
+        hazard = np.maximum(-np.log(h), 0.0)
         luck = np.where(arriving, np.maximum(np.log(seen.reach / worse.reach), 0.0), 0.0)
-        low, high = ends(np.maximum(-np.log(h), 0.0), *hazards, luck, tail)
+        failures = new_kinds(hazard, hazards[0].variance)
+        least, most = ends(hazard, hazards[0], hazards[1], luck, failures, tail)
+
+        # Cost: the excess over the luckiest walk. Where a walk may end by giving up it is bounded,
+        # and skewed to the other side; so the lower end is no closer than a normal one.
+        floor, of = luckiest(plain.transitions, policy, values), both[0][0]
+        luck = np.where(finite, np.maximum(worse.values - seen.values, 0.0), 0.0)
+        excess = unbiased(np.where(finite, values - floor, 0.0), of.bias)
+        new = new_kinds(excess, of.variance)
+        if unseen is not None and unseen < np.inf:
+            new = np.sqrt(new * failures)
+        low, high = ends(excess, of, both[1][0], luck, new, tail)
+        low = np.minimum(low, excess + special.ndtri(tail) * np.sqrt(of.variance))
+        cost_low = np.where(finite, floor + np.maximum(low, 0.0), values)
+        cost_high = np.where(finite, floor + high, np.where(policy >= 0, np.inf, values))
     # where no sample led to an arrival, there is no hazard to bound
     open_ = (policy >= 0) & ~arriving
-    reach_low = np.where(arriving, np.exp(-high), np.where(open_, 0.0, reach))
-    reach_high = np.where(open_ & (seen.reach > 0.0), 1.0, np.where(arriving, np.exp(-low), reach))
+    reach_low = np.where(arriving, np.exp(-most), np.where(open_, 0.0, reach))
+    reach_high = np.where(
+        open_ & (seen.reach > 0.0), 1.0, np.where(arriving, np.exp(-least), reach)
+    )
     return cost_low, cost_high, reach_low, reach_high

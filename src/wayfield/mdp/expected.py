@@ -74,22 +74,23 @@ class Doubt(KeepsReadOnly):
     """Bounds on a plan's true cost and reach, given that its odds are estimated from counts.
 
     They allow for few samples, for outcomes not yet seen, and for the choice of the plan on the
-    same counts (`doubt`). The how-to "How sure is my agent?" shows how often they hold.
+    same counts (`doubt`). The how-to "How sure is my agent?" shows how often they hold, and what a
+    guarantee costs.
 
     Attributes
     ----------
     cost_low, cost_high, reach_low, reach_high : (n,) float arrays
         Bounds on the expected cost and on the probability of arrival.
     level : float
-        Nominal coverage at a single state. The bounds do not hold at all states at once.
+        Nominal coverage at a single state; with a guarantee, at all states at once.
 
     Examples
     --------
     >>> import wayfield as wf
     >>> moves = wf.Transitions([0, 0], [0, 0], [1, 2], count=[9, 1])
     >>> doubt = wf.expected_cost(moves, goal=1, give_up=100).doubt()
-    >>> doubt.reach_low.round(2), doubt.reach_high.round(2)
-    (array([0.62, 1.  , 0.  ]), array([0.99, 1.  , 0.  ]))
+    >>> doubt.reach_low.round(3), doubt.reach_high.round(3)
+    (array([0.616, 1.   , 0.   ]), array([0.997, 1.   , 0.   ]))
     """
 
     cost_low: FloatArray
@@ -270,7 +271,7 @@ class ExpectedCost(KeepsReadOnly):
         >>> can_fail = wf.Transitions([0, 0], [0, 0], [1, 2])
         >>> sure = wf.expected_cost(wf.Transitions([0], [0], [1], [10], num_states=3), 1, 100)
         >>> sure.doubt(support=can_fail).reach_low.round(2)
-        array([0.84, 1.  , 0.  ])
+        array([0.77, 1.  , 0.  ])
         """
         level = as_share(level, "level")
         if support is not None and not isinstance(support, Transitions):
@@ -282,8 +283,8 @@ class ExpectedCost(KeepsReadOnly):
 
         # the plan on all possible outcomes, and where these are worse by its luck
         rest, begin = (self.goal, self.labels, self.give_up), self.values
-        within = np.bincount(moves._outcome_choices, moves.counts * moves.cost_spread**2)
-        within /= moves.totals
+        squares = np.add.reduceat(moves.counts * moves.cost_spread**2, moves.outcome_indptr[:-1])
+        within = np.asarray(squares / moves.totals)
         seen = _evaluated((posterior(moves, support), *rest), self.plan, begin, False)
         of = moments(seen.transitions, seen.values, seen.reach, within)
         odds = tilted(seen.transitions, moves._choices(self.plan), seen.values, of)
@@ -323,8 +324,8 @@ class ExpectedCost(KeepsReadOnly):
             floor = 0.0 if self.labels is None else min(0.0, float(self.labels.values.min()))
             low[policy >= 0] = floor if self.give_up is None else min(floor, self.give_up)
             high[policy >= 0] = np.inf
-        ends = (low, high, worst.reach_lower[:n], best.reach_upper[:n])
-        return Doubt(*(frozen(np.asarray(end)) for end in ends), level=level)
+        ends = low, high, worst.reach_lower[:n].copy(), best.reach_upper[:n].copy()
+        return Doubt(frozen(ends[0]), frozen(ends[1]), frozen(ends[2]), frozen(ends[3]), level)
 
     def write_proof(self, path: str | os.PathLike[str], names: Sequence[str] | None = None) -> Path:
         """Write values, plan, arrival and their proof into one file, and return its path.

@@ -47,6 +47,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from ..fields import Status
 from ..numerics.doubledouble import Pair
@@ -92,28 +93,39 @@ def confident(
     state. It costs as much as the costliest outcome that was seen (worst), or the cheapest.
     """
     n, own, k = moves.num_states, moves._outcome_choices, moves.num_choices
+    rows: tuple[IntArray, IntArray]
+    share = (1.0 - level) / choices.size
     if support is None:
         step = moves.costs.min() / 2
-        more = np.full(k, (moves.costs.max() if worst else moves.costs.min()) - step)
+        cost = np.full(k, (moves.costs.max() if worst else moves.costs.min()) - step)
         rows = (np.append(own, np.arange(k)), np.append(moves.next_states, np.full(k, n)))
-        paid = np.append(moves.costs, more)
-        counts = np.append(moves.counts, np.zeros(k))
+        paid = np.append(moves.costs, cost)
+        low, high = clopper_pearson(moves.counts, moves.totals[own], share / (4 * n))
+        # the odds of all that was not seen: a union over the sets of outcomes that could be seen
+        m = np.diff(moves.outcome_indptr)
+        sets = gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1) + m * np.log(2.0)
+        low = np.append(low, np.zeros(k))
+        high = np.append(high, -np.expm1((np.log(share / 2) - sets) / moves.totals))
     else:
-        *rows, paid = moves._on_support(support)
-        counts = np.zeros(paid.size)
-        counts[np.searchsorted(rows[0] * n + rows[1], own * n + moves.next_states)] = moves.counts
-    # bounds on one of two odds are bounds on the other, and a single outcome is certain
-    sizes = np.bincount(rows[0], minlength=k)[choices]
-    events = max(int(np.where(sizes == 2, 1, sizes)[sizes > 1].sum()), 1)
-    low, high = clopper_pearson(counts, moves.totals[rows[0]], (1.0 - level) / 2 / events)
-    low = np.where(np.bincount(rows[0], minlength=k)[rows[0]] == 1, 1.0, low)
+        choice, following, paid = moves._on_support(support)
+        rows, counts = (choice, following), np.zeros(paid.size)
+        counts[np.searchsorted(choice * n + following, own * n + moves.next_states)] = moves.counts
+        # bounds on one of two odds are bounds on the other, and a single outcome is certain
+        sizes = np.bincount(rows[0])
+        events = np.where(sizes == 2, 1, sizes)[rows[0]]
+        low, high = clopper_pearson(counts, moves.totals[rows[0]], share / 2 / events)
+        low = np.where(sizes[rows[0]] == 1, 1.0, low)
     kept = plan[moves.states[rows[0]]] == rows[0]
-    columns = (moves.states[rows[0]], moves.actions[rows[0]], rows[1], low, high, paid)
-    columns = tuple(column[kept] for column in columns)
+    choice, following = rows
+    columns: list[IntArray | FloatArray] = [moves.states[choice], moves.actions[choice], following]
+    columns = [column[kept] for column in (*columns, low, high, paid)]
     if support is None:
-        free = (np.full(n, n), np.zeros(n, int), np.arange(n), np.zeros(n), np.ones(n))
-        columns = tuple(map(np.append, columns, (*free, np.full(n, step))))
-    return Transitions.from_intervals(*columns, n + (support is None))
+        step_to = (np.full(n, n), np.zeros(n, int), np.arange(n), np.zeros(n), np.ones(n))
+        more = (*step_to, np.full(n, step))
+        columns = [np.append(a, b) for a, b in zip(columns, more, strict=True)]
+    state, action, to, low, high, paid = columns
+    size = n + (support is None)
+    return Transitions.from_intervals(state, action, to, low, high, paid, size)
 
 
 class _Game(NamedTuple):

@@ -264,7 +264,8 @@ class Transitions(KeepsReadOnly):
 
         They assume that samples are independent, and that an action can only have outcomes that
         some action had at the state. They are wide: after ten samples, reach may lie almost
-        anywhere between 0 and 1. `ExpectedCost.doubt` gives much narrower bounds, but assumes more.
+        anywhere between 0 and 1. `ExpectedCost.doubt` gives much narrower bounds, but assumes more;
+        with `guarantee=True` it uses such intervals, for the plan alone.
 
         Parameters
         ----------
@@ -487,7 +488,7 @@ class Transitions(KeepsReadOnly):
 
 
 def clopper_pearson(
-    count: FloatArray, size: FloatArray, tail: float
+    count: FloatArray, size: FloatArray, tail: FloatArray | float
 ) -> tuple[FloatArray, FloatArray]:
     """Return bounds on probabilities; each end fails with probability `tail` at most."""
     with np.errstate(invalid="ignore"):

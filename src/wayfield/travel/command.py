@@ -10,10 +10,9 @@ import typer
 from rich.console import Console
 
 from .. import __version__
-from ..cli.common import Stages
-from ..cli.inputs import Described, Source
 from ..cli.options import (
     OWN_DATA,
+    Described,
     EdgeFile,
     Files,
     Force,
@@ -23,6 +22,7 @@ from ..cli.options import (
     Out,
     Places,
     Reading,
+    Source,
     add_command,
     column_option,
     named,
@@ -30,6 +30,7 @@ from ..cli.options import (
 )
 from ..cli.output import (
     NOTHING_WRITTEN,
+    Stages,
     about_files,
     check_results,
     picture,

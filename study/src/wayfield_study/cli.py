@@ -17,8 +17,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from wayfield.cli.common import announce_compiling, notes, say
 from wayfield.cli.options import Command, Force, Group, paragraphs, with_options
+from wayfield.cli.output import announce_compiling, notes, say
 from wayfield.errors import InputError, WayfieldError
 from wayfield.words import number_of
 

@@ -18,6 +18,7 @@ from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import (
     EXPERIMENTS,
     STUDIES,
+    Estimate,
     MazeCell,
     Trial,
     add_methods,
@@ -331,6 +332,8 @@ def test_rates_of_nothing_are_left_out() -> None:
     rows = [{"seed": seed, "a": 0, "b": b} for seed, b in ((1, 0), (2, 4))]
     assert over_seeds(Records.of(rows), "a", "b")[::2] == (0.0, 1)
     assert over_seeds(Records.of(rows[:1]), "a", "b").text(2) == "–"
+    assert Estimate(-0.001, np.nan, 1).text(2) == "0.00"
+    assert Estimate(-0.25, 0.5, 2).text(1, 100.0) == "−25.0 ± 50.0"
 
 
 def test_paired_cells_won_and_lost() -> None:

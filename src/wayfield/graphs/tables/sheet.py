@@ -21,7 +21,7 @@ from ...words import number_of
 from ..names import Names
 from ..npz import refuse_bomb
 from .columns import looks_like_header, unmarked
-from .text import Progress, Rows, Style, TextFile, guess_dialect, mostly_numbers
+from .text import Progress, Style, TextFile, TextRows, guess_dialect, mostly_numbers
 
 Piece = Sequence[str] | np.ma.MaskedArray[Any, Any]
 """Some rows of a column: text, or numbers that are masked where there are none."""
@@ -144,7 +144,7 @@ class TextSheet(Sheet):
         self._comments = self._within = 0
         usual = Counter(map(len, self.rows)).most_common(1)[0][0]
         if self.width == 1 < usual:
-            source = Rows(self.text, self.delimiter)
+            source = TextRows(self.text, self.delimiter)
             next(iter(source))
             raise InputError(
                 f"{self.path}, row {source.line}: 1 column, but {usual} in most rows; if it is a "
@@ -155,7 +155,7 @@ class TextSheet(Sheet):
         self, columns: Sequence[int], progress: Progress | None = None
     ) -> Iterator[Sequence[Piece]]:
         """Read some columns as text."""
-        source = Rows(self.text, self.delimiter, progress)
+        source = TextRows(self.text, self.delimiter, progress)
         rows = islice(source, int(self.header is not None), None)
         done = 0
         while batch := list(islice(rows, _ROWS_READ)):
@@ -177,7 +177,7 @@ class TextSheet(Sheet):
         return self._find(row)[0]
 
     def _find(self, row: int) -> tuple[int, list[str]]:
-        source = Rows(self.text, self.delimiter)
+        source = TextRows(self.text, self.delimiter)
         number = row + int(self.header is not None)
         cells = next(islice(source, number, None))
         return source.line, cells

@@ -198,7 +198,7 @@ def _unpacked(raw: BinaryIO) -> Any:
     return raw if unpack is None else unpack(raw)
 
 
-class Rows:
+class TextRows:
     """The rows of a text table.
 
     Attributes
@@ -318,7 +318,7 @@ def guess_dialect(
     header = tuple(map(str.strip, rows[0])) if found else None
     body = tuple(map(tuple, rows[int(found) :]))
     if not body:
-        for _ in Rows(file, delimiter):  # a row that cannot be cut raises here, with its number
+        for _ in TextRows(file, delimiter):  # a row that cannot be cut raises here, with its number
             pass
         raise InputError(f"{file.path} has a header but no rows")
     between = f"{_NAMES.get(delimiter, repr(delimiter))} between columns"

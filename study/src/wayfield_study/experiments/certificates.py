@@ -21,6 +21,8 @@ Columns, counts over all goals of a cell:
     Moves, and routes of sampled pairs, proved by labels and distances; proved moves that are wrong.
 ``audited``, ``audited_wrong``
     Moves certified by 30 audits at a risk of 0.1 and a confidence of 0.9, and wrong ones.
+``reached``, ``cost_all``, ``least_cost_all`` and the others of `Trial`
+    How walks end, and what they cost.
 ``corollary_*``, ``amle_*``
     Of the exact AMLE: the half-gap and the bound on τ_nbr from labels alone; 0 for other methods.
 """
@@ -66,7 +68,8 @@ def run(cell: MazeCell) -> list[Row]:
             found = counts(trial, number, audit)
             found |= from_labels(trial, number, audit, isinstance(arm.method, wf.AMLE))
             total = {name: total.get(name, 0) + value for name, value in found.items()}
-        rows.append({"arm": arm.name, "ties": arm.ties} | total)
+        walks = trial.outcomes(trial.fields(arm.method), arm.rule, arm.ties)
+        rows.append({"arm": arm.name, "ties": arm.ties} | walks | total)
     return rows
 
 
@@ -126,6 +129,11 @@ ROUTES = Rate("routes", "pairs", 1, True)
 PREMISE = Rate("premise", "pairs", 1, True)
 FROM_LABELS = Rate("corollary_holds", "corollary_decisions", 2, True)
 STATEMENTS: dict[str, tuple[str, tuple[Rate, ...]]] = {
+    "success": ("Success, share of the sampled pairs", (Rate("reached", "pairs"),)),
+    "cost": (
+        "Cost over least cost, of walks that arrive, from all starts",
+        (Rate("cost_all", "least_cost_all", 3),),
+    ),
     "half-gap": (
         "Lemma: decisions where the half-gap holds, and as walks meet them, %",
         (Rate("holding", "decisions", 1, True), Rate("met_holding", "met", 1, True)),
@@ -161,7 +169,7 @@ STATEMENTS: dict[str, tuple[str, tuple[Rate, ...]]] = {
         (Rate("audited", "decisions", 1, True), Rate("audited_wrong", "audited", 2, True)),
     ),
 }
-"""One table for each statement, and its columns."""
+"""One table for each statement, and its columns; before them, who arrives at what cost."""
 
 
 # -------------------------------------------------------------------- what is shown

@@ -41,7 +41,8 @@ class Estimate(NamedTuple):
         if not np.isfinite(self.mean):
             return "–"
         error = f" ± {scale * self.error:.{digits}f}" if np.isfinite(self.error) else ""
-        return f"{scale * self.mean:.{digits}f}{error}".replace("-", "−")
+        mean = round(scale * self.mean, digits) + 0.0  # no negative zero
+        return f"{mean:.{digits}f}{error}".replace("-", "−")
 
 
 class Paired(NamedTuple):

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from wayfield.fields import Method
+from wayfield.fields.base import as_method
 from wayfield.fields.names import WORDS, Word, parse_method
-from wayfield.fields.own import as_method
 
 from ..engine.config import import_own
 from ..sweeps import MidrangeSweeps

@@ -7,36 +7,14 @@ truth. `trace` finds the chains of that order, of which derivatives are made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ....numerics.csr import Arcs, Renumbered
+from ....numerics.csr import Renumbered
 from ....numerics.doubledouble import Pair
-from ....numerics.jit import compiling
-from ....typing import BoolArray, FloatArray
-from . import divide
 from .chains import trace
+from .divide import fix
 from .proof import Bracket, bracket
 from .retrace import Chains, Fixing
 
 __all__ = ["Bracket", "Chains", "Fixing", "bracket", "fix", "in_original", "trace"]
-
-
-def fix(
-    out: Arcs,
-    into: Arcs,
-    labelled: BoolArray,
-    labels: FloatArray,
-    leave_flat: bool,
-    pause: Callable[[], object] = bool,
-) -> Fixing:
-    """Return the field and an order of fixing: see `divide.fix`.
-
-    If labels and lengths are arrays of rationals, so is the field: then nothing is rounded.
-    """
-    if labels.dtype.hasobject:
-        with compiling("never"):
-            return divide.fix(out, into, labelled, labels, leave_flat, pause)
-    return divide.fix(out, into, labelled, labels, leave_flat, pause)
 
 
 def in_original(

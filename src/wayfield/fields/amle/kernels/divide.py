@@ -56,7 +56,7 @@ import numpy as np
 from ....numerics.csr import Arcs, expands
 from ....numerics.doubledouble import EPSILON
 from ....numerics.heap import Heap
-from ....numerics.jit import njit
+from ....numerics.jit import choice, compiling, njit
 from ....typing import BoolArray, FloatArray, IntArray
 from .iterate import iterate
 from .pressure import (
@@ -122,7 +122,22 @@ def fix(
         and they take the constant around them: the classical AMLE.
     pause : callable
         Called every few passes over the graph; it may raise.
+
+    If labels and lengths are arrays of rationals, so is the field: then nothing is rounded.
     """
+    with compiling("never" if labels.dtype.hasobject else choice.get()):
+        return _fixed(out, into, labelled, labels, leave_flat, pause)
+
+
+def _fixed(
+    out: Arcs,
+    into: Arcs,
+    labelled: BoolArray,
+    labels: FloatArray,
+    leave_flat: bool,
+    pause: Callable[[], object],
+) -> Fixing:
+    """Choose between the two methods, and fix."""
     if (
         not leave_flat
         and np.count_nonzero(~labelled) > FEW_UNLABELLED
