@@ -29,9 +29,9 @@ finite gap is at most 2, so with exact labels the premise asks for labels at all
 
 None has a converse: a right action may lack the half-gap, and a walk that lacks it may arrive.
 
-All three are about argmin Q on the very field that is audited; a plan by another rule or on other
-values is compared with the truth as it is, and owes its outcome to nothing here. Arcs may be
-one-way and of any length. On other than unit lengths `holds` asks for the half-gap with room for
+All three are about argmin Q on the very field that is audited. A plan by another rule or on other
+values is compared with the truth too, but these statements do not cover it. Arcs may be one-way
+and of any length. On other than unit lengths `holds` asks for the half-gap with room for
 rounding, and for optimal arcs long enough to show in the truth's digits, so that what it certifies
 is true of the plan as computed.
 
