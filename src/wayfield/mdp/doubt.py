@@ -24,9 +24,10 @@ and not one per choice. It is the worst outcome that any action had at a state, 
 (n_x + 1). It may be an outcome never seen, as bad as giving up (or as the worst state, where giving
 up is not allowed). The more surprises were seen, the rarer is one of a new kind: it has the share
 1 / (1 + K), K being the shape of the Gamma distribution. In a corridor K is the number of failures
-seen. Retries are surprises of cost that say little about failures: where giving up is allowed, the share
-for cost is the geometric mean of those of cost and hazard. The pessimistic end is a quantile of the
-even mixture of both distributions (mid-p [3]_); the optimistic end is that without the sample.
+seen. Retries are surprises of cost that say little about failures: where giving up is allowed, the
+share for cost is the geometric mean of those of cost and hazard. The pessimistic end is a quantile
+of the even mixture of both distributions (mid-p [3]_); the optimistic end is that without the
+sample.
 
 **The choice of the plan.** A plan takes the best of several choices, which is the luckiest one if
 they are alike (the optimiser's curse). Let the j best choices of a state have the means Q_k and the

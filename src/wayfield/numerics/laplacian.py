@@ -19,7 +19,7 @@ Stopping rule
     max |D⁻¹ r| ≤ rtol · max |D⁻¹ b|, with D the diagonal and r the residual of the recursion.
 Guarantee
     None is needed: callers take residuals of their own. All pivots are positive, so the
-    preconditioner is positive definite whatever was drawn, and a bad draw costs steps, not accuracy.
+    preconditioner is positive definite whatever was drawn: a bad draw costs steps, not accuracy.
     Rows are stored as (other entries, weight to labels). The diagonal is their sum and never used
     otherwise, so nothing cancels, at any contrast of weights. The energy p · S p is added up edge
     by edge. A vertex without a path to a label has pivot 0 and keeps the value 0. The same input
