@@ -377,7 +377,7 @@ def _label_errors(graph: Graph, labels: Labels, truth: FloatArray, goal: int) ->
 def judge(
     plan: Plan, values: FloatArray, truth: FloatArray, error: FloatArray | None = None
 ) -> HalfGap:
-    """Make the half-gap test of a plan and a field, or of a bound on its local error.
+    """Apply the half-gap test to a plan and a field, or to a bound on its local error.
 
     Nothing is checked.
     """
