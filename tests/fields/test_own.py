@@ -241,7 +241,7 @@ def test_work_that_is_shared_between_label_sets() -> None:
     fields = wf.extend_many(PATH, [ENDS] * 5, Sharing())
     assert [field.values.tolist() for field in fields] == [mean(PATH, ENDS).tolist()] * 5
     with pytest.raises(
-        wf.InputError, match=r"^labels_list\[0:4\]: Sharing\(lost=1\) returned 3 solutions of 4"
+        wf.InputError, match=r"^labels_list\[0:4\]: Sharing\(lost=1\) returned 3 solutions for 4"
     ):
         wf.extend_many(PATH, [ENDS] * 4, Sharing(lost=1))
 

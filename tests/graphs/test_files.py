@@ -724,7 +724,7 @@ def test_degrees_are_put_into_a_plane(tmp_path: Path) -> None:
     assert table.positions is not None
     assert table.positions.tolist() == [[7.0 * shrink, 46.0], [8.0 * shrink, 48.0]]
     assert table.notes == (
-        f"{file}: longitudes and latitudes are put into a plane, true near latitude 47°",
+        f"{file}: longitudes and latitudes are projected, to scale near latitude 47°",
     )
     file.write_text("name,x,y\na,7.0,46.0\nb,8.0,48.0\n", encoding="utf-8")
     table = read_positions(file, names)

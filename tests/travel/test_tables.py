@@ -47,10 +47,10 @@ def test_headings_of_other_tools_and_languages(heading: str, tmp_path: Path) -> 
 def test_numbers_of_rows_are_no_times(tmp_path: Path) -> None:
     file, names = tmp_path / "trips.csv", Names(["a", "b"])
     file.write_text("Nr,from,to,note\n1,a,b,x\n2,b,a,y\n3,a,b,z\n", encoding="utf-8")
-    with pytest.raises(wf.InputError, match=r"column 'note'|counts the rows"):
+    with pytest.raises(wf.InputError, match=r"column 'note'|numbers the rows"):
         read_trips(file, names)
     file.write_text("time,from,to\n1,a,b\n2,b,a\n3,a,b\n", encoding="utf-8")
-    with pytest.raises(wf.InputError, match="column 'time' counts the rows"):
+    with pytest.raises(wf.InputError, match="column 'time' numbers the rows"):
         read_trips(file, names)
     assert read_trips(file, names, {"cost": "time"}).times.tolist() == [1, 2, 3]
     file.write_text("time,from,to\n1,a,b\n2,b,a\n4,a,b\n", encoding="utf-8")

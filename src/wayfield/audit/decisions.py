@@ -29,9 +29,9 @@ finite gap is at most 2, so with exact labels the premise asks for labels at all
 
 None has a converse: a right action may lack the half-gap, and a walk that lacks it may arrive.
 
-All three are about argmin Q on the very field that is audited; a plan by another rule or on other
-values is compared with the truth as it is, and owes its outcome to nothing here. Arcs may be
-one-way and of any length. On other than unit lengths `holds` asks for the half-gap with room for
+All three are about argmin Q on the very field that is audited. A plan by another rule or on other
+values is compared with the truth too, but these statements do not cover it. Arcs may be one-way
+and of any length. On other than unit lengths `holds` asks for the half-gap with room for
 rounding, and for optimal arcs long enough to show in the truth's digits, so that what it certifies
 is true of the plan as computed.
 
@@ -377,7 +377,7 @@ def _label_errors(graph: Graph, labels: Labels, truth: FloatArray, goal: int) ->
 def judge(
     plan: Plan, values: FloatArray, truth: FloatArray, error: FloatArray | None = None
 ) -> HalfGap:
-    """Make the half-gap test of a plan and a field, or of a bound on its local error.
+    """Apply the half-gap test to a plan and a field, or to a bound on its local error.
 
     Nothing is checked.
     """

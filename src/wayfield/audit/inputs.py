@@ -1,14 +1,14 @@
-"""What every audit is handed, checked here: a field, the truth, a plan; and counts that add up.
+"""Checks of what every audit is given (a field, the truth, a plan), and counts that add up.
 
 **Truth.** V* is the cost-to-go to the goal g if and only if V*(g) = 0, V* ≥ 0 and
 
     V*(x) = min over arcs x → y of ℓ + V*(y)        at every x ≠ g        (Bellman),
 
-inf = inf included. For lengths are positive: where V*(x) is finite, the arc that attains the
-minimum leads strictly down, hence to g, and V*(x) is the cost of that walk; and no walk is cheaper,
-since V*(x) ≤ ℓ + V*(y) along all of its arcs. The identity has one solution; in floating point
-many fields nearly solve it, some far from that one, as errors add up along walks and arcs too short
-for the digits bind nothing. So a truth is compared with the solution itself, `cost_to_go`.
+inf = inf included. Lengths are positive. So where V*(x) is finite, the arc that attains the minimum
+leads strictly down, hence to g, and V*(x) is the cost of that walk. No walk is cheaper, since
+V*(x) ≤ ℓ + V*(y) along all of its arcs. The identity has one solution. In floating point many
+fields nearly solve it, some of them far from that one: errors add up along walks, and arcs too
+short for the digits bind nothing. So a truth is compared with the solution itself, `cost_to_go`.
 
 **Rounding.** On unit lengths the comparison is exact. Otherwise a value is a sum of at most n - 1
 lengths, which floating point gives to a relative (n - 1) eps / 2 in any order; two values or
@@ -16,7 +16,7 @@ Q-values are *equal* if they differ by no more than `rounding` times the larger 
 
 **Blurred arcs.** An arc so short that rounding hides it in the truth at its ends may pass for
 optimal both ways: the digits of V* do not say which end is nearer to the goal. A state with such an
-arc among its best moves is *blurred*, and judged by nothing that rests on A*.
+arc among its best moves is *blurred*: nothing that rests on A* is judged there.
 
 **Counts.** Over goals, cells and seeds a rate is the sum of counts over the sum of counts.
 """
@@ -66,7 +66,7 @@ def rounding(graph: Graph) -> float:
 
 
 def check_truth(graph: Graph, truth: ArrayLike, goal: int) -> FloatArray:
-    """Return `truth` as a frozen array if it is the cost-to-go to `goal`, else say where it fails.
+    """Return `truth` as a frozen array; raise `InputError` if it is not the cost-to-go to `goal`.
 
     It is the one solution of the Bellman identity; see the module.
     """
@@ -154,7 +154,7 @@ Record = TypeVar("Record", bound=Tally)
 
 
 def pool(records: Iterable[Record]) -> Record:
-    """Add up tallies of one kind, of several goals say, so that every decision weighs the same.
+    """Add up tallies of one type, such as those of several goals, weighing every decision equally.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def pool(records: Iterable[Record]) -> Record:
     for position, record in enumerate(known):
         if not isinstance(record, Tally) or type(record) is not type(known[0]):
             kinds = f"{type(record).__name__}, records[0] {type(known[0]).__name__}"
-            raise InputError(f"records must be tallies of one kind: records[{position}] is {kinds}")
+            raise InputError(f"records must be tallies of one type: records[{position}] is {kinds}")
     return reduce(add, known)
 
 

@@ -119,7 +119,7 @@ class End(IntEnum):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Failures(FrozenArrays):
-    """What becomes of every start, and the places where plans go round.
+    """How the walk from every start ends, and the cycles of the plan.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The two fields the paper compares: which equation the truth obeys, and who ranks moves right.
+"""The two fields that the paper compares: the equations of the truth, and wrong rankings.
 
 # Geometry: which operator the true cost-to-go satisfies where
 
@@ -70,7 +70,7 @@ class Compatible(IntEnum):
     BLURRED = -2
     """Not known: an arc is too short to show in the digits of V*; never on unit lengths."""
     UNREACHABLE = -1
-    """None to ask: the goal cannot be reached."""
+    """The goal cannot be reached, so there is nothing to classify."""
     NEITHER = 0
     """Neither the AMLE's nor the harmonic one."""
     AMLE = 1
@@ -273,7 +273,7 @@ def mechanism(
     starts: ArrayLike | None = None,
     plan: Plan | None = None,
 ) -> Mechanism:
-    """Count inversions on the harmonic plan's walks, and what the AMLE makes of them.
+    """Count inversions on the harmonic plan's walks, and those that the AMLE corrects.
 
     Proposition (combined AMLE-vs-harmonic local separation), and the figures of the paper's
     mechanism audit. Undirected graphs.

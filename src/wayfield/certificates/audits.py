@@ -9,7 +9,7 @@ Moves are ranked by slope, (u(s) − u(c)) / ℓ, the steepest first. On mazes, 
 more often than moves with a large lead: in the open two moves tie and both are right. The ranking
 affects how much is certified, never whether the statement holds. The P moves proved by the interval
 test (`certificates.intervals`) count as right and are not ranked. This needs the premise of that
-test: leave these moves out if arcs of the graph may be false, or cost otherwise than it says.
+test: leave these moves out if arcs of the graph may be false, or their costs wrong.
 
 **Rule.** Cut the ranking into slices of q moves, the last perhaps of fewer. Put each into random
 order. Round r of the audits looks at the r-th move of every slice. For j slices let H_j be the
@@ -128,9 +128,9 @@ class AuditedDecisions(KeepsReadOnly):
 
 
 class Audit:
-    """An audit of a plan: it proposes states one by one, and takes what was found there.
+    """An audit of a plan: it proposes states one by one, and records what was found there.
 
-    The statement of `result` holds whenever you stop, whatever made you stop.
+    The statement of `result` holds whenever you stop, and for whatever reason.
 
     Attributes
     ----------
@@ -278,7 +278,7 @@ def audit_decisions(
         Probability with which that holds, over the draw of the audits, whenever you stop.
     use_proved : bool
         Whether moves proved by the interval test count as right. Pass False if arcs of the graph
-        may be false, or cost otherwise than it says.
+        may be false, or their costs wrong.
     seed : int
         Seed of the draw. Draw once: the confidence does not cover the best of several draws.
 

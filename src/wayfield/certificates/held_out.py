@@ -158,7 +158,7 @@ def audit_held_out(
     use_proved: bool = True,
     seed: int = 0,
 ) -> HeldOutAudit:
-    """Audit a plan by labels that it has not seen.
+    """Audit a plan with labels that it has not seen.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def audit_held_out(
         Probability with which that holds, over the draw of the held-out labels.
     use_proved : bool
         Whether moves proved by the interval test count as right. Pass False if arcs of the graph
-        may be false, or cost otherwise than it says.
+        may be false, or their costs wrong.
     seed : int
         Seed of the order of moves of equal slope.
 

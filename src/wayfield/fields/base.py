@@ -18,7 +18,7 @@ moves by at most δ. The bracket is widened by δ, P is added, and every sum is 
 
 **Methods of a user's own.** A function of graph and labels that returns an (n,) array becomes a
 `FromFunction`. An array that is compared with methods becomes a `GivenField`. Whatever a method
-from outside the library returns is checked here, and copied: the caller's arrays stay his own.
+from outside the library returns is checked here, and copied: the caller's arrays never change.
 """
 
 from __future__ import annotations
@@ -446,12 +446,12 @@ def solve_all(
         why = " ".join(str(error).split())  # in one line
         raise InputError(f"{who} raised {type(error).__name__}: {why}") from error
     if len(found) != len(problems):
-        raise InputError(f"{who} returned {len(found)} solutions of {len(problems)} problems")
+        raise InputError(f"{who} returned {len(found)} solutions for {len(problems)} problems")
     return [_checked(each, problem, who) for each, problem in zip(found, problems, strict=True)]
 
 
 def _checked(given: Any, problem: Problem, who: str) -> Solution:
-    """Return a solution with arrays of its own, or say in one line what is wrong with it."""
+    """Return a solution with arrays of its own; raise a one-line `InputError` if it is bad."""
     # an array is what a function returns
     found = given if isinstance(given, Solution) else Solution(given, Status.NO_BRACKET)
     if not isinstance(found.status, Status):

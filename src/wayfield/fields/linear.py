@@ -298,7 +298,7 @@ class Rescued:
 
 @contextmanager
 def keeping(kept: list[Kept]) -> Iterator[None]:
-    """Let the solves inside keep their prepared Laplacians in a list, the latest `MOST_KEPT`.
+    """Keep the prepared Laplacians of the solves inside in a list, the latest `MOST_KEPT`.
 
     They are used again for the same graph and the same free vertices, and their transposes.
     """

@@ -223,7 +223,7 @@ def extend_many(
         `wayfield.fields.SharesWork`.
     workers : int, optional
         Number of threads, at most 1,024. Default: one per processor, and one for a method of your
-        own, which may not be made for several. Results do not depend on it.
+        own, which may not be thread-safe. Results do not depend on it.
     executor : concurrent.futures.Executor, optional
         Executor to use instead of threads: a `ProcessPoolExecutor`, a Dask client's
         ``client.get_executor()``, or any other. The graph is sent once to each worker. Results are

@@ -22,11 +22,12 @@ the upper end for a Poisson mean comes from Gamma(k + 1), the lower one from Gam
 with weights, the one more sample is the heaviest on the walk [2]_: one sample for the whole walk,
 and not one per choice. It is the worst outcome that any action had at a state, G(s, x) (f_y - f̄) /
 (n_x + 1). It may be an outcome never seen, as bad as giving up (or as the worst state, where giving
-up is not allowed). Surprises of a new kind get rare as surprises get many: this one has the share 1
-/ (1 + K), K being the shape of the Gamma distribution, in a corridor the number of failures seen.
-Retries are surprises of cost that say little about failures: where giving up is allowed, the share
-for cost is the geometric mean of those of cost and hazard. The pessimistic end is a quantile of the
-even mixture of both distributions (mid-p [3]_); the optimistic end is that without the sample.
+up is not allowed). The more surprises were seen, the rarer is one of a new kind: it has the share
+1 / (1 + K), K being the shape of the Gamma distribution. In a corridor K is the number of failures
+seen. Retries are surprises of cost that say little about failures: where giving up is allowed, the
+share for cost is the geometric mean of those of cost and hazard. The pessimistic end is a quantile
+of the even mixture of both distributions (mid-p [3]_); the optimistic end is that without the
+sample.
 
 **The choice of the plan.** A plan takes the best of several choices, which is the luckiest one if
 they are alike (the optimiser's curse). Let the j best choices of a state have the means Q_k and the

@@ -1,4 +1,4 @@
-"""Linear systems of M-matrices on graphs, in near-linear time and memory.
+"""Linear systems of M-matrices on graphs, in near-linear time and memory in practice.
 
 Equation
     Σ_y w_xy (u_x − u_y) + g_x u_x = b_x at every row x, where the weights w and g, the weight to
@@ -19,10 +19,10 @@ Stopping rule
     max |D⁻¹ r| ≤ rtol · max |D⁻¹ b|, with D the diagonal and r the residual of the recursion.
 Guarantee
     None is needed: callers take residuals of their own. All pivots are positive, so the
-    preconditioner is positive definite whatever was drawn, and a bad draw costs steps, not truth.
+    preconditioner is positive definite whatever was drawn: a bad draw costs steps, not accuracy.
     Rows are stored as (other entries, weight to labels). The diagonal is their sum and never used
     otherwise, so nothing cancels, at any contrast of weights. The energy p · S p is added up edge
-    by edge. A vertex without a way to a label has pivot 0 and keeps the value 0. The same input
+    by edge. A vertex without a path to a label has pivot 0 and keeps the value 0. The same input
     gives the same bytes: draws depend on the seed only, and there are no threads.
 
 Drift (rows that are not close to symmetric after scaling, as in decision processes) is out of

@@ -114,7 +114,7 @@ def read_trips(
         if role not in named:
             raise sheet.lacks(f"{role} of a trip")
         if role == "cost" and role not in given and sheet.counts(named[role]):
-            column = f"{sheet.path}: column {sheet.called(named[role])} counts the rows, and no "
+            column = f"{sheet.path}: column {sheet.called(named[role])} numbers the rows, and no "
             raise InputError(f"{column}other is a time; name the column of times: ", COST)
     at = {role: named[role] for role in roles}
     refuse_twins(sheet, at, given)

@@ -78,7 +78,7 @@ SCHEDULER = "Run on a Dask cluster instead: its scheduler, tcp://HOST:PORT."
 Cluster = Annotated[str | None, _option(SCHEDULER, metavar="ADDRESS")]
 STALE = "Use results of other code or package versions; the report says so."
 AcceptStale = Annotated[bool, _option(STALE, "--accept-stale")]
-METHOD = "Another method for the tables: a name, or module:name of your own. Repeat for more."
+METHOD = "Another method for the tables: a name, or module:name for your own. Repeat for more."
 Methods = Annotated[list[str] | None, _option(METHOD, "--method", default="none")]
 OFFICIAL = "The profile official: OGBench's own evaluation of pointmaze, in MuJoCo."
 Official = Annotated[bool, _option(OFFICIAL, "--official")]

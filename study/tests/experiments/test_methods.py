@@ -223,7 +223,7 @@ def test_a_changed_method_is_run_again(folder: Path) -> None:
         ("methods = []", "grid.methods must be a nonempty list, got []"),
         ("label_counts = [0]", "grid.label_counts[0] must be a whole number of at least 1"),
         ("label_counts = [9999999]", "grid.label_counts[0] must be at most"),
-        ("methods = ['amle']\nexperiments = ['iteration_audit']", "iteration_audit compares no"),
+        ("methods = ['amle']\nexperiments = ['iteration_audit']", "iteration_audit takes no"),
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, line: str, complaint: str) -> None:

@@ -530,7 +530,7 @@ def _positions(
     n: int,
     notes: list[str],
 ) -> FloatArray | None:
-    """Return (n, 2) positions, NaN where the file has none; degrees are put into a plane.
+    """Return (n, 2) positions, NaN where the file has none; degrees are projected.
 
     Near latitude φ a degree of longitude is cos φ times as long as one of latitude. All x are
     multiplied by the cosine of the mean latitude (local equirectangular projection).
@@ -549,7 +549,7 @@ def _positions(
         middle = float(held[:, 1].mean())
         positions[:, 0] *= np.cos(np.radians(middle))
         notes.append(
-            f"{sheet.path}: longitudes and latitudes are put into a plane, true near latitude "
+            f"{sheet.path}: longitudes and latitudes are projected, to scale near latitude "
             f"{middle:.4g}°"
         )
     return positions

@@ -82,7 +82,7 @@ def _study(data: bytes, path: Path, known: Sequence[Experiment[Any]]) -> Study:
     assert read_grid is not None
     settings = {key: value for key, value in given.items() if key != "experiments"}
     if "methods" in settings and (alone := [each.name for each in chosen if not each.compares]):
-        raise InputError(f"grid.methods: {alone[0]} compares no methods that a study can name")
+        raise InputError(f"grid.methods: the experiment {alone[0]} takes no methods")
     cells = read_grid(settings, path.parent)
     experiments = tuple(replace(each, cells=lambda _: cells) for each in chosen)
     own = Profile("own", "the grid of the file")

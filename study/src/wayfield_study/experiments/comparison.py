@@ -264,7 +264,7 @@ def on_papers_grid(rows: Records) -> bool:
 
 
 def _pooled(rows: Records) -> str:
-    """Say over what the figures are means."""
+    """Return a sentence on what the figures are means over."""
     by_cells: dict[tuple[int, int], list[str]] = {}
     for arm, some in rows.by("arm").items():
         numbers = len(some.distinct(*CELL)), len(some.values("seed"))

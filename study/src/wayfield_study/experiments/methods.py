@@ -1,7 +1,7 @@
-"""Methods by name: wayfield's, its rivals, and those of a user's own.
+"""Methods by name: those of wayfield, its rivals, and a user's own.
 
 A name is one that ``wayfield plan --method`` takes, such as ``"p=8"``, or that of a rival; a
-method of one's own is ``"module:name"``. What it names is a function ``graph, labels -> values``,
+user's own is ``"module:name"``. What it names is a function ``graph, labels -> values``,
 an object with ``solve``, or something that makes one when called without arguments.
 """
 
@@ -36,7 +36,7 @@ assert MidrangeSweeps.__name__ == WORDS["sweeps"].method  # its module adds its 
 
 
 def find_method(name: str, folder: Path | None = None) -> Method:
-    """Return the method with this name; one's own is looked for in a folder too.
+    """Return the method with this name; a user's module is looked for in `folder` too.
 
     Examples
     --------

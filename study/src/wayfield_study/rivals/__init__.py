@@ -1,8 +1,8 @@
 """Rivals of the AMLE from the literature, to stand beside it in every table.
 
 Each is a method like those of `wayfield`: a frozen settings object with ``solve``, for
-`wayfield.extend` and whatever takes a method. Settings that authors publish are the defaults; the
-others are said to be ours. None is tuned to mazes, and none has a bracket. Edge weights are
+`wayfield.extend` and whatever takes a method. Published settings are the defaults; other
+settings are marked as ours. None is tuned to mazes, and none has a bracket. Edge weights are
 reciprocal lengths, 1 on mazes.
 """
 

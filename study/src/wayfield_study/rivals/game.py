@@ -4,7 +4,8 @@ Equation. (1/p) (u − mean u) + (1 − 2/p) (2u − min u − max u) = 0 over t
 unlabelled vertex, means weighted by w: harmonic at p = 2, the AMLE of unit lengths as p → ∞.
 
 Method. Policy iteration: with lowest and highest neighbours held the equation is linear. Sweeps in
-between, more if it cycles, let it end: when one changes no value by 10⁻¹¹ of the labels' range.
+between, more of them if it cycles, make it end. It stops when a sweep changes no value by 10⁻¹¹ of
+the labels' range.
 
 Reference: J. Calder, "The game theoretic p-Laplacian and semi-supervised learning with few
 labels", Nonlinearity 32 (2019). p = 10 is the default of its author's package GraphLearning.
