@@ -12,6 +12,7 @@ import pytest
 from small_run import TINY
 
 import wayfield as wf
+from wayfield.advice.comparison import default_methods
 from wayfield.fields.base import Problem, Solution, Status
 from wayfield_study.engine import Records, Row, Store, Study, Task, load_config, run
 from wayfield_study.engine.tasks import as_table
@@ -415,3 +416,8 @@ class Nothing:
 def test_methods_need_no_hash() -> None:
     trial, method = Trial(TINY), Nothing()
     assert trial.fields(method) is trial.fields(method)
+
+
+def test_words_of_the_study_stay_out_of_the_librarys_comparison() -> None:
+    names = {type(method).__name__ for method in default_methods(directed=False)}
+    assert names == {"AMLE", "Harmonic", "PLaplacian", "NearestLabel", "McShane", "Whitney"}
