@@ -32,7 +32,7 @@ from ..numerics.csr import entries_of
 from ..numerics.elimination import (
     Factors,
     Fill,
-    Rows,
+    MatrixRows,
     factor,
     fill_counts,
     fill_in,
@@ -254,7 +254,7 @@ class Direct:
 
     @property
     def order(self) -> IntArray:
-        """Rows in the order of elimination."""
+        """MatrixRows in the order of elimination."""
         return np.argsort(self._lu.perm_c)
 
     def solve(self, rhs: FloatArray, rtol: float | None = None) -> FloatArray:
@@ -267,7 +267,7 @@ class Thin:
 
     def __init__(self, matrix: sparse.csr_array[np.float64], fill: Fill) -> None:
         self._fill = fill
-        rows = Rows(matrix.indptr, matrix.indices, matrix.data)
+        rows = MatrixRows(matrix.indptr, matrix.indices, matrix.data)
         self._factors = Factors(*factor(rows, fill, SHIFT))
 
     def solve(self, rhs: FloatArray, rtol: float | None = None) -> FloatArray:

@@ -108,7 +108,7 @@ def _search(
 # ------------------------------------------------------------------ LU factors
 
 
-class Rows(NamedTuple):
+class MatrixRows(NamedTuple):
     """A matrix by rows, the diagonal entry first."""
 
     indptr: IntArray
@@ -191,7 +191,9 @@ def fill_in(
 
 
 @njit(cache=True, nogil=True)
-def factor(matrix: Rows, fill: Fill, least: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def factor(
+    matrix: MatrixRows, fill: Fill, least: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the arrays of the `Factors` of a matrix on the pattern.
 
     The pivots of an M-matrix are positive. If rounding makes one smaller, the share `least` of the
