@@ -11,6 +11,13 @@ Proof. unfold upd. now rewrite Nat.eqb_refl. Qed.
 Lemma upd_other v x t y : y <> x -> upd v x t y = v y.
 Proof. intros H. unfold upd. apply Nat.eqb_neq in H. now rewrite H. Qed.
 
+(* u has the values Y on L, and solves an equation B u = 0, or that of the AMLE, elsewhere *)
+Definition solves (D L : list nat) (B : field -> nat -> R) (Y u : field) :=
+  (forall x, In x D -> In x L -> u x = Y x) /\ (forall x, In x D -> ~ In x L -> B u x = 0).
+Definition solution (G : graph) (D L : list nat) (Y u : field) :=
+  (forall x, In x D -> In x L -> u x = Y x) /\
+  (forall x, In x D -> ~ In x L -> S_up G u x = S_down G u x).
+
 Section Perron.
 Variables (D L : list nat) (Y : field) (B : field -> nat -> R) (low high : R).
 Hypothesis labels : forall x, In x L -> low <= Y x <= high.
@@ -31,10 +38,7 @@ Let sub (v : field) :=
 
 Lemma start : sub (fun _ => low).
 Proof.
-  split; [|split]; intros x Hx.
-  - lra.
-  - intros HL. now apply labels.
-  - intros HL. rewrite (constant (fun _ => low)); auto. lra.
+  repeat split; try lra; [now intros; apply labels|]. intros x Hx HL. rewrite constant; auto. lra.
 Qed.
 
 (* values of subsolutions at x; `low` itself makes the set nonempty and bounded off D, too *)
@@ -99,10 +103,9 @@ Proof.
   intros z Hz. destruct (Nat.eq_dec z x) as [->|Nz]; [rewrite upd_same | rewrite upd_other by exact Nz]; lra.
 Qed.
 
-Lemma existence : exists u, (forall x, In x D -> low <= u x <= high) /\ (forall x, In x D -> In x L -> u x = Y x) /\
-  (forall x, In x D -> ~ In x L -> B u x = 0).
+Lemma existence : exists u, solves D L B Y u.
 Proof.
-  exists u. split; [apply u_sub|]. split; intros x Hx HL; (apply Rle_antisym; [|try now apply u_sub]).
+  exists u. split; intros x Hx HL; (apply Rle_antisym; [|try now apply u_sub]).
   - now apply u_sub.
   - apply Rnot_lt_le. intros H. apply (no_more x (Y x) Hx); [pose proof (labels x HL); lra | intros; lra | contradiction].
   - apply Rnot_lt_le. intros H. destruct (higher u x Hx HL H) as (y & Hy & Hyx). assert (R : u y <= high) by now apply u_sub.
@@ -138,14 +141,18 @@ Proof.
   intros a _. unfold fall. rewrite (H (tail a) (head a)). unfold Rdiv. lra.
 Qed.
 
-Lemma amle_exists (G : graph) (D L : list nat) (Y : field) low high :
-  positive G -> within G D -> (forall x, In x L -> low <= Y x <= high) -> low <= high ->
-  exists u, (forall x, In x D -> low <= u x <= high) /\
-    (forall x, In x D -> In x L -> u x = Y x) /\
-    (forall x, In x D -> ~ In x L -> S_up G u x = S_down G u x).
+Lemma range (L : list nat) (Y : field) : exists low high, low <= high /\ forall x, In x L -> low <= Y x <= high.
 Proof.
-  intros Pos Wi Lab Ra.
-  destruct (existence D L Y (fun v x => S_up G v x - S_down G v x) low high) as (u & U1 & U2 & U3); auto.
+  destruct L as [|z l]; [exists 0, 0; split; [lra | easy]|]. pose proof (or_introl eq_refl : In z (z :: l)) as Hz.
+  destruct (largest_of_all Y _ z Hz) as (x & Hx & Mx), (largest_of_all (fun y => - Y y) _ z Hz) as (y & Hy & My).
+  exists (Y y), (Y x). split; [now apply Mx|]. intros w Hw. specialize (My w Hw). simpl in My. split; [lra | now apply Mx].
+Qed.
+
+Lemma amle_exists (G : graph) (D L : list nat) (Y : field) :
+  positive G -> within G D -> exists u, solution G D L Y u.
+Proof.
+  intros Pos Wi. destruct (range L Y) as (low & high & Ra & Lab).
+  destruct (existence D L Y (fun v x => S_up G v x - S_down G v x) low high) as (u & U1 & U2); auto.
   - intros v w x Hx _ H E. assert (S_up G v x <= S_up G w x /\ S_down G w x <= S_down G v x); [|lra].
     split; apply steepest_mono; intros a Ha; [apply (into_within _ D) in Ha | apply (out_within _ D) in Ha]; auto;
       destruct Ha as (Ha & <- & Hy); apply fall_le; auto; specialize (H _ Hy); lra.
@@ -155,18 +162,15 @@ Proof.
     destruct (steepest_attained v (into G x)) as (a & Ha & E); [lra|].
     apply (into_within _ D) in Ha as (Ha & <- & Ht); auto. exists (tail a). split; [assumption|]. apply fall_pos; [now apply Pos | lra].
   - intros v x _ _ H. unfold S_up, S_down. rewrite !steepest_flat by assumption. lra.
-  - exists u. repeat split; auto; try (intros; now apply U1).
-    intros x Hx HL. specialize (U3 x Hx HL). simpl in U3. lra.
+  - exists u. split; [exact U1|]. intros x Hx HL. now apply Rminus_diag_uniq, U2.
 Qed.
 
-Lemma p_exists (phi : R -> R) (G : graph) (D L : list nat) (Y : field) low high :
+Lemma p_exists (phi : R -> R) (G : graph) (D L : list nat) (Y : field) :
   (forall s t, s < t -> phi s < phi t) -> continuity phi -> phi 0 = 0 ->
-  positive G -> within G D -> (forall x, In x L -> low <= Y x <= high) -> low <= high ->
-  exists u, (forall x, In x D -> low <= u x <= high) /\
-    (forall x, In x D -> In x L -> u x = Y x) /\
-    (forall x, In x D -> ~ In x L -> PLaplacian.balance phi G u x = 0).
+  positive G -> within G D -> exists u, solves D L (PLaplacian.balance phi G) Y u.
 Proof.
-  intros Inc Cont Zero Pos Wi Lab Ra. apply (existence D L Y (PLaplacian.balance phi G) low high); auto.
+  intros Inc Cont Zero Pos Wi. destruct (range L Y) as (low & high & Ra & Lab).
+  apply (existence D L Y _ low high); auto.
   - intros v w x Hx _ H E. apply rsum_le. intros a Ha. apply (out_within _ D) in Ha as (Ha & <- & Hy); auto.
     apply PLaplacian.monotone, div_le; auto. specialize (H _ Hy). lra.
   - intros v x _ _. apply (fold_cont Rplus (fun t => PLaplacian.flux phi (upd v x t))); [intros; now apply continuity_plus|].
@@ -177,11 +181,4 @@ Proof.
     rewrite <- (Rmult_0_l (/ len a)). apply div_le; auto. specialize (My _ Hz). simpl in My. lra.
   - intros v x _ _ H. apply rsum_zero. intros a _. unfold PLaplacian.flux. rewrite (H (head a) (tail a)), Rminus_diag_eq by reflexivity.
     unfold Rdiv. now rewrite Rmult_0_l.
-Qed.
-
-Lemma range (L : list nat) (Y : field) : exists low high, low <= high /\ forall x, In x L -> low <= Y x <= high.
-Proof.
-  destruct L as [|z l]; [exists 0, 0; split; [lra | easy]|]. pose proof (or_introl eq_refl : In z (z :: l)) as Hz.
-  destruct (largest_of_all Y _ z Hz) as (x & Hx & Mx), (largest_of_all (fun y => - Y y) _ z Hz) as (y & Hy & My).
-  exists (Y y), (Y x). split; [now apply Mx|]. intros w Hw. specialize (My w Hw). simpl in My. split; [lra | now apply Mx].
 Qed.

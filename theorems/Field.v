@@ -51,8 +51,6 @@ Lemma power_continuous q : 0 < q -> continuity (power_of q).
 Proof. intros Hq. apply increasing_onto; [intros; now apply power_increasing | intros; now apply power_onto]. Qed.
 
 (* ---------- from comparison and existence to the bracket, for any equation B u = 0 *)
-Definition solves (D L : list nat) (B : field -> nat -> R) (Y u : field) :=
-  (forall x, In x D -> In x L -> u x = Y x) /\ (forall x, In x D -> ~ In x L -> B u x = 0).
 (* what the checker checks: a is a lower barrier, b an upper one *)
 Definition lower_barrier (D L : list nat) (B : field -> nat -> R) (Y a : field) :=
   (forall x, In x D -> In x L -> a x <= Y x) /\ (forall x, In x D -> ~ In x L -> 0 <= B a x).
@@ -120,10 +118,10 @@ Lemma amle_compare v w : (forall x, In x D -> In x L -> v x <= w x) ->
   (forall x, In x D -> ~ In x L -> 0 <= balance_amle G v x) -> (forall x, In x D -> ~ In x L -> balance_amle G w x <= 0) ->
   forall x, In x D -> v x <= w x.
 Proof.
-  intros Lab Sub Sup. apply (Amle.comparison G D L); auto using closed.
-  - intros x Hx. now apply Amle.way_undirected, connected.
-  - intros x Hx HL. specialize (Sub x Hx HL). unfold balance_amle in *. lra.
-  - intros x Hx HL. specialize (Sup x Hx HL). unfold balance_amle in *. lra.
+  intros Lab Sub Sup. apply (Amle.comparison G D L); auto using closed; intros x Hx.
+  - now apply Amle.way_undirected, connected.
+  - intros HL. now apply Rge_le, Rminus_ge, Rle_ge, Sub.
+  - intros HL. now apply Rminus_le, Sup.
 Qed.
 
 (** Theorem 1. There is exactly one AMLE on the vertices that are connected to a label, and it lies
@@ -134,9 +132,8 @@ Theorem amle_bracket Y a b : lower_barrier D L (balance_amle G) Y a -> upper_bar
 Proof.
   apply bracket.
   - exact amle_compare.
-  - intros Z. destruct (range L Z) as (low & high & Hr & HZ).
-    destruct (amle_exists G D L Z low high) as (u & _ & U2 & U3); auto using closed.
-    exists u. split; [assumption|]. intros x Hx HL. specialize (U3 x Hx HL). unfold balance_amle. lra.
+  - intros Z. destruct (amle_exists G D L Z Pos closed) as (u & U2 & U3).
+    exists u. split; [assumption|]. intros x Hx HL. now apply Rminus_diag_eq, U3.
 Qed.
 
 (** Theorem 4. Labels that are off by at most delta move the AMLE by no more. *)
@@ -170,9 +167,7 @@ Theorem p_bracket Y a b : lower_barrier D L (balance_p p G) Y a -> upper_barrier
 Proof.
   assert (Q : 0 < p - 1) by lra. apply bracket.
   - exact p_compare.
-  - intros Z. destruct (range L Z) as (low & high & Hr & HZ).
-    destruct (p_exists (power_of (p - 1)) G D L Z low high) as (u & _ & U2 & U3);
-      auto using closed, power_increasing, power_continuous, power_zero. now exists u.
+  - intros Z. apply p_exists; auto using closed, power_increasing, power_continuous, power_zero.
 Qed.
 
 (** Theorem 4. Labels that are off by at most delta move the p-Laplacian extension by no more. *)

@@ -4,9 +4,6 @@ From Wayfield Require Import Lists Graph Existence.
 From Wayfield Require Amle TwoLeast.
 Open Scope R_scope.
 
-Definition solution (G : graph) (D L : list nat) (Y u : field) :=
-  (forall x, In x D -> In x L -> u x = Y x) /\
-  (forall x, In x D -> ~ In x L -> S_up G u x = S_down G u x).
 
 (* ---------- two solutions agree where one of them is not level *)
 Section Unique.
@@ -97,9 +94,8 @@ Let WF : within GF F := among_within G F.
 Lemma on_K : exists w, (forall x, In x K -> a x <= w x <= b x) /\ (forall x, In x L -> w x = Y x) /\
   (forall x, In x K -> ~ In x L -> S_up GK w x = S_down GK w x).
 Proof.
-  destruct (range L Y) as (low & high & Hr & HY).
-  destruct (Existence.amle_exists GK K L Y low high) as (w & _ & W2 & W3);
-    [exact PK | exact WK | exact HY | exact Hr |]. exists w. split; [|split; [intros; apply W2; auto | exact W3]].
+  destruct (amle_exists GK K L Y PK WK) as (w & W2 & W3).
+  exists w. split; [|split; [intros; apply W2; auto | exact W3]].
   assert (Steep : forall v u x, In x K -> v = a \/ u = b -> Amle.way GK L v u x).
   { intros v u x Hx Or. destruct (in_dec Nat.eq_dec x L) as [|HL]; [now apply Amle.way_label|].
     destruct (descends x Hx HL) as (e & He & <- & Hh & Dn). pose proof (ordered _ Hx). pose proof (ordered _ Hh).

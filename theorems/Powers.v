@@ -113,11 +113,10 @@ Proof.
   assert (B : 0 < IZR (2 ^ shift)) by (apply IZR_lt, Z.pow_pos_nonneg; lia).
   destruct ((0 <? least)%Z || (least <=? _)%Z) eqn:C.
   - intros E. injection E as <-. rewrite <- (sgn_scale (IZR (2 ^ shift)) (rsum ratio left)) by assumption.
-    apply orb_true_iff in C. destruct C as [C|C]; unfold sgn.
-    + apply Z.ltb_lt in C. rewrite Z.sgn_pos by assumption. apply IZR_lt in C. destruct (Rlt_dec 0 _); [reflexivity | lra].
+    apply orb_true_iff in C as [C|C].
+    + apply Z.ltb_lt in C. rewrite Z.sgn_pos by assumption. apply IZR_lt in C. sign.
     + apply Z.leb_le in C. rewrite Z.sgn_neg by lia. specialize (Hi ltac:(destruct left; simpl in *; [lia | easy])).
-      assert (IZR (least + Z.of_nat (length left)) <= 0) by (apply IZR_le; lia).
-      destruct (Rlt_dec 0 _); [lra|]. destruct (Rlt_dec _ 0); [reflexivity | lra].
+      assert (IZR (least + Z.of_nat (length left)) <= 0) by (apply IZR_le; lia). sign.
   - destruct (LONGEST <? _)%Z; [discriminate|]. intros E. injection E as <-. exact T.
 Qed.
 
@@ -338,13 +337,9 @@ Proof.
   pose proof (sum_of_powers_encloses ups unit q bits Cu U Q) as Eu. pose proof (sum_of_powers_encloses downs unit q bits Cd U Q) as Ed.
   destruct (sum_of_powers ups unit q bits) as [lu mu], (sum_of_powers downs unit q bits) as [ld md].
   assert (K : 0 < powerRZ 2 bits * / Rpower (ratio unit) (real q)) by (apply Rmult_lt_0_compat; [apply two_pos | apply Rinv_0_lt_compat, exp_pos]).
-  assert (Up : (md < lu)%Z -> sgn (weighed (real q) ups - weighed (real q) downs) = 1%Z).
-  { intros H. apply IZR_lt in H. rewrite <- (sgn_scale _ _ K), Rmult_minus_distr_l. unfold sgn. destruct (Rlt_dec 0 _); [reflexivity | lra]. }
-  assert (Down : (mu < ld)%Z -> sgn (weighed (real q) ups - weighed (real q) downs) = (-1)%Z).
-  { intros H. apply IZR_lt in H. rewrite <- (sgn_scale _ _ K), Rmult_minus_distr_l. unfold sgn.
-    destruct (Rlt_dec 0 _); [lra|]. destruct (Rlt_dec _ 0); [reflexivity | lra]. }
-  destruct (Z.ltb_spec md lu) as [H|_]; [intros E; injection E as <-; now rewrite Up|].
-  destruct (Z.ltb_spec mu ld) as [H|_]; [intros E; injection E as <-; now rewrite Down | apply IH].
+  specialize (IH (bits * 2)%Z). rewrite <- (sgn_scale _ _ K), Rmult_minus_distr_l in IH |- *.
+  destruct (Z.ltb_spec md lu) as [H|_]; [apply IZR_lt in H; intros E; injection E as <-; sign|].
+  destruct (Z.ltb_spec mu ld) as [H|_]; [apply IZR_lt in H; intros E; injection E as <-; sign | exact IH].
 Qed.
 
 Lemma exact_sum side q l : counted l -> rest q = 0%Z -> fractions (exact_terms side q l) /\
@@ -369,20 +364,17 @@ Proof.
   assert (Sum : rsum (fun sc => IZR (snd sc) * power_of (real q) (ratio (fst sc))) found = weighed (real q) ups - weighed (real q) downs /\ counted ups /\ counted downs).
   { unfold ups, downs, weighed, rsum, counted. clear E P. induction found as [|[s c] l IH]; simpl; [repeat split; try easy; lra|].
     destruct IH as (E & Cu & Cd); [intros; apply G; now right|]. destruct (G (s, c) (or_introl eq_refl)) as (G1 & G2 & G3). simpl in *. rewrite E.
-    destruct (Z.lt_trichotomy c 0) as [H|[->|H]].
-    - destruct (Z.ltb_spec 0 c); [lia|]. destruct (Z.ltb_spec c 0); [|lia]. simpl. assert (Ps : positive_frac s) by (split; lia).
-      split; [rewrite power_pos, opp_IZR by (now apply ratio_pos); lra|]. split; [exact Cu|]. intros sc [<-|I]; [split; [assumption | simpl; lia] | now apply Cd].
-    - simpl. split; [lra | split; assumption].
-    - destruct (Z.ltb_spec 0 c); [|lia]. destruct (Z.ltb_spec c 0); [lia|]. simpl. assert (Ps : positive_frac s) by (split; lia).
-      split; [rewrite power_pos by (now apply ratio_pos); lra|]. split; [|exact Cd]. intros sc [<-|I]; [split; [assumption | simpl; lia] | now apply Cu]. }
+    assert (Ps : c <> 0%Z -> positive_frac s) by (split; lia). pose proof (fun N => power_pos (real q) _ (ratio_pos s (Ps N))) as Pp.
+    destruct (Z.ltb_spec 0 c), (Z.ltb_spec c 0); try lia; simpl; rewrite ?opp_IZR.
+    1-2: rewrite Pp by lia; split; [lra | split]; auto; intros t [<-|I]; auto; split; [apply Ps | simpl]; lia.
+    replace c with 0%Z by lia. split; [lra | auto]. }
   destruct Sum as (-> & Cu & Cd). clearbody ups downs. clear E G P found.
   destruct (weighed_ge0 (real q) ups Cu) as [_ Wu], (weighed_ge0 (real q) downs Cd) as [_ Wd].
   assert (Z0 : weighed (real q) [] = 0) by reflexivity.
   destruct ups as [|u us] eqn:Eu, downs as [|d ds] eqn:Ed; rewrite ?Z0.
   - intros H. injection H as <-. rewrite Rminus_0_r. now rewrite sgn_IZR.
-  - specialize (Wd ltac:(easy)). intros H. injection H as <-. unfold sgn.
-    destruct (Rlt_dec 0 _); [lra|]. destruct (Rlt_dec _ 0); [reflexivity | lra].
-  - specialize (Wu ltac:(easy)). intros H. injection H as <-. unfold sgn. destruct (Rlt_dec 0 _); [reflexivity | lra].
+  - specialize (Wd ltac:(easy)). intros H. injection H as <-. sign.
+  - specialize (Wu ltac:(easy)). intros H. injection H as <-. sign.
   - rewrite <- Eu, <- Ed in *. set (unit := if fle _ _ then _ else _).
     assert (Last : forall l x : _, counted l -> l <> [] -> positive_frac (fst (last l x))).
     { intros l x C N. apply (C (last l x)). destruct l as [|a l]; [easy|]. clear. revert a. induction l as [|b l IH]; intros a; [now left | right; apply IH]. }

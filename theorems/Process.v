@@ -16,8 +16,6 @@ Definition proper (k : choice) := k <> [] /\ forall o, In o k -> 0 < count o /\ 
 Definition size k := wsum k (fun _ => 1).
 Definition mean k f := wsum k f / size k.
 
-Lemma wsum_le k f g : (forall o, In o k -> 0 < count o) -> (forall o, In o k -> f o <= g o) -> wsum k f <= wsum k g.
-Proof. intros P H. apply rsum_le. intros o Ho. apply Rmult_le_compat_l; [left; now apply P | now apply H]. Qed.
 Lemma wsum_plus k f g : wsum k (fun o => f o + g o) = wsum k f + wsum k g.
 Proof. unfold wsum, rsum. induction k as [|o k IH]; simpl; lra. Qed.
 Lemma wsum_scal k r f : wsum k (fun o => r * f o) = r * wsum k f.
@@ -27,16 +25,15 @@ Proof. unfold wsum, rsum. induction k as [|o k IH]; simpl; intros H; [reflexivit
 
 Lemma size_pos k : proper k -> 0 < size k.
 Proof.
-  intros [N P]. destruct k as [|o k]; [congruence|]. assert (0 <= size k).
-  { rewrite <- (Rmult_0_l (size k)). unfold size at 1. rewrite <- wsum_scal.
-    apply wsum_le; intros b Hb; [apply P; now right | lra]. }
-  destruct (P o (or_introl eq_refl)). unfold size, wsum, rsum in *. simpl. lra.
+  intros [N P]. destruct k as [|o k]; [congruence|]. destruct (P o (or_introl eq_refl)).
+  destruct (sum_part (fun o => count o * 1) (o :: k)) as [_ S]; [intros b Hb; destruct (P b Hb); lra|].
+  specialize (S o (or_introl eq_refl)). unfold size, wsum. lra.
 Qed.
 
 Lemma mean_le k f g : proper k -> (forall o, In o k -> f o <= g o) -> mean k f <= mean k g.
 Proof.
-  intros Pr H. apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat, size_pos|].
-  apply wsum_le; [intros; now apply Pr | exact H].
+  intros Pr H. apply div_le; [now apply size_pos|]. apply rsum_le. intros o Ho.
+  apply Rmult_le_compat_l; [left; now apply Pr | now apply H].
 Qed.
 
 Lemma mean_plus k f g : mean k (fun o => f o + g o) = mean k f + mean k g.
@@ -76,30 +73,21 @@ Proof.
 Qed.
 
 (* the checker's comparisons in terms of means *)
-Lemma in_means k g f r : proper k -> wsum k g + wsum k (fun o => f (next o) - r) = size k * (mean k (fun o => g o + f (next o)) - r).
+Lemma in_means k f x : proper k -> 0 < size k /\ C k = size k * mean k cost /\
+  Rise k f x = size k * (mean k (fun o => f (next o)) - f x).
 Proof.
-  intros Pr. pose proof (size_pos k Pr). unfold mean. rewrite wsum_plus, (wsum_ext k (fun o => f (next o) - r) (fun o => f (next o) + - r * 1)) by (intros; lra).
-  rewrite wsum_plus, wsum_scal. fold (size k). field. lra.
+  intros Pr. pose proof (size_pos k Pr). split; [assumption|]. unfold C, Rise, mean. split; [field; lra|].
+  rewrite (wsum_ext k _ (fun o => f (next o) + - f x * 1)), wsum_plus, wsum_scal by (intros; lra).
+  fold (size k). field. lra.
 Qed.
 
-Lemma sign_of_product s d : 0 < s -> (0 <= s * d -> 0 <= d) /\ (s * d <= 0 -> d <= 0).
-Proof.
-  intros Hs. split; intros H; apply Rnot_lt_le; intros N; [assert (0 < s * - d) by (apply Rmult_lt_0_compat; lra) | assert (0 < s * d) by (apply Rmult_lt_0_compat; lra)]; lra.
-Qed.
+Lemma rise k f x : proper k -> (0 <= Rise k f x -> f x <= mean k (fun o => f (next o))) /\
+  (Rise k f x <= 0 -> mean k (fun o => f (next o)) <= f x).
+Proof. intros Pr. destruct (in_means k f x Pr) as (S & _ & ->). split; nra. Qed.
 
 Lemma drift k f x : proper k -> (0 <= C k + Rise k f x -> f x <= mean k (fun o => cost o + f (next o))) /\
   (C k + Rise k f x <= 0 -> mean k (fun o => cost o + f (next o)) <= f x).
-Proof.
-  intros Pr. unfold C, Rise. rewrite in_means by assumption. destruct (sign_of_product (size k) (mean k (fun o => cost o + f (next o)) - f x) (size_pos k Pr)).
-  split; intros; lra.
-Qed.
-
-Lemma rise k f x : proper k -> (0 <= Rise k f x -> f x <= mean k (fun o => f (next o))) /\ (Rise k f x <= 0 -> mean k (fun o => f (next o)) <= f x).
-Proof.
-  intros Pr. pose proof (in_means k (fun _ => 0) f (f x) Pr) as E. rewrite (wsum_ext k (fun _ => 0) (fun _ => 0 * 0)), wsum_scal in E by (intros; lra).
-  rewrite (mean_ext k (fun o => 0 + f (next o)) (fun o => f (next o))) in E by (intros; lra). fold (Rise k f x) in E.
-  destruct (sign_of_product (size k) (mean k (fun o => f (next o)) - f x) (size_pos k Pr)). split; intros; lra.
-Qed.
+Proof. intros Pr. destruct (in_means k f x Pr) as (S & -> & ->). rewrite mean_plus. split; nra. Qed.
 
 (* finitely many states: a bound, and one number that is small enough for all *)
 Lemma bound_of (n : nat) (f : nat -> R) : exists M, 0 <= M /\ forall x, (x < n)%nat -> f x <= M.
@@ -166,11 +154,6 @@ Definition legal (pi : policy) := forall h x, (x < n)%nat ->
 Variable pi : policy.
 Hypothesis Le : legal pi.
 
-Lemma dsum_le d f g : (forall q m, In (q, m) d -> 0 < q) -> (forall q m, In (q, m) d -> f m <= g m) ->
-  dsum d f <= dsum d g.
-Proof.
-  intros P H. apply rsum_le. intros [q m] I. apply Rmult_le_compat_l; [left; now apply (P q m) | now apply (H q m)].
-Qed.
 
 Lemma dsum_plus d f g : dsum d (fun m => f m + g m) = dsum d f + dsum d g.
 Proof. unfold dsum, rsum. induction d as [|o k IH]; simpl; lra. Qed.
@@ -182,7 +165,10 @@ Lemma dsum_const h x r : (x < n)%nat -> dsum (pi h x) (fun _ => r) = r.
 Proof. intros Hx. rewrite (dsum_ext _ _ (fun _ => r * 1)) by (intros; lra). rewrite dsum_scal. destruct (Le h x Hx) as [-> _]. lra. Qed.
 Lemma moves_le h x f g : (x < n)%nat -> (forall q m, In (q, m) (pi h x) -> allowed x m -> f m <= g m) ->
   dsum (pi h x) f <= dsum (pi h x) g.
-Proof. intros Hx H. destruct (Le h x Hx) as [_ A]. apply dsum_le; intros q m Hi; [|apply (H q m Hi)]; now apply (A q m). Qed.
+Proof.
+  intros Hx H. apply rsum_le. intros [q m] I. destruct (proj2 (Le h x Hx) q m I).
+  apply Rmult_le_compat_l; simpl; [lra | now apply (H q m)].
+Qed.
 Lemma moves_ge h x r g : (x < n)%nat -> (forall q m, In (q, m) (pi h x) -> allowed x m -> r <= g m) ->
   r <= dsum (pi h x) g.
 Proof. intros Hx H. rewrite <- (dsum_const h x r Hx). now apply moves_le. Qed.

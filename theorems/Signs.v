@@ -6,19 +6,18 @@ Open Scope R_scope.
 
 Definition sgn (x : R) : Z := if Rlt_dec 0 x then 1 else if Rlt_dec x 0 then -1 else 0.
 
+(* a sign that follows from what is known *)
+Ltac sign := unfold sgn; repeat destruct (Rlt_dec _ _); (reflexivity || lra || (exfalso; intuition lra)).
+
 Lemma sgn_scale c x : 0 < c -> sgn (c * x) = sgn x.
 Proof.
-  intros Hc. unfold sgn. assert (P : forall y, 0 < y -> 0 < c * y) by (intros; now apply Rmult_lt_0_compat).
-  destruct (Rlt_dec 0 x) as [H|H]; [destruct (Rlt_dec 0 (c * x)) as [|N]; [reflexivity | now destruct (N (P x H))]|].
-  destruct (Rlt_dec x 0) as [G|G].
-  - pose proof (P (- x)). destruct (Rlt_dec 0 (c * x)); [lra|]. destruct (Rlt_dec (c * x) 0); [reflexivity | lra].
-  - assert (x = 0) as -> by lra. rewrite Rmult_0_r. destruct (Rlt_dec 0 0); [lra | reflexivity].
+  intros Hc. pose proof (Rmult_lt_0_compat c x). pose proof (Rmult_lt_0_compat c (- x)).
+  destruct (Rtotal_order x 0) as [H1|[->|H1]]; rewrite ?Rmult_0_r; sign.
 Qed.
 
 Lemma sgn_IZR z : sgn (IZR z) = Z.sgn z.
 Proof.
-  unfold sgn. destruct (Rlt_dec 0 (IZR z)) as [H|H]; [apply lt_IZR in H; lia|]. destruct (Rlt_dec (IZR z) 0) as [G|G]; [apply lt_IZR in G; lia|].
-  assert (z = 0%Z) as -> by (apply eq_IZR; lra). reflexivity.
+  destruct z as [|p|p]; [|pose proof (IZR_lt 0 (Z.pos p) eq_refl) | pose proof (IZR_lt (Z.neg p) 0 eq_refl)]; sign.
 Qed.
 
 (* ---------- the steepest slopes *)
@@ -104,12 +103,12 @@ Qed.
 Theorem steepness_sign x : steepness values x (row_out E x) (row_in E x) = sgn (balance_amle G field_of x).
 Proof.
   unfold balance_amle, S_up, S_down, steepness. rewrite out_arcs, into_arcs.
-  destruct (steepest_units (filter (fun e => Nat.eqb (snd (fst e)) x) E) (fun e => fst (fst e)) (row_in E x)) with (f := fun y => (values y - values x)%Z) as [Pu ->].
-  { intros e He. now apply filter_In in He. } { reflexivity. }
-  { intros e He. apply filter_In in He. destruct He as [He Hx]. apply Nat.eqb_eq in Hx. unfold fall, arc_of. simpl. rewrite Hx. now apply slope_of. }
-  destruct (steepest_units (filter (fun e => Nat.eqb (fst (fst e)) x) E) (fun e => snd (fst e)) (row_out E x)) with (f := fun y => (values x - values y)%Z) as [Pd ->].
-  { intros e He. now apply filter_In in He. } { reflexivity. }
-  { intros e He. apply filter_In in He. destruct He as [He Hx]. apply Nat.eqb_eq in Hx. unfold fall, arc_of. simpl. rewrite Hx. now apply slope_of. }
+  Local Ltac at_vertex := intros e He; apply filter_In in He as [He Hx]; try exact He;
+    apply Nat.eqb_eq in Hx; unfold fall, arc_of; simpl; rewrite Hx; now apply slope_of.
+  destruct (steepest_units (filter (fun e => Nat.eqb (snd (fst e)) x) E) (fun e => fst (fst e)) (row_in E x))
+    with (f := fun y => (values y - values x)%Z) as [Pu ->]; [at_vertex | reflexivity | at_vertex |].
+  destruct (steepest_units (filter (fun e => Nat.eqb (fst (fst e)) x) E) (fun e => snd (fst e)) (row_out E x))
+    with (f := fun y => (values x - values y)%Z) as [Pd ->]; [at_vertex | reflexivity | at_vertex |].
   rewrite <- Rmult_minus_distr_l, sgn_scale by apply units_pos.
   destruct (steepest_of _ (row_in E x) _) as [u lu]. destruct (steepest_of _ (row_out E x) _) as [d ld]. simpl in *. rewrite <- sgn_IZR.
   apply IZR_lt in Pu, Pd. rewrite <- (sgn_scale (IZR lu * IZR ld) (_ - _)) by now apply Rmult_lt_0_compat.

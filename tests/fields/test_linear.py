@@ -14,7 +14,8 @@ import wayfield as wf
 from exact import contains, exact_harmonic
 from wayfield.errors import OutOfTime
 from wayfield.fields import linear as _linear
-from wayfield.fields import time_limit
+from wayfield.fields import plaplacian, time_limit
+from wayfield.fields.harmonic import System
 from wayfield.fields.linear import Direct, Interior, Thin
 from wayfield.numerics import laplacian
 from wayfield.numerics.elimination import Fill, dead_ends, fill_counts, fill_in
@@ -318,6 +319,16 @@ def test_the_number_of_solves_decides_as_well() -> None:
     free = np.flatnonzero(~labels.mask(graph))
     assert not Interior.of(graph, free).factors_well
     assert Interior.of(graph, free, solves=100).factors_well
+
+
+def test_the_jacobians_are_factored_where_the_laplacian_is() -> None:
+    graph = wf.grid_graph(wf.load_layout("antmaze-large"), 12)
+    labels = wf.sample_labels(graph, 7, 0.02, seed=54)
+    free = np.flatnonzero(~labels.mask(graph))
+    assert not Interior.of(graph, free).factors_well
+    system = System(Interior.of(graph, free, solves=plaplacian.SOLVES))
+    ordered = plaplacian.ordered_interior(system, wf.extend(graph, labels, wf.Harmonic()).problem())
+    assert type(_linear.general_solver(ordered, ordered.conductances)) is Thin
 
 
 def test_an_iteration_that_fails_ends_with_a_status(monkeypatch: pytest.MonkeyPatch) -> None:

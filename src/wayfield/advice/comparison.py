@@ -416,12 +416,12 @@ def recommend(
 
 
 def default_methods(directed: bool) -> list[Method]:
-    """Return all methods that are defined on directed, or on undirected graphs."""
+    """Return all our methods that are defined on directed, or on undirected graphs."""
     usual = "amle-cost" if directed else "amle-flat"  # what "amle" means there
     every = [
         known.make(known.usual if known.number else None)
         for word, known in WORDS.items()
-        if word != usual
+        if word != usual and known.home == "wayfield"  # others have added words
     ]
     return [method for method in every if takes_directed(method) or not directed]
 

@@ -247,4 +247,5 @@ def ordered_interior(system: System, problem: Problem) -> Interior:
     vertices, ordered = system.interior.vertices, isinstance(system.solver, Direct)
     if isinstance(system.solver, Direct):
         vertices = vertices[system.solver.order]
-    return Interior.of(problem.graph, vertices[~problem.labelled[vertices]], ordered=ordered)
+    free, solves = vertices[~problem.labelled[vertices]], system.interior.solves
+    return Interior.of(problem.graph, free, ordered=ordered, solves=solves)

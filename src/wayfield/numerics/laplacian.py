@@ -66,7 +66,7 @@ The right-hand side of the mean hitting times excites the slowest modes. On grid
 regular graphs and hubs, a residual that has begun to fall after 24 steps is down to 1e-10 after 40
 to 130 steps. Where it has not, hundreds follow, and a factor is cheaper.
 """
-DENSE = 0.4
+DENSE = 0.1
 """Share of the rows next to a label from which labels are dense."""
 
 
