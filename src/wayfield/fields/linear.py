@@ -1,6 +1,6 @@
 """Sparse linear systems on the free vertices, and which solver suits them.
 
-- *Iterative* (`numerics.laplacian`): near-linear time and memory on every graph. The default.
+- *Iterative* (`numerics.laplacian`): near-linear time and memory in practice. The default.
 - *Direct*: SuperLU with a minimum-degree ordering and diagonal pivots, which M-matrices allow. It
   is quicker on small systems, and on mazes and roads that are solved many times, whose factors are
   thin. Many matrices on one such pattern, the Jacobians of Newton's method, are factored row by row
