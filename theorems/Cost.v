@@ -1,6 +1,7 @@
 (* Expected costs: Theorem I (infinite cost), L (lower bounds) and U (upper bounds, sure ending).
    A policy may depend on the past and may be random. Of a given plan `choices` are its own, and it
    `quits` where it gives up. *)
+From Coq Require Import FunctionalExtensionality.
 From Wayfield Require Import Lists Process.
 Open Scope R_scope.
 
@@ -100,9 +101,7 @@ Proof.
   set (M := M1 + M2 + Rabs price). pose proof (Rabs_pos price). pose proof (Rle_abs (- price)) as Pp. rewrite Rabs_Ropp in Pp.
   set (a := fun t => paid ends Y price pi t h x + - M * alive ends pi t h x).
   assert (E : forall t, a t = value ends 1 Y price (- M) pi t h x).
-  { intros t. unfold a, paid, alive. rewrite value_linear. revert x h Hx Ix Sure a. clear. intros x h _ _ _ _.
-    revert h x. induction t as [|t IH]; intros h x; simpl; destruct (ends x); try lra.
-    apply dsum_ext. intros [| |k]; try lra. apply mean_ext. intros o _. rewrite IH. lra. }
+  { intros t. unfold a, paid, alive. rewrite value_linear. f_equal; try (extensionality y); lra. }
   assert (Gr : Un_growing a).
   { intros t. rewrite !E. apply (value_grows n choices quits choices_proper choices_inside pi Le ends); auto.
     - intros y Hy. specialize (B1 y Hy). unfold M. simpl in B1. lra.
@@ -170,8 +169,8 @@ Proof. intros H. split; [apply pow_lt; lra|]. rewrite <- (pow1 m). apply pow_inc
 
 Lemma pow_down lam i j : 0 < lam < 1 -> (i <= j)%nat -> lam ^ j <= lam ^ i.
 Proof.
-  intros H Hij. induction Hij as [|j Hij IH]; [lra|]. simpl. pose proof (pow_bounds lam j H).
-  assert (lam * lam ^ j <= 1 * lam ^ j) by (apply Rmult_le_compat_r; lra). lra.
+  intros H Hij. rewrite <- (Nat.sub_add i j Hij), pow_add.
+  pose proof (pow_bounds lam (j - i) H). pose proof (pow_bounds lam i H). nra.
 Qed.
 
 (* what the plan does at a state, if it moves there, holds of one positive number for all states *)
@@ -179,12 +178,10 @@ Lemma everywhere (P : nat -> choice -> R -> Prop) :
   (forall x k, (x < n)%nat -> ends x = false -> plan x = Take k -> exists e, 0 < e /\ forall e', 0 < e' <= e -> P x k e') ->
   exists e, 0 < e /\ forall x k, (x < n)%nat -> ends x = false -> plan x = Take k -> forall e', 0 < e' <= e -> P x k e'.
 Proof.
-  intros H. destruct (uniform (fun x e => forall k, ends x = false -> plan x = Take k -> P x k e) n) as (e & He & A).
-  - intros x Hx. destruct (ends x) eqn:En; [exists 1; split; [lra | easy]|].
-    destruct (plan x) as [| |k] eqn:Pl; [exists 1; split; [lra | easy] ..|].
-    destruct (H x k Hx En Pl) as (e & He & A). exists e. split; [assumption|].
-    intros e' He' k' _ E. injection E as <-. auto.
-  - exists e. split; [assumption|]. intros x k Hx En Pl e' He'. now apply (A x Hx e' He' k).
+  intros H. destruct (uniform (fun x e => forall k, ends x = false -> plan x = Take k -> P x k e) (seq 0 n)) as (e & He & A).
+  - intros x Hx. apply in_seq in Hx. destruct (ends x) eqn:En, (plan x) as [| |k] eqn:Pl; try (now exists 1; split; [lra|]).
+    destruct (H x k ltac:(lia) En Pl) as (e & He & A). exists e. split; [assumption|]. intros e' He' k' _ [= <-]. auto.
+  - exists e. split; [assumption|]. intros x k Hx En Pl e' He'. apply (A x); auto. apply in_seq. lia.
 Qed.
 
 (* a share below that of each outcome *)
@@ -192,16 +189,11 @@ Lemma one_share : exists lam, 0 < lam < 1 /\ forall x k o, (x < n)%nat -> ends x
   In o k -> lam < count o / size k.
 Proof.
   destruct (everywhere (fun x k e => forall o, In o k -> e < count o / size k)) as (e & He & A).
-  - intros x k Hx En Pl. pose proof (choices_proper x k (plan_choice x k Hx En Pl)) as Pr.
-    assert (Sh : forall o, In o k -> 0 < count o / size k) by (intros; now apply share_pos).
-    revert Sh. generalize (size k). clear. intros s. induction k as [|o k IH]; intros Sh; [exists 1; split; [lra | easy]|].
-    destruct IH as (e & He & A); [intros; apply Sh; now right|]. pose proof (Sh o (or_introl eq_refl)).
-    pose proof (Rmin_l e (count o / s / 2)). pose proof (Rmin_r e (count o / s / 2)).
-    exists (Rmin e (count o / s / 2)). split; [apply Rmin_glb_lt; lra|]. intros e' He' o' [<-|Ho]; [lra|].
-    apply (A e' ltac:(lra) o' Ho).
-  - exists (Rmin e (1 / 2)). pose proof (Rmin_l e (1 / 2)). pose proof (Rmin_r e (1 / 2)).
-    assert (0 < Rmin e (1 / 2)) by (apply Rmin_glb_lt; lra). split; [lra|].
-    intros x k o Hx En Pl Ho. apply (A x k Hx En Pl (Rmin e (1 / 2))); auto; lra.
+  - intros x k Hx En Pl. destruct (uniform (fun o e => e < count o / size k) k) as (e & He & A); [|now exists e; auto].
+    intros o Ho. pose proof (share_pos k o (choices_proper x k (plan_choice x k Hx En Pl)) Ho).
+    exists (count o / size k / 2). split; [|intros]; lra.
+  - exists (Rmin e (1 / 2)). assert (0 < Rmin e (1 / 2) <= e /\ Rmin e (1 / 2) < 1) by (unfold Rmin; destruct (Rle_dec _ _); lra).
+    split; [lra|]. intros x k o Hx En Pl Ho. now apply (A x k Hx En Pl).
 Qed.
 
 (* by ranks: if a field does not rise in the mean, and an outcome has a lower rank where it does not fall, another field
@@ -219,20 +211,18 @@ Proof.
     pose proof (choices_proper x k (plan_choice x k Hx En Pl)) as Pr. destruct (H x k Hx En Pl St) as [Le Eq].
     set (gap := base x - mean k (fun o => base (next o))). destruct (Req_EM_T gap 0) as [Z|NZ].
     - exists 1. split; [lra|]. intros e' He' _. rewrite mean_plus, mean_scal. destruct (Eq ltac:(unfold gap in Z; lra)) as (o & Ho & Ro).
-      assert (mean k (fun o => psi (next o)) < psi x); [|assert (e' * mean k (fun o => psi (next o)) < e' * psi x) by (apply Rmult_lt_compat_l; lra); lra].
+      assert (mean k (fun o => psi (next o)) < psi x); [|nra].
       pose proof (mean_below k (fun o => psi (next o)) 1 o Pr (fun o _ => proj2 (Psi (next o))) Ho) as B.
       pose proof (pow_down lam (S (rank (next o))) (rank x) Hl Ro) as Pd. simpl in Pd. pose proof (pow_bounds lam (rank (next o)) Hl).
       pose proof (Rmult_lt_compat_r (lam ^ rank (next o)) _ _ ltac:(lra) (Sh x k o Hx En Pl Ho)).
       unfold psi in *. replace (1 - (1 - lam ^ rank (next o))) with (lam ^ rank (next o)) in B by ring. lra.
     - exists (gap / 2). unfold gap in *. split; [lra|]. intros e' He' _. rewrite mean_plus, mean_scal.
-      pose proof (mean_most k (fun o => psi (next o)) 1 Pr (fun o _ => proj2 (Psi (next o)))).
-      assert (e' * mean k (fun o => psi (next o)) <= e' * 1) by (apply Rmult_le_compat_l; lra).
-      assert (0 <= e' * psi x) by (apply Rmult_le_pos; [lra | apply Psi]). lra. }
+      pose proof (mean_most k (fun o => psi (next o)) 1 Pr (fun o _ => proj2 (Psi (next o)))). destruct (Psi x). nra. }
   set (W := fun x => base x + e * psi x). exists W.
   destruct (everywhere (fun x k eta => stops x = false -> mean k (fun o => W (next o)) <= W x - eta)) as (eta & Heta & B).
   { intros x k Hx En Pl. destruct (stops x) eqn:St; [exists 1; split; [lra | easy]|].
-    pose proof (A x k Hx En Pl e ltac:(lra) St) as Lt. fold (W x) in Lt. change (mean k (fun o => W (next o)) < W x) in Lt.
-    exists (W x - mean k (fun o => W (next o))). split; [lra | intros; lra]. }
+    pose proof (A x k Hx En Pl e ltac:(lra) St : mean k (fun o => W (next o)) < W x).
+    exists (W x - mean k (fun o => W (next o))). split; [|intros]; lra. }
   exists eta. split; [assumption|]. intros x k Hx En Pl. apply (B x k Hx En Pl eta). lra.
 Qed.
 
@@ -245,8 +235,7 @@ Proof.
   destruct (Su x Hx Ix) as [_ S2]. specialize (S2 En). rewrite Pl in S2. destruct S2 as (_ & Dr & Fr).
   apply drift in Dr; [|assumption]. rewrite mean_plus in Dr.
   assert (C0 : 0 <= mean k cost) by (apply mean_ge; [assumption|]; intros; now apply Pr).
-  split; [lra|]. intros E. apply Fr. pose proof (size_pos k Pr). unfold mean in *. fold (C k) in *.
-  apply (Rmult_eq_reg_r (/ size k)); [unfold Rdiv in *; lra | apply Rinv_neq_0_compat; lra].
+  split; [lra|]. intros E. apply Fr. destruct (in_means k u x Pr) as (_ & -> & _). apply Rmult_eq_0_compat_l. lra.
 Qed.
 
 (** The plan ends surely, at an expected cost of at most u, if u is an upper barrier and every free
@@ -254,13 +243,13 @@ Qed.
 Theorem theorem_U u : super_cost u -> forall h x, (x < n)%nat -> infinite x = false ->
   costs_at_most ends Y price by_plan h x (u x).
 Proof.
-  intros Su h x Hx Ix. destruct (ranked infinite u) as (W & eta & He & Fall); [intros; now apply upper_falls|]. assert (Sure : surely ends by_plan h x).
-  { apply (drop_surely n choices quits choices_proper choices_inside by_plan by_plan_legal ends (fun x => infinite x = false) W eta); auto.
-    intros h' y q m Hy Iy En Hm. apply by_plan_move in Hm; [|assumption]. destruct (Su y Hy Iy) as [_ S]. specialize (S En).
-    rewrite Hm in S. destruct m as [| |k]; auto. split; [apply S | now apply Fall]. }
-  split; [exact Sure|]. apply pays_at_most; auto using by_plan_legal. split.
-  - intros y Hy Iy. now apply Su.
-  - intros h' y q m Hy Iy En Hm. apply by_plan_move in Hm; [|assumption]. destruct (Su y Hy Iy) as [_ S]. specialize (S En).
-    rewrite Hm in S. destruct m as [| |k]; auto. split; apply S.
+  intros Su h x Hx Ix. assert (Hc : high_cost by_plan u).
+  { split; [intros y Hy Iy; now apply Su|]. intros h' y q m Hy Iy En Hm. apply by_plan_move in Hm; [|assumption].
+    destruct (Su y Hy Iy) as [_ S]. specialize (S En). rewrite Hm in S. destruct m as [| |k]; auto. split; apply S. }
+  destruct (ranked infinite u) as (W & eta & He & Fall); [intros; now apply upper_falls|].
+  assert (Sure : surely ends by_plan h x); [|split; [exact Sure | now apply pays_at_most; [apply by_plan_legal|..]]].
+  apply (drop_surely n choices quits choices_proper choices_inside by_plan by_plan_legal ends (fun x => infinite x = false) W eta); auto.
+  intros h' y q m Hy Iy En Hm. pose proof (proj2 Hc h' y q m Hy Iy En Hm) as S. apply by_plan_move in Hm; [|assumption].
+  destruct m as [| |k]; auto. split; [apply S | now apply Fall].
 Qed.
 End Costs.

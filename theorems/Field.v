@@ -98,8 +98,6 @@ End Generic.
 Definition balance_amle (G : graph) (v : field) x := S_up G v x - S_down G v x.
 Definition balance_p p (G : graph) (v : field) x := PLaplacian.balance (power_of (p - 1)) G v x.
 
-Lemma fall_shift v s a : fall (fun y => v y + s) a = fall v a.
-Proof. unfold fall. f_equal. lra. Qed.
 
 Section Undirected.
 Variables (G : graph) (D L : list nat).
@@ -141,10 +139,7 @@ Theorem amle_near Y Y' u u' delta : (forall x, In x L -> Rabs (Y x - Y' x) <= de
   solves D L (balance_amle G) Y u -> solves D L (balance_amle G) Y' u' ->
   forall x, In x D -> Rabs (u x - u' x) <= delta.
 Proof.
-  apply near.
-  - exact amle_compare.
-  - intros v s x. unfold balance_amle, S_up, S_down, steepest.
-    rewrite !(map_ext (fall (fun y => v y + s)) (fall v)) by apply fall_shift. reflexivity.
+  apply near; [exact amle_compare|]. intros v s x. unfold balance_amle, S_up, S_down. now rewrite !steepest_shift.
 Qed.
 
 Variable p : R.

@@ -268,14 +268,13 @@ Qed.
 Lemma flat_half Y Y' u u' delta : (forall x, In x L -> Y x <= Y' x + delta) ->
   flat_filled Y u -> flat_filled Y' u' -> forall x, In x F -> u x <= u' x + delta.
 Proof.
-  intros H [[Lu Eu] _] S' x Hx. assert (Sh : forall A, steepest (fun y => u y - delta) A = steepest u A).
-  { intros A. unfold steepest. f_equal. apply map_ext. intros a. unfold fall. f_equal. lra. }
-  enough (u x - delta <= u' x) by lra. apply (Amle.comparison GF F L (fun y => u y - delta) u'); auto.
+  intros H [[Lu Eu] _] S' x Hx. enough (u x + - delta <= u' x) by lra.
+  apply (Amle.comparison GF F L (fun y => u y + - delta) u'); auto.
   - now apply among_positive.
   - apply among_within.
   - now apply (flat_way Y').
   - intros y Hy HL. destruct S' as [[Lu' _] _]. rewrite Lu, Lu' by assumption. specialize (H y HL). lra.
-  - intros y Hy HL. unfold S_up, S_down. rewrite !Sh. fold (S_up GF u y) (S_down GF u y). rewrite Eu by assumption. lra.
+  - intros y Hy HL. unfold S_up, S_down. rewrite !steepest_shift. right. symmetry. now apply Eu.
   - intros y Hy HL. destruct S' as [[_ Eu'] _]. rewrite Eu' by assumption. lra.
 Qed.
 

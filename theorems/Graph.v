@@ -110,6 +110,8 @@ Proof.
   intros H. apply steepest_le; [apply steepest_nonneg|]. intros a Ha. eapply Rle_trans; [now apply H | now apply fall_le_steepest].
 Qed.
 
+Lemma steepest_shift v s A : steepest (fun y => v y + s) A = steepest v A.
+Proof. unfold steepest. f_equal. apply map_ext. intros a. unfold fall. f_equal. lra. Qed.
 Lemma steepest_zero v A : steepest v A = 0 -> forall a, In a A -> fall v a <= 0.
 Proof. intros E a Ha. rewrite <- E. now apply fall_le_steepest. Qed.
 (* a vertex out of which an arc falls is not level *)

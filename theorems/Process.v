@@ -92,20 +92,17 @@ Proof. intros Pr. destruct (in_means k f x Pr) as (S & -> & ->). rewrite mean_pl
 (* finitely many states: a bound, and one number that is small enough for all *)
 Lemma bound_of (n : nat) (f : nat -> R) : exists M, 0 <= M /\ forall x, (x < n)%nat -> f x <= M.
 Proof.
-  induction n as [|m (M & M0 & HM)]; [exists 0; split; [lra | intros; lia]|].
-  exists (Rmax M (f m)). pose proof (Rmax_l M (f m)). pose proof (Rmax_r M (f m)). split; [lra|].
-  intros x Hx. destruct (Nat.eq_dec x m) as [->|]; [lra|]. specialize (HM x ltac:(lia)). lra.
+  destruct (sum_part (fun x => Rabs (f x)) (seq 0 n)) as [S P]; [intros; apply Rabs_pos|]. eexists. split; [exact S|].
+  intros x Hx. eapply Rle_trans; [apply Rle_abs | apply (P x), in_seq; lia].
 Qed.
 
-Lemma uniform (Q : nat -> R -> Prop) m :
-  (forall x, (x < m)%nat -> exists e, 0 < e /\ forall e', 0 < e' <= e -> Q x e') ->
-  exists e, 0 < e /\ forall x, (x < m)%nat -> forall e', 0 < e' <= e -> Q x e'.
+Lemma uniform {A} (Q : A -> R -> Prop) l : (forall a, In a l -> exists e, 0 < e /\ forall e', 0 < e' <= e -> Q a e') ->
+  exists e, 0 < e /\ forall a, In a l -> forall e', 0 < e' <= e -> Q a e'.
 Proof.
-  induction m as [|m IH]; intros H; [exists 1; split; [lra | intros; lia]|].
-  destruct IH as (e & He & A); [intros; apply H; lia|]. destruct (H m (le_n _)) as (d & Hd & B).
-  exists (Rmin e d). split; [now apply Rmin_glb_lt|]. intros x Hx e' He'.
-  pose proof (Rmin_l e d). pose proof (Rmin_r e d).
-  destruct (Nat.eq_dec x m) as [->|]; [apply B; lra | apply A; [lia | lra]].
+  induction l as [|a l IH]; intros H; [exists 1; split; [lra | easy]|].
+  destruct IH as (e & He & B); [intros; apply H; now right|]. destruct (H a (or_introl eq_refl)) as (d & Hd & C).
+  exists (Rmin e d). split; [now apply Rmin_glb_lt|]. pose proof (Rmin_l e d). pose proof (Rmin_r e d).
+  intros b [<-|Hb] e' He'; [apply C | apply B]; auto; lra.
 Qed.
 
 (* ---------- policies may depend on the past, and may be random *)
@@ -185,40 +182,26 @@ Proof.
   rewrite <- mean_scal, <- mean_plus. apply mean_ext. intros o _. rewrite <- IH. lra.
 Qed.
 
-(* Induction over moves: a field f that rises in the mean, where I holds, is no more than the value. *)
-Lemma value_ge ends (I : past -> nat -> Prop) f fee e gu op :
-  (forall h x, I h x -> (x < n)%nat /\ f x <= op /\ (ends x = true -> f x <= e x)) ->
+(* Induction over moves: a field f that rises in the mean, where I holds, is no more than the value;
+   and likewise for one that falls. *)
+Lemma value_bound (le : R -> R -> Prop) ends (I : past -> nat -> Prop) f fee e gu op : le = Rle \/ le = (fun a b => b <= a) ->
+  (forall h x, I h x -> (x < n)%nat /\ le (f x) op /\ (ends x = true -> le (f x) (e x))) ->
   (forall h x q m, I h x -> ends x = false -> In (q, m) (pi h x) -> allowed x m ->
     match m with
     | Stay => True
-    | GiveUp => f x <= gu
-    | Take k => (forall o, In o k -> I ((x, k, o) :: h) (next o)) /\ f x <= mean k (fun o => fee * cost o + f (next o))
+    | GiveUp => le (f x) gu
+    | Take k => (forall o, In o k -> I ((x, k, o) :: h) (next o)) /\ le (f x) (mean k (fun o => fee * cost o + f (next o)))
     end) ->
-  forall t h x, I h x -> f x <= value ends fee e gu op pi t h x.
+  forall t h x, I h x -> le (f x) (value ends fee e gu op pi t h x).
 Proof.
-  intros B D. induction t as [|t IH]; intros h x Hi; destruct (B h x Hi) as (Hx & Op & En); simpl;
+  intros Or B D. induction t as [|t IH]; intros h x Hi; destruct (B h x Hi) as (Hx & Op & En); simpl;
     destruct (ends x) eqn:Ex; auto.
-  apply moves_ge; [assumption|]. intros q m Hm Al. pose proof (D h x q m Hi Ex Hm Al) as S.
-  destruct m as [| |k]; auto. destruct S as [In S]. eapply Rle_trans; [exact S|].
-  apply mean_le; [now apply (choices_proper x)|]. intros o Ho. specialize (IH _ _ (In o Ho)). lra.
+  destruct Or as [->| ->]; [apply moves_ge | apply moves_most]; auto; intros q m Hm Al; specialize (D h x q m Hi Ex Hm Al);
+    destruct m as [| |k]; auto; destruct D as [In S]; first [eapply Rle_trans; [exact S|] | eapply Rle_trans; [|exact S]];
+    (apply mean_le; [now apply (choices_proper x)|]); intros o Ho; specialize (IH _ _ (In o Ho)); simpl in IH; lra.
 Qed.
-
-Lemma value_le ends (I : past -> nat -> Prop) f fee e gu op :
-  (forall h x, I h x -> (x < n)%nat /\ op <= f x /\ (ends x = true -> e x <= f x)) ->
-  (forall h x q m, I h x -> ends x = false -> In (q, m) (pi h x) -> allowed x m ->
-    match m with
-    | Stay => True
-    | GiveUp => gu <= f x
-    | Take k => (forall o, In o k -> I ((x, k, o) :: h) (next o)) /\ mean k (fun o => fee * cost o + f (next o)) <= f x
-    end) ->
-  forall t h x, I h x -> value ends fee e gu op pi t h x <= f x.
-Proof.
-  intros B D. induction t as [|t IH]; intros h x Hi; destruct (B h x Hi) as (Hx & Op & En); simpl;
-    destruct (ends x) eqn:Ex; auto.
-  apply moves_most; [assumption|]. intros q m Hm Al. pose proof (D h x q m Hi Ex Hm Al) as S.
-  destruct m as [| |k]; auto. destruct S as [In S]. eapply Rle_trans; [|exact S].
-  apply mean_le; [now apply (choices_proper x)|]. intros o Ho. specialize (IH _ _ (In o Ho)). lra.
-Qed.
+Definition value_ge ends I f fee e gu op := value_bound Rle ends I f fee e gu op (or_introl eq_refl).
+Definition value_le ends I f fee e gu op := value_bound (fun a b => b <= a) ends I f fee e gu op (or_intror eq_refl).
 
 (* with no fee, values lie between those of the ends *)
 Lemma value_range ends e gu op lo hi : (forall x, (x < n)%nat -> lo <= e x <= hi) -> lo <= gu <= hi -> lo <= op <= hi ->

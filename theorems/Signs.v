@@ -209,15 +209,14 @@ Proof.
   assert (Et : powerRZ 2 e = IZR (2 ^ s) * (powerRZ 2 f * powerRZ 2 f)).
   { rewrite <- two_add, <- (two_whole s Hs), <- two_add. f_equal. lia. }
   pose proof (two_pos f) as F. assert (FF : 0 <= powerRZ 2 f * powerRZ 2 f) by (apply Rmult_le_pos; lra).
-  split; [apply Z.sqrt_nonneg|]. rewrite Et in L, H. split.
-  - pose proof (Z.sqrt_spec (lo * 2 ^ s) ltac:(nia)) as [Q _]. apply IZR_le in Q. rewrite !mult_IZR in Q.
-    set (r := Z.sqrt (lo * 2 ^ s)) in *. assert (R0 : 0 <= IZR r) by (apply IZR_le, Z.sqrt_nonneg).
-    rewrite <- (sqrt_square (IZR r * powerRZ 2 f)) by (apply Rmult_le_pos; lra). apply sqrt_le_1_alt.
-    apply (Rmult_le_compat_r _ _ _ FF) in Q. lra.
-  - pose proof (Z.sqrt_spec (hi * 2 ^ s - 1) ltac:(nia)) as [_ Q]. cbv zeta in Q.
-    set (r := Z.sqrt (hi * 2 ^ s - 1)) in *. assert (R0 : (0 <= r)%Z) by apply Z.sqrt_nonneg.
-    assert (Q' : (hi * 2 ^ s <= (r + 1) * (r + 1))%Z) by lia. apply IZR_le in Q'. rewrite !mult_IZR in Q'.
-    assert (R1 : 0 <= IZR (r + 1)) by (apply IZR_le; lia).
-    rewrite <- (sqrt_square (IZR (r + 1) * powerRZ 2 f)) by (apply Rmult_le_pos; lra). apply sqrt_le_1_alt.
-    apply (Rmult_le_compat_r _ _ _ FF) in Q'. lra.
+  assert (Root : forall r : Z, (0 <= r)%Z -> let y := IZR r * powerRZ 2 f in (y * y <= x -> y <= sqrt x) /\ (x <= y * y -> sqrt x <= y)).
+  { intros r R0 y. assert (0 <= y) by (apply Rmult_le_pos; [now apply IZR_le | lra]).
+    pose proof (sqrt_sqrt x ltac:(lra)). pose proof (sqrt_lt_R0 x X). split; nra. }
+  pose proof (Z.mul_pos_pos hi _ Hh B). pose proof (Z.mul_nonneg_nonneg lo _ P (Z.lt_le_incl _ _ B)) as Hl.
+  pose proof (Z.sqrt_spec _ Hl) as [Q _]. pose proof (Z.sqrt_spec (hi * 2 ^ s - 1) ltac:(lia)) as [_ Q'].
+  pose proof (Z.sqrt_nonneg (lo * 2 ^ s)) as R. pose proof (Z.sqrt_nonneg (hi * 2 ^ s - 1)) as R'. unfold Z.succ in Q'.
+  split; [exact R|]. rewrite Et in L, H. set (r := Z.sqrt (lo * 2 ^ s)) in *. set (r' := Z.sqrt (hi * 2 ^ s - 1)) in *.
+  split; apply Root; try lia; [apply IZR_le in Q | apply Zlt_le_succ, IZR_le in Q'; unfold Z.succ in Q'].
+  - rewrite !mult_IZR in Q. apply (Rmult_le_compat_r _ _ _ FF) in Q. lra.
+  - rewrite Z.sub_add, !mult_IZR in Q'. apply (Rmult_le_compat_r _ _ _ FF) in Q'. lra.
 Qed.
