@@ -9,6 +9,7 @@ from hypothesis import given, settings
 import wayfield as wf
 from exact import contains, exact_harmonic
 from wayfield.fields import Extension, harmonic
+from wayfield.fields.proof import Enclosed
 from worlds import labelled_graphs, maze_problem, path, random_graph
 
 ULPS = 4 * 2.0**-52
@@ -76,6 +77,25 @@ def test_seven_node_example() -> None:
     assert extension.values[1] == 36 / 29
     assert extension.values[3] == 39 / 29
     assert extension.values[2] == 0.0
+
+
+@settings(max_examples=40)
+@given(labelled_graphs(max_vertices=20))
+def test_barriers_are_sub_and_supersolutions_in_rationals(
+    case: tuple[wf.Graph, wf.Labels],
+) -> None:
+    """The stored numbers themselves, before anything is rounded outward."""
+    graph, labels = case
+    evidence = solve(graph, labels).evidence
+    assert isinstance(evidence, Enclosed)
+    for side, barrier in ((-1, evidence.below), (1, evidence.above)):
+        v = [Fraction(float(h)) + Fraction(float(x)) for h, x in zip(*barrier, strict=True)]
+        for x in np.flatnonzero(~labels.mask(graph)):
+            arcs = range(graph.indptr[x], graph.indptr[x + 1])
+            flow = sum(
+                (v[graph.indices[e]] - v[x]) / Fraction(float(graph.lengths[e])) for e in arcs
+            )
+            assert side * flow <= 0
 
 
 # ------------------------------------------------------------------ closed forms
