@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 import wayfield as wf
 from wayfield.fields.base import Problem, Solution
 from wayfield.numerics import workers as _workers
+from wayfield.typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,11 @@ class Slow:
         (Path(self.folder) / str(os.getpid())).touch()
         time.sleep(self.seconds)
         return wf.AMLE().solve(problem)
+
+
+def process_number(graph: wf.Graph, labels: wf.Labels) -> FloatArray:
+    """A method that tells which process it ran in."""
+    return np.full(graph.num_vertices, float(os.getpid()))
 
 
 @dataclass

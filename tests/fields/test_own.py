@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import threading
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given
 
 import wayfield as wf
+from executor_work import process_number
 from wayfield.fields import Problem, Shared, Solution
 from wayfield.fields.names import parse_method
 from worlds import ENDS, PATH, labelled_graphs
@@ -211,13 +213,9 @@ def test_a_method_from_outside_runs_in_one_thread_unless_asked() -> None:
 
 
 def test_in_processes() -> None:
-    with ProcessPoolExecutor(1) as executor:
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
         [field] = wf.extend_many(PATH, [ENDS], process_number, executor=executor)
     assert field.values[0] not in (0.0, float(os.getpid()))
-
-
-def process_number(graph: wf.Graph, labels: wf.Labels) -> Any:
-    return np.full(graph.num_vertices, float(os.getpid()))
 
 
 @dataclass(frozen=True)
