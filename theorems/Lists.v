@@ -76,3 +76,5 @@ Qed.
 
 Lemma div_le a b l : 0 < l -> a / l <= b / l <-> a <= b.
 Proof. intros Hl. apply Rinv_0_lt_compat in Hl. split; [now apply Rmult_le_reg_r | apply Rmult_le_compat_r; lra]. Qed.
+Lemma Rabs_between x a : Rabs x <= a -> - a <= x <= a.
+Proof. unfold Rabs. destruct (Rcase_abs x); lra. Qed.

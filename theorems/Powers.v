@@ -35,10 +35,8 @@ Lemma total_sum turns : forall terms, (length terms <= turns)%nat -> fractions t
 Proof.
   induction turns as [|turns IH]; intros terms L F; destruct terms as [|s [|t terms]]; try (simpl in L; lia);
     try (split; [simpl; lia | unfold ratio, rsum; simpl; lra]); try (split; [apply F; now left | unfold rsum; simpl; lra]).
-  remember (s :: t :: terms) as l. assert (E : total (S turns) l = let (x, y) := halves l in let (a, b) := total turns x in
-    let (c, d) := total turns y in (a * d + b * c, b * d)%Z) by now subst l. rewrite E.
-  assert (L2 : (2 <= length l)%nat) by (subst l; simpl; lia).
-  pose proof (halves_split l) as H. destruct (halves l) as [x y]. destruct H as [P H]. pose proof (Permutation_length P) as Pl. rewrite app_length in Pl.
+  cbn [total]. pose proof (halves_split (s :: t :: terms)) as H. destruct (halves (s :: t :: terms)) as [x y].
+  destruct H as [P H]. pose proof (Permutation_length P) as Pl. rewrite app_length in Pl. simpl in L, Pl.
   destruct (IH x) as [Px Rx]; [lia | intros z Hz; apply F, (Permutation_in _ (Permutation_sym P)), in_app_iff; auto |].
   destruct (IH y) as [Py Ry]; [lia | intros z Hz; apply F, (Permutation_in _ (Permutation_sym P)), in_app_iff; auto |].
   destruct (total turns x) as [a b], (total turns y) as [c d]. cbn [fst snd] in *. split; [now apply Z.mul_pos_pos|].

@@ -240,10 +240,12 @@ Proof.
   assert (q * (count o / size k * a k o) <= q * F (Take k)) by (apply Rmult_le_compat_l; lra). lra.
 Qed.
 
-Lemma surely_cv ends h x : (x < n)%nat -> surely ends pi h x -> Un_cv (fun t => alive ends pi t h x) 0.
+Lemma surely_small ends h x M eps : (x < n)%nat -> surely ends pi h x -> 0 <= M -> 0 < eps ->
+  exists T, forall t, (T <= t)%nat -> 0 <= M * alive ends pi t h x < eps.
 Proof.
-  intros Hx Su eps He. destruct (Su eps He) as (T & HT). exists T. intros t Ht. specialize (HT t Ht).
-  pose proof (alive_range ends t h x Hx). unfold R_dist. rewrite Rabs_right; lra.
+  intros Hx Su M0 He. destruct (Su (eps / (M + 1))) as (T & HT); [apply Rdiv_lt_0_compat; lra|].
+  exists T. intros t Ht. specialize (HT t Ht). pose proof (alive_range ends t h x Hx) as A.
+  apply (Rmult_lt_compat_l (M + 1)) in HT; [|lra]. replace ((M + 1) * (eps / (M + 1))) with eps in HT by (field; lra). nra.
 Qed.
 
 Lemma vanishing (a : nat -> R) M eta : 0 < eta -> (forall t, eta * INR t * a t <= M) ->
