@@ -92,11 +92,8 @@ Proof.
   intros HA -> f Hf. destruct (steepest_of_max f (map (fun e => (rise e, snd e)) A)) with (best := (0, 1)%Z) as [P R]; [|simpl; lia|].
   - intros s Hs. apply in_map_iff in Hs. destruct Hs as (e & <- & He). now apply lengths, HA.
   - split; [exact P|]. rewrite R. replace (ratio (0, 1)%Z) with 0 by (unfold ratio; simpl; lra). unfold steepest. rewrite !map_map.
-    assert (T : fold_right Rmax 0 (map (fun e => fall field_of (arc_of e)) A) =
-      unit / scale * fold_right Rmax 0 (map (fun e => ratio (f (rise e), snd e)) A)).
-    { pose proof units_pos. clear HA P R. induction A as [|e A IH]; simpl; [lra|]. rewrite IH by (intros; apply Hf; now right).
-      rewrite Hf by now left. apply RmaxRmult. lra. }
-    now rewrite T.
+    pose proof units_pos. clear HA P R. induction A as [|e A IH]; simpl; [lra|]. rewrite IH by (intros; apply Hf; now right).
+    rewrite Hf by now left. apply RmaxRmult. lra.
 Qed.
 
 (** `_steepness`: the loops over whole numbers, multiplied out, give the sign of S+ - S-. *)
