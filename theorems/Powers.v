@@ -322,9 +322,8 @@ Proof.
   rewrite Ri in Pw. destruct Pw as (_ & L1 & L2). set (x := Rpower (ratio s) (real q) * / Rpower (ratio unit) (real q)) in *.
   pose proof (two_pos bits) as Tb. destruct (shifted_encloses lo hi (e + bits)) as [S1 S2]. rewrite two_add in S1, S2.
   apply (Rmult_le_compat_r (powerRZ 2 bits)) in L1, L2; [|lra..]. apply IZR_lt in Pc. rewrite !plus_IZR, !mult_IZR.
-  assert (IZR c * IZR (shifted down lo (e + bits)) <= IZR c * (x * powerRZ 2 bits)) by (apply Rmult_le_compat_l; lra).
-  assert (IZR c * (x * powerRZ 2 bits) <= IZR c * IZR (shifted up hi (e + bits))) by (apply Rmult_le_compat_l; lra).
-  unfold x in *. lra.
+  assert (B : IZR (shifted down lo (e + bits)) <= x * powerRZ 2 bits <= IZR (shifted up hi (e + bits))) by lra.
+  destruct B as [B1 B2]. apply (Rmult_le_compat_l (IZR c)) in B1, B2; [unfold x in *; lra | lra..].
 Qed.
 
 Lemma enclosed_right ups downs unit q z : counted ups -> counted downs -> positive_frac unit -> (0 <= rest q < 2 ^ Z.of_nat (places q))%Z ->
