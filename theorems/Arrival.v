@@ -58,10 +58,8 @@ Proof.
     - intros h' y q m Hy L Hm Al. apply leaves_false in L. destruct L as [En P]. specialize (Drift h' y q m Hy En Hm).
       destruct m as [| |k]; auto; [lra|]. simpl in Al. split; [eauto|].
       rewrite (mean_ext k _ (fun o => low (next o))) by (intros; lra). apply rise; eauto. }
-  destruct (Su (eps / (M + 1))) as (T & HT); [apply Rdiv_lt_0_compat; lra|].
-  exists T. intros t Ht. specialize (HT t Ht). specialize (Main t).
-  pose proof (alive_range n choices quits choices_proper choices_inside pi Le leaves t h x Hx).
-  apply (Rmult_lt_compat_l (M + 1)) in HT; [|lra]. replace ((M + 1) * (eps / (M + 1))) with eps in HT by (field; lra). lra.
+  destruct (surely_small n choices quits choices_proper choices_inside pi Le leaves h x M eps) as (T & HT); auto.
+  exists T. intros t Ht. specialize (HT t Ht). specialize (Main t). lra.
 Qed.
 
 (** A walk that surely ends leaves the states with low > 0. *)
@@ -113,11 +111,10 @@ Proof.
   intros Hi Or t h x Hx. assert (Pos : forall y, (y < n)%nat -> 0 <= high y).
   { intros y Hy. destruct (Or y Hy) as [|(h' & Su)]; [assumption|]. apply Rnot_lt_le. intros N.
     destruct (bound_of n (fun x => - high x)) as (M & M0 & HM).
-    destruct (Su (- high y / (M + 1))) as (T & HT); [apply Rdiv_lt_0_compat; lra|]. specialize (HT T (le_n _)).
+    destruct (surely_small n choices quits choices_proper choices_inside pi Le ends h' y M (- high y)) as (T & HT); auto; [lra|].
+    specialize (HT T (le_n _)).
     pose proof (R_above_finite M Hi M0 ltac:(intros z Hz; specialize (HM z Hz); simpl in HM; lra) T h' y Hy).
-    pose proof (arrive_range n choices quits choices_proper choices_inside pi Le ends T h' y Hy).
-    pose proof (alive_range n choices quits choices_proper choices_inside pi Le ends T h' y Hy).
-    apply (Rmult_lt_compat_l (M + 1)) in HT; [|lra]. replace ((M + 1) * (- high y / (M + 1))) with (- high y) in HT by (field; lra). lra. }
+    pose proof (arrive_range n choices quits choices_proper choices_inside pi Le ends T h' y Hy). lra. }
   pose proof (R_above_finite 0 Hi (Rle_refl 0) ltac:(intros y Hy; specialize (Pos y Hy); lra) t h x Hx). lra.
 Qed.
 End Arrival.

@@ -73,12 +73,10 @@ Qed.
 Theorem theorem_L l : hopeless -> sub_cost l -> forall h x, (x < n)%nat -> costs_at_least ends Y price pi h x (l x).
 Proof.
   intros Ho Sub h x Hx s Su Cv. destruct (bound_of n l) as (M & M0 & HM).
-  destruct (Rle_dec (l x) s) as [|N]; [assumption|exfalso]. set (e := (l x - s) / 2).
-  destruct (Cv e) as (T & HT); [unfold e; lra|]. destruct (Su (e / (M + 1))) as (T' & HT'); [apply Rdiv_lt_0_compat; unfold e; lra|].
-  specialize (HT (max T T') ltac:(lia)). specialize (HT' (max T T') ltac:(lia)). unfold R_dist in HT. apply Rabs_def2 in HT.
-  pose proof (L_finite l M Ho Sub HM (max T T') h x Hx Su).
-  pose proof (alive_range n choices quits choices_proper choices_inside pi Le ends (max T T') h x Hx).
-  apply (Rmult_lt_compat_l (M + 1)) in HT'; [|lra]. replace ((M + 1) * (e / (M + 1))) with e in HT' by (field; lra). unfold e in *. lra.
+  apply Rnot_lt_le. intros N. destruct (Cv ((l x - s) / 2)) as (T & HT); [lra|].
+  destruct (surely_small n choices quits choices_proper choices_inside pi Le ends h x M ((l x - s) / 2)) as (T' & HT'); auto; [lra|].
+  specialize (HT (max T T') ltac:(lia)). specialize (HT' (max T T') ltac:(lia)). apply Rabs_def2 in HT.
+  pose proof (L_finite l M Ho Sub HM (max T T') h x Hx Su). lra.
 Qed.
 
 (* ---------- Theorem U *)
@@ -113,13 +111,13 @@ Proof.
       destruct Drift as [Fi Dr]. simpl in Al. split; [intros o Ho; split; eauto|].
       rewrite (mean_ext k _ (fun o => cost o + u (next o))) by (intros; lra). apply drift; eauto. }
   destruct (Un_cv_crit _ Gr) as (s & Cv); [exists (u x); intros r (t & ->); apply Up|].
-  exists s. split; [|apply Rnot_lt_le; intros N; destruct (Cv (s - u x)) as (T & HT); [lra|];
-    specialize (HT T (le_n _)); specialize (Up T); unfold R_dist in HT; apply Rabs_def2 in HT; lra].
-  pose proof (surely_cv n choices quits choices_proper choices_inside pi Le ends h x Hx Sure) as Ca.
-  assert (Cc : Un_cv (fun _ : nat => M) M) by (intros e He; exists 0%nat; intros t _; unfold R_dist; rewrite Rminus_diag_eq, Rabs_R0 by reflexivity; lra).
-  pose proof (CV_plus _ _ _ _ Cv (CV_mult _ _ _ _ Cc Ca)) as Q. rewrite Rmult_0_r, Rplus_0_r in Q.
-  intros e He. destruct (Q e He) as (T & HT). exists T. intros t Ht. specialize (HT t Ht). unfold a, R_dist in *.
-  replace (paid ends Y price pi t h x - s) with (paid ends Y price pi t h x + - M * alive ends pi t h x + M * alive ends pi t h x - s) by lra. exact HT.
+  assert (M0 : 0 <= M) by (unfold M; lra). exists s. split.
+  - intros e He. destruct (Cv (e / 2)) as (T & HT); [lra|].
+    destruct (surely_small n choices quits choices_proper choices_inside pi Le ends h x M (e / 2)) as (T' & HT'); auto; [lra|].
+    exists (max T T'). intros t Ht. specialize (HT t ltac:(lia)). specialize (HT' t ltac:(lia)).
+    unfold a in HT. apply Rabs_def2 in HT. apply Rabs_def1; lra.
+  - apply Rnot_lt_le. intros N. destruct (Cv (s - u x)) as (T & HT); [lra|]. specialize (HT T (le_n _)). specialize (Up T).
+    apply Rabs_def2 in HT. lra.
 Qed.
 
 (* With positive costs every policy all of whose choices have C + R(u) <= 0 ends surely, at a cost

@@ -88,9 +88,8 @@ Proof.
     - rewrite L1, L2 by assumption. specialize (H y Ly). pose proof (Rle_abs (Z y - Z' y)). lra.
     - rewrite B1 by assumption. lra.
     - rewrite shift, B2 by assumption. lra. }
-  intros H S S' x Hx. pose proof (Half Y Y' u u' H S S' x Hx). assert (u' x <= u x + delta).
-  { apply (Half Y' Y u' u); auto. intros y Hy. rewrite Rabs_minus_sym. now apply H. }
-  apply Rabs_le. lra.
+  intros H S S' x Hx. pose proof (Half Y Y' u u' H S S' x Hx). apply Rabs_le.
+  assert (u' x <= u x + delta); [|lra]. apply (Half Y' Y u' u); auto. intros y Hy. rewrite Rabs_minus_sym. now apply H.
 Qed.
 End Generic.
 
@@ -128,10 +127,8 @@ Theorem amle_bracket Y a b : lower_barrier D L (balance_amle G) Y a -> upper_bar
   exists u, solves D L (balance_amle G) Y u /\ (forall x, In x D -> a x <= u x <= b x) /\
     forall v, solves D L (balance_amle G) Y v -> forall x, In x D -> v x = u x.
 Proof.
-  apply bracket.
-  - exact amle_compare.
-  - intros Z. destruct (amle_exists G D L Z Pos closed) as (u & U2 & U3).
-    exists u. split; [assumption|]. intros x Hx HL. now apply Rminus_diag_eq, U3.
+  apply bracket; [exact amle_compare|]. intros Z. destruct (amle_exists G D L Z Pos closed) as (u & U2 & U3).
+  exists u. split; [assumption|]. intros x Hx HL. now apply Rminus_diag_eq, U3.
 Qed.
 
 (** Theorem 4. Labels that are off by at most delta move the AMLE by no more. *)
@@ -160,9 +157,8 @@ Theorem p_bracket Y a b : lower_barrier D L (balance_p p G) Y a -> upper_barrier
   exists u, solves D L (balance_p p G) Y u /\ (forall x, In x D -> a x <= u x <= b x) /\
     forall v, solves D L (balance_p p G) Y v -> forall x, In x D -> v x = u x.
 Proof.
-  assert (Q : 0 < p - 1) by lra. apply bracket.
-  - exact p_compare.
-  - intros Z. apply p_exists; auto using closed, power_increasing, power_continuous, power_zero.
+  assert (Q : 0 < p - 1) by lra. apply bracket; [exact p_compare|].
+  intros Z. apply p_exists; auto using closed, power_increasing, power_continuous, power_zero.
 Qed.
 
 (** Theorem 4. Labels that are off by at most delta move the p-Laplacian extension by no more. *)
@@ -170,9 +166,7 @@ Theorem p_near Y Y' u u' delta : (forall x, In x L -> Rabs (Y x - Y' x) <= delta
   solves D L (balance_p p G) Y u -> solves D L (balance_p p G) Y' u' ->
   forall x, In x D -> Rabs (u x - u' x) <= delta.
 Proof.
-  assert (Q : 0 < p - 1) by lra. apply near.
-  - exact p_compare.
-  - intros v s x. unfold balance_p, PLaplacian.balance, Lists.rsum. f_equal. apply map_ext. intros a.
-    unfold PLaplacian.flux. f_equal. f_equal. lra.
+  apply near; [exact p_compare|]. intros v s x. unfold balance_p, PLaplacian.balance, Lists.rsum.
+  f_equal. apply map_ext. intros a. unfold PLaplacian.flux. do 2 f_equal. lra.
 Qed.
 End Undirected.

@@ -52,8 +52,8 @@ Proof.
     apply (into_within _ D) in Ha as (Ha & <- & Ht); auto. fold (S_up G v (head a)) in Fa. rewrite <- Fa in S. apply fall_pos in S; [|now apply Pos].
     pose proof (Eq (head a) Hx ltac:(tauto)). pose proof (Eq (tail a) Ht (or_intror (fun N => not_level G v a Pos Ha S (proj2 N)))).
     assert (0 < fall u a) by (apply fall_pos; [now apply Pos | lra]). lra. }
-  intros x Hx HL. split; [|intros N; apply Eq; tauto].
-  split; apply Half; auto. intros y Hy H. symmetry. apply Eq; tauto.
+  intros x Hx HL. split; [split; apply Half; auto | intros N; apply Eq; tauto].
+  intros y Hy H. symmetry. apply Eq; tauto.
 Qed.
 End Unique.
 
@@ -210,10 +210,9 @@ Proof.
   { intros u Su x HK. destruct (in_dec Nat.eq_dec x L) as [HL|HL].
     - destruct Su as [Lu _], Sf as [Lf' _]. rewrite Lu, Lf'; auto.
     - apply (uniqueness GF F L Y PF WF u f Su Sf); auto. pose proof (Fix u Su x (KF x HK)). tauto. }
-  intros u Su. split; [|split].
+  intros u Su. split; [|split; [now apply Fix|]].
   - intros x HK. rewrite (Eq u Su x HK). now apply Bf.
-  - now apply Fix.
-  - intros v Sv x HK. rewrite (Eq u Su x HK), (Eq v Sv x HK). reflexivity.
+  - intros v Sv x HK. now rewrite (Eq u Su x HK), (Eq v Sv x HK).
 Qed.
 End Fixed.
 
@@ -283,8 +282,7 @@ Theorem flat_near Y Y' u u' delta : (forall x, In x L -> Rabs (Y x - Y' x) <= de
   flat_filled Y u -> flat_filled Y' u' -> forall x, In x F -> Rabs (u x - u' x) <= delta.
 Proof.
   intros H S S' x Hx. apply Rabs_le. assert (u x <= u' x + delta /\ u' x <= u x + delta); [|lra].
-  split; [apply (flat_half Y Y') | apply (flat_half Y' Y)]; auto; intros y Hy; specialize (H y Hy);
-    pose proof (Rle_abs (Y y - Y' y)); pose proof (Rle_abs (- (Y y - Y' y))) as N; rewrite Rabs_Ropp in N; lra.
+  split; [apply (flat_half Y Y') | apply (flat_half Y' Y)]; auto; intros y Hy; specialize (H y Hy); apply Rabs_between in H; lra.
 Qed.
 End Flat.
 

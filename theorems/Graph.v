@@ -66,16 +66,12 @@ Lemma steepest_attained v A : 0 < steepest v A -> exists a, In a A /\ fall v a =
 Proof.
   unfold steepest. induction A as [|b A IH]; simpl; [lra|].
   destruct (Rle_dec (fall v b) (fold_right Rmax 0 (map (fall v) A))) as [L|L].
-  - rewrite Rmax_right by assumption. intros H. destruct (IH H) as (a & Ha & E).
-    exists a. split; [now right | exact E].
-  - rewrite Rmax_left by lra. intros _. exists b. split; [now left | reflexivity].
+  - rewrite Rmax_right by assumption. intros H. destruct (IH H) as (a & Ha & E). exists a. auto.
+  - rewrite Rmax_left by lra. exists b. auto.
 Qed.
 
 Lemma steepest_le v A s : 0 <= s -> (forall a, In a A -> fall v a <= s) -> steepest v A <= s.
-Proof.
-  unfold steepest. induction A as [|b A IH]; simpl; intros Hs H; [lra|].
-  apply Rmax_lub; [apply H; now left | apply IH; [lra | intros a Ha; apply H; now right]].
-Qed.
+Proof. unfold steepest. induction A; simpl; intros Hs H; [lra | apply Rmax_lub; auto]. Qed.
 
 Lemma largest_of_all (f : field) (D : list nat) x0 : In x0 D -> exists x, In x D /\ forall y, In y D -> f y <= f x.
 Proof.
@@ -98,12 +94,8 @@ Qed.
 
 Lemma fall_le v w a : 0 < len a -> fall v a <= fall w a <-> v (tail a) - v (head a) <= w (tail a) - w (head a).
 Proof. apply div_le. Qed.
-
 Lemma fall_pos v a : 0 < len a -> 0 < fall v a <-> v (head a) < v (tail a).
-Proof.
-  intros Hl. pose proof (div_le (v (tail a) - v (head a)) 0 _ Hl) as [A B]. rewrite (Rmult_0_l (/ len a) : 0 / len a = 0) in *.
-  unfold fall. split; intros H; apply Rnot_le_lt; intros N; [specialize (B ltac:(lra)) | specialize (A ltac:(lra))]; lra.
-Qed.
+Proof. intros Hl%Rinv_0_lt_compat. unfold fall, Rdiv. split; nra. Qed.
 
 Lemma steepest_mono v w A : (forall a, In a A -> fall v a <= fall w a) -> steepest v A <= steepest w A.
 Proof.
@@ -123,10 +115,7 @@ Lemma level_dec G u x : {level G u x} + {~ level G u x}.
 Proof. unfold level. destruct (Req_EM_T (S_up G u x) 0), (Req_EM_T (S_down G u x) 0); tauto. Qed.
 
 Lemma arc_dec (e f : arc) : {e = f} + {e <> f}.
-Proof.
-  destruct e as [t h l], f as [t' h' l'].
-  destruct (Nat.eq_dec t t') as [->|], (Nat.eq_dec h h') as [->|], (Req_EM_T l l') as [->|]; (now left) || (right; congruence).
-Qed.
+Proof. decide equality; apply Req_EM_T || apply Nat.eq_dec. Qed.
 
 (* adding arcs that do not descend does not change the steepest slope *)
 Lemma steepest_more v A B : incl B A -> (forall e, In e A -> ~ In e B -> fall v e <= 0) -> steepest v B = steepest v A.

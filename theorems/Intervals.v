@@ -187,9 +187,8 @@ Proof.
       unfold lower in L. apply andb_true_iff in L. now rewrite Nat.ltb_lt in L.
     - right. intros o Ho. apply in_choice in Ho. destruct Ho as (q & r & I & Q' & ->). specialize (S q r I Q'). simpl.
       unfold same in S. apply andb_true_iff in S. now rewrite Nat.eqb_eq in S. }
-  split; [intros Ix; now apply (theorem_I n (answered kind) ends quits (answered_proper kind) (answered_inside kind) infinite layer pi Le)|].
-  apply (theorem_L n (answered kind) ends (fun y => IZR (value_of y)) (IZR price) quits (answered_proper kind)
-    (answered_inside kind) infinite layer pi Le (fun y => IZR (below y)) Hopeless); auto.
+  split; [intros Ix; eapply theorem_I; eauto using answered_proper, answered_inside|].
+  eapply (theorem_L n) with (l := fun y => IZR (below y)); eauto using answered_proper, answered_inside.
   intros y Hy Iy. split; [intros E; apply IZR_le; now apply ends_enclosed|]. intros E. split; [intros Q; apply IZR_le; now apply giving_up_low|].
   intros c (k & p & Hk & O & B & ->) F. destruct (choices_valid y k Hk) as [V _]. specialize (Check y k p Hy E Hk O B). rewrite Iy in Check.
   rewrite (proj1 (drift_in_numbers k p V O below y)). specialize (Check (proj2 (avoids_choice k p V O) F)). lra.
@@ -272,7 +271,7 @@ Proof.
   destruct (choices_valid y k Hk) as [V _]. destruct (infinite y) eqn:Iy.
   - destruct (Exists_dec (fun qr => 0 < fst qr /\ lower y (snd qr) = true) p) as [X|X].
     { intros [q r]. simpl. destruct (Rlt_dec 0 q), (lower y r); tauto || (right; intros [? ?]; congruence || contradiction). }
-    { left. apply Exists_exists in X. destruct X as ([q r] & I & Q' & L). now exists q, r. }
+    { left. apply Exists_exists in X as ([q r] & I & X). now exists q, r. }
     right. assert (N : forall q r, In (q, r) p -> 0 < q -> lower y r = false).
     { intros q r I Q'. destruct (lower y r) eqn:L; [|reflexivity]. exfalso. apply X, Exists_exists. now exists (q, r). }
     intros q r I Q'. pose proof (N q r I Q') as L.
@@ -282,9 +281,8 @@ Proof.
       destruct (Rlt_dec 0 q') as [P|]; [rewrite (N q' r' I' P) in L'; discriminate | lra].
     + destruct (elsewhere y r) eqn:W; [|apply negb_false_iff in W; now rewrite L in W].
       exfalso. assert (may_reach (elsewhere y) k = true); [|congruence]. apply may_reach_means; [assumption|]. now exists p, q, r.
-  - intros Av. assert (A : best_avoided k = true).
-    { apply best_avoids; [assumption|]. now exists p. }
-    specialize (Check A). apply Z.leb_le, IZR_le in Check.
+  - intros Av. assert (A : best_avoided k = true) by (apply best_avoids; [assumption | now exists p]). specialize (Check A).
+    apply Z.leb_le, IZR_le in Check.
     destruct (extreme_avoiding k (-1) (fun r => fee r + below (head r))%Z (or_intror eq_refl) V A) as (M & _).
     specialize (M p O Av). rewrite mult_IZR in M. lra.
 Qed.

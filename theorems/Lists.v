@@ -56,10 +56,7 @@ Proof.
 Qed.
 
 Lemma rsum_le {A} (f g : A -> R) l : (forall a, In a l -> f a <= g a) -> rsum f l <= rsum g l.
-Proof.
-  intros H. apply Rminus_le. rewrite <- rsum_minus. destruct (sum_part (fun a => g a - f a) l) as [P _]; [intros a Ha; specialize (H a Ha); lra|].
-  rewrite rsum_minus in *. lra.
-Qed.
+Proof. unfold rsum. induction l; simpl; intros H; [lra | apply Rplus_le_compat; auto]. Qed.
 
 Lemma rsum_zero {A} (f : A -> R) l : (forall a, In a l -> f a = 0) -> rsum f l = 0.
 Proof. unfold rsum. induction l as [|a l IH]; simpl; intros H; [reflexivity|]. rewrite (H a), IH; auto. lra. Qed.
@@ -67,12 +64,10 @@ Lemma sum_permutes {A} (f : A -> Z) l l' : Permutation l l' -> sum f l = sum f l
 Proof. unfold sum. induction 1; simpl; lia. Qed.
 Lemma sum_plus {A} (f g : A -> Z) l : sum (fun a => f a + g a)%Z l = (sum f l + sum g l)%Z.
 Proof. unfold sum. induction l; simpl; lia. Qed.
-
 Lemma sum_nonneg {A} (f : A -> Z) l : (forall a, In a l -> (0 <= f a)%Z) -> (0 <= sum f l)%Z.
-Proof.
-  unfold sum. induction l as [|a l IH]; simpl; intros H; [lia|].
-  pose proof (H a (or_introl eq_refl)). specialize (IH ltac:(auto)). lia.
-Qed.
+Proof. unfold sum. induction l; simpl; intros H; [lia | apply Z.add_nonneg_nonneg; auto]. Qed.
 
 Lemma div_le a b l : 0 < l -> a / l <= b / l <-> a <= b.
 Proof. intros Hl. apply Rinv_0_lt_compat in Hl. split; [now apply Rmult_le_reg_r | apply Rmult_le_compat_r; lra]. Qed.
+Lemma Rabs_between x a : Rabs x <= a -> - a <= x <= a.
+Proof. unfold Rabs. destruct (Rcase_abs x); lra. Qed.

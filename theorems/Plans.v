@@ -49,8 +49,8 @@ Theorem half_gap (G : graph) (able : nat -> Prop) (V u lower upper e : field) c 
      (len b + lower (head b)) - (len c + upper (head c)) > e (head b) + e (head c)) ->
   forall b, In b G -> tail b = tail c -> head b <> head c -> able (head b) -> len c + V (head c) < len b + V (head b).
 Proof.
-  intros E B Hc H b Gb Tb Nb Hb. specialize (H b Gb Tb Nb Hb). pose proof (E _ Hb). pose proof (E _ Hc) as Ec. pose proof (B _ Hb). pose proof (B _ Hc).
-  pose proof (Rle_abs (u (head b) - V (head b))). pose proof (Rle_abs (- (u (head c) - V (head c)))) as N. rewrite Rabs_Ropp in N. lra.
+  intros E B Hc H b Gb Tb Nb Hb. specialize (H b Gb Tb Nb Hb). pose proof (B _ Hb). pose proof (B _ Hc).
+  pose proof (Rabs_between _ _ (E _ Hb)). pose proof (Rabs_between _ _ (E _ Hc)). lra.
 Qed.
 
 (* ---------- Theorem 7: the world may price arcs otherwise than the graph, and have more of them *)
@@ -81,9 +81,8 @@ Qed.
 Theorem interval x M W : is_M x M -> is_W x W -> able x /\ W <= V x <= M.
 Proof.
   intros (z & l & Hz & Wk & ->) HW. destruct (labels z Hz) as [Az E]. destruct (along x z l Wk Az) as [Ax Le].
-  pose proof (Rle_abs (- (Y z - V z))) as N. rewrite Rabs_Ropp in N. split; [assumption|]. split; [|lra].
-  destruct HW as [->|(z' & l' & Hz' & Wk' & ->)]; [now apply nonneg|].
-  destruct (labels z' Hz') as [_ E']. destruct (along z' x l' Wk' Ax). pose proof (Rle_abs (Y z' - V z')). lra.
+  apply Rabs_between in E. split; [assumption|]. split; [|lra]. destruct HW as [->|(z' & l' & Hz' & Wk' & ->)]; [now apply nonneg|].
+  destruct (labels z' Hz') as [_ E'%Rabs_between], (along z' x l' Wk' Ax). lra.
 Qed.
 
 (** Theorem 7, the interval test. The move along c is optimal among the arcs of the graph from its

@@ -35,10 +35,8 @@ Lemma total_sum turns : forall terms, (length terms <= turns)%nat -> fractions t
 Proof.
   induction turns as [|turns IH]; intros terms L F; destruct terms as [|s [|t terms]]; try (simpl in L; lia);
     try (split; [simpl; lia | unfold ratio, rsum; simpl; lra]); try (split; [apply F; now left | unfold rsum; simpl; lra]).
-  remember (s :: t :: terms) as l. assert (E : total (S turns) l = let (x, y) := halves l in let (a, b) := total turns x in
-    let (c, d) := total turns y in (a * d + b * c, b * d)%Z) by now subst l. rewrite E.
-  assert (L2 : (2 <= length l)%nat) by (subst l; simpl; lia).
-  pose proof (halves_split l) as H. destruct (halves l) as [x y]. destruct H as [P H]. pose proof (Permutation_length P) as Pl. rewrite app_length in Pl.
+  cbn [total]. pose proof (halves_split (s :: t :: terms)) as H. destruct (halves (s :: t :: terms)) as [x y].
+  destruct H as [P H]. pose proof (Permutation_length P) as Pl. rewrite app_length in Pl. simpl in L, Pl.
   destruct (IH x) as [Px Rx]; [lia | intros z Hz; apply F, (Permutation_in _ (Permutation_sym P)), in_app_iff; auto |].
   destruct (IH y) as [Py Ry]; [lia | intros z Hz; apply F, (Permutation_in _ (Permutation_sym P)), in_app_iff; auto |].
   destruct (total turns x) as [a b], (total turns y) as [c d]. cbn [fst snd] in *. split; [now apply Z.mul_pos_pos|].
@@ -324,9 +322,8 @@ Proof.
   rewrite Ri in Pw. destruct Pw as (_ & L1 & L2). set (x := Rpower (ratio s) (real q) * / Rpower (ratio unit) (real q)) in *.
   pose proof (two_pos bits) as Tb. destruct (shifted_encloses lo hi (e + bits)) as [S1 S2]. rewrite two_add in S1, S2.
   apply (Rmult_le_compat_r (powerRZ 2 bits)) in L1, L2; [|lra..]. apply IZR_lt in Pc. rewrite !plus_IZR, !mult_IZR.
-  assert (IZR c * IZR (shifted down lo (e + bits)) <= IZR c * (x * powerRZ 2 bits)) by (apply Rmult_le_compat_l; lra).
-  assert (IZR c * (x * powerRZ 2 bits) <= IZR c * IZR (shifted up hi (e + bits))) by (apply Rmult_le_compat_l; lra).
-  unfold x in *. lra.
+  assert (B : IZR (shifted down lo (e + bits)) <= x * powerRZ 2 bits <= IZR (shifted up hi (e + bits))) by lra.
+  destruct B as [B1 B2]. apply (Rmult_le_compat_l (IZR c)) in B1, B2; [unfold x in *; lra | lra..].
 Qed.
 
 Lemma enclosed_right ups downs unit q z : counted ups -> counted downs -> positive_frac unit -> (0 <= rest q < 2 ^ Z.of_nat (places q))%Z ->

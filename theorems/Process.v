@@ -236,14 +236,15 @@ Proof.
   assert (M : count o / size k * a k o <= F (Take k)).
   { simpl. rewrite (mean_ext k _ (a k)) by (intros; lra). apply mean_part; eauto. }
   fold (a k o). change (dsum (pi h x) F < q * (count o / size k * eps)) in HT.
-  apply (Rmult_lt_reg_l (count o / size k)); [assumption|]. apply (Rmult_lt_reg_l q); [assumption|].
-  assert (q * (count o / size k * a k o) <= q * F (Take k)) by (apply Rmult_le_compat_l; lra). lra.
+  apply (Rmult_lt_reg_l (count o / size k)); [assumption|]. nra.
 Qed.
 
-Lemma surely_cv ends h x : (x < n)%nat -> surely ends pi h x -> Un_cv (fun t => alive ends pi t h x) 0.
+Lemma surely_small ends h x M eps : (x < n)%nat -> surely ends pi h x -> 0 <= M -> 0 < eps ->
+  exists T, forall t, (T <= t)%nat -> 0 <= M * alive ends pi t h x < eps.
 Proof.
-  intros Hx Su eps He. destruct (Su eps He) as (T & HT). exists T. intros t Ht. specialize (HT t Ht).
-  pose proof (alive_range ends t h x Hx). unfold R_dist. rewrite Rabs_right; lra.
+  intros Hx Su M0 He. destruct (Su (eps / (M + 1))) as (T & HT); [apply Rdiv_lt_0_compat; lra|].
+  exists T. intros t Ht. specialize (HT t Ht). pose proof (alive_range ends t h x Hx) as A.
+  apply (Rmult_lt_compat_l (M + 1)) in HT; [|lra]. replace ((M + 1) * (eps / (M + 1))) with eps in HT by (field; lra). nra.
 Qed.
 
 Lemma vanishing (a : nat -> R) M eta : 0 < eta -> (forall t, eta * INR t * a t <= M) ->
@@ -253,7 +254,7 @@ Proof.
   exists (Z.to_nat (up (M / (eta * eps)))). intros t Ht. apply Rnot_le_lt. intros N. specialize (H t).
   assert (Lt : M / (eta * eps) < INR t) by (rewrite INR_IZR_INZ; eapply Rlt_le_trans; [exact Up | apply IZR_le; lia]).
   apply (Rmult_lt_compat_r (eta * eps)) in Lt; [|assumption]. replace (M / (eta * eps) * (eta * eps)) with M in Lt by (field; lra).
-  assert (eta * INR t * eps <= eta * INR t * a t) by (apply Rmult_le_compat_l; [apply Rmult_le_pos; [lra | apply pos_INR] | lra]). lra.
+  pose proof (Rmult_le_compat_l _ _ _ (Rmult_le_pos _ _ (Rlt_le _ _ He) (pos_INR t)) N). lra.
 Qed.
 
 (* A field that falls in the mean with every move, by a fixed amount: the walk stops. *)

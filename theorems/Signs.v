@@ -41,12 +41,10 @@ Definition ratio (s : Z * Z) := IZR (fst s) / IZR (snd s).
 
 Lemma ratio_lt s t : (0 < snd s)%Z -> (0 < snd t)%Z -> (fst s * snd t < fst t * snd s)%Z <-> ratio s < ratio t.
 Proof.
-  intros Hs Ht. apply IZR_lt in Hs, Ht. unfold ratio.
-  assert (P : 0 < IZR (snd s) * IZR (snd t)) by now apply Rmult_lt_0_compat.
-  assert (E : IZR (fst s) / IZR (snd s) * (IZR (snd s) * IZR (snd t)) = IZR (fst s * snd t)) by (rewrite mult_IZR; field; lra).
-  assert (F : IZR (fst t) / IZR (snd t) * (IZR (snd s) * IZR (snd t)) = IZR (fst t * snd s)) by (rewrite mult_IZR; field; lra).
-  split; intros H; [apply Rmult_lt_reg_r with (1 := P); rewrite E, F; now apply IZR_lt|].
-  apply lt_IZR. rewrite <- E, <- F. now apply Rmult_lt_compat_r.
+  intros Hs%IZR_lt Ht%IZR_lt. pose proof (Rinv_0_lt_compat _ (Rmult_lt_0_compat _ _ Hs Ht)) as P.
+  assert (ratio t - ratio s = (IZR (fst t * snd s) - IZR (fst s * snd t)) * / (IZR (snd s) * IZR (snd t)))
+    by (rewrite !mult_IZR; unfold ratio; field; lra).
+  split; intros K; [apply IZR_lt in K | apply lt_IZR]; nra.
 Qed.
 
 Lemma steepest_of_max rise row : (forall s, In s row -> (0 < snd s)%Z) -> forall best, (0 < snd best)%Z ->
@@ -92,11 +90,8 @@ Proof.
   intros HA -> f Hf. destruct (steepest_of_max f (map (fun e => (rise e, snd e)) A)) with (best := (0, 1)%Z) as [P R]; [|simpl; lia|].
   - intros s Hs. apply in_map_iff in Hs. destruct Hs as (e & <- & He). now apply lengths, HA.
   - split; [exact P|]. rewrite R. replace (ratio (0, 1)%Z) with 0 by (unfold ratio; simpl; lra). unfold steepest. rewrite !map_map.
-    assert (T : fold_right Rmax 0 (map (fun e => fall field_of (arc_of e)) A) =
-      unit / scale * fold_right Rmax 0 (map (fun e => ratio (f (rise e), snd e)) A)).
-    { pose proof units_pos. clear HA P R. induction A as [|e A IH]; simpl; [lra|]. rewrite IH by (intros; apply Hf; now right).
-      rewrite Hf by now left. apply RmaxRmult. lra. }
-    now rewrite T.
+    pose proof units_pos. clear HA P R. induction A as [|e A IH]; simpl; [lra|]. rewrite IH by (intros; apply Hf; now right).
+    rewrite Hf by now left. apply RmaxRmult. lra.
 Qed.
 
 (** `_steepness`: the loops over whole numbers, multiplied out, give the sign of S+ - S-. *)
