@@ -1,7 +1,7 @@
 """From a replay buffer to sub-goals and actions, with the odds of arrival: estimated, not proved.
 
-`Planner` fits a metric and a model of what actions do, plans on sampled outcomes, and tests itself
-on held-out episodes: ask `Planner.check` before you rely on it.
+`Planner` finds a metric and plans chains of recorded transitions and stitches. Ask `Planner.check`
+before you rely on it: it follows plans through held-out episodes.
 
 `replay_graph` makes the observed transitions a directed `Graph`, nearby states one vertex. Fields
 and plans of the core hold on this graph. They say nothing about transitions that nobody saw, and
@@ -17,9 +17,9 @@ A corridor, walked up and down ten times:
 >>> up = np.arange(41.0)[:, np.newaxis]
 >>> planner = replay.Planner([up, up[::-1]] * 10)
 >>> planner.subgoal([10.0], goal=[30.0])
-array([16.])
+array([27.])
 >>> round(float(planner.reach([10.0], goal=[30.0])), 2)
-0.95
+1.0
 """
 
 from .check import Check

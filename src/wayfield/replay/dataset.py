@@ -35,7 +35,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..checks import LARGEST, as_choice, as_lengths, as_real_array, refuse
+from ..checks import LARGEST, as_array, as_choice, as_lengths, as_real_array, refuse
 from ..errors import InputError, InputWarning
 from ..graphs import npz
 from ..typing import BoolArray, FloatArray
@@ -68,6 +68,11 @@ def read_dataset(dataset: Any, entry: str, ends: Ends | None = None) -> dict[str
         names = [name for name in npz.entries(dataset) if name in _COLUMNS]
         dataset = {name: npz.read_arrays(dataset, only=name)[name] for name in names}
     if isinstance(dataset, Mapping):
+        if "masks" in dataset:
+            raise InputError(
+                "the dataset has masks, which are read from no format: pass terminals = 1 - masks "
+                "for the ends that are deaths, beside timeouts for the others, and drop masks"
+            )
         if "observations" in dataset:
             return _from_rows(dataset, entry, ends)
         if dataset and all(str(name).startswith("episode") for name in dataset):
@@ -109,7 +114,7 @@ def _in_order(buffer: Any) -> dict[str, Any]:
         if isinstance(data, Mapping):
             columns[name] = {part: np.asarray(data[part])[rows] for part in data}
         elif data is not None:
-            columns[name] = np.asarray(data)[rows]
+            columns[name] = as_array(data, name)[rows]
     return columns
 
 
@@ -168,7 +173,7 @@ def _from_rows(dataset: Mapping[str, Any], entry: str, ends: Ends | None) -> dic
                 raise InputError(
                     f"the dataset has {size} observations but {len(onward)} next_observations"
                 )
-            actions = None if actions is None else np.asarray(actions)[valid]
+            actions = None if actions is None else as_array(actions, "actions")[valid]
             observations, onward = observations[valid], onward[valid]
             final, last, terminated, timed_out = (
                 of[valid] for of in (final, last, terminated, timed_out)
@@ -201,7 +206,7 @@ def _side_by_side(found: dict[str, Any]) -> tuple[dict[str, Any], BoolArray]:
     wide = found["observations"].shape[:2]
     flat = {}
     for name, data in found.items():
-        array = np.asarray(data)
+        array = as_array(data, name)
         if array.shape[:2] != wide:
             raise InputError(
                 f"observations are of shape {found['observations'].shape}, so {name} must begin "
@@ -232,7 +237,7 @@ def _from_episodes(episodes: Iterable[Any], entry: str, ends: Ends | None) -> di
         size, count = len(rows), len(rows) - 1
         actions = episode.get("actions")
         if actions is not None:
-            actions = np.asarray(actions)
+            actions = as_array(actions, "actions")
             count = len(actions)
             if count not in (size, size - 1):
                 raise InputError(
@@ -328,10 +333,7 @@ def _column(data: Any, name: str, entry: str) -> NDArray[Any]:
                 f"observations have no entry {entry!r}, only {_listed(data)}: name one of them"
             )
         data = data[entry]
-    try:
-        array = np.asarray(data)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{name} cannot be read as an array: {error}") from error
+    array = as_array(data, name)
     return array[:, None] if array.ndim == 1 else array
 
 
@@ -404,7 +406,7 @@ def chosen_lengths(lengths: ArrayLike, buffer: Buffer) -> FloatArray:
 
 def _as_flags(data: ArrayLike, size: int, name: str) -> BoolArray:
     """Return one flag per row; raise `InputError` for the first entry that is neither 0 nor 1."""
-    array = np.asarray(data)
+    array = as_array(data, name)
     if array.shape == (size, 1):
         array = array[:, 0]
     if array.shape != (size,):

@@ -139,61 +139,45 @@ class PlannerReport(KeepsReadOnly):
     goal : (d,) float array
         The goal.
     goal_states : (g,) int64 array
-        States that count as the goal.
+        Transitions with outcomes that count as the goal.
     away : float
-        Distance from the goal to the nearest state, in steps.
-    visited : bool
-        Whether plans lead to the goal itself. If from hardly any state, others around count too.
+        Distance from the goal to the nearest outcome, in steps.
     leads : (n,) bool array
-        States from which the plan leads to the goal.
+        Transitions from which the plan leads to the goal.
     reach : (n,) float array
-        Predicted probability of arrival from every state.
-    low, high : (n,) float arrays
-        The same as judged by episodes that did not choose the plan, and by those that did.
-    risky : (n,) bool array
-        States where an action other than the plan's would spoil it.
+        Predicted probability of arrival from the beginning of every transition.
     """
 
     goal: FloatArray
     goal_states: NDArray[np.int64]
     away: float
-    visited: bool
     leads: BoolArray
     reach: FloatArray
-    low: FloatArray
-    high: FloatArray
-    risky: BoolArray
 
     @property
     def coverage(self) -> float:
-        """Share of the states from which the plan leads to the goal."""
+        """Share of the transitions from which the plan leads to the goal."""
         return float(self.leads.mean())
 
     @property
     def arrival(self) -> float:
-        """Predicted probability of arrival, averaged over the states."""
+        """Predicted probability of arrival, averaged over the transitions."""
         return float(self.reach.mean())
 
     def __repr__(self) -> str:
-        covered = f"leads there from {percent(self.coverage)} of {self.leads.size:,} states"
+        covered = f"leads there from {percent(self.coverage)} of {self.leads.size:,} transitions"
         return f"PlannerReport(arrival {percent(self.arrival)}, {covered})"
 
     def __str__(self) -> str:
         n, likely = self.reach.size, int((self.reach >= _LIKELY).sum())
-        share = percent(self.goal_states.size / n)
-        where = f"the nearest {self.away:.3g} steps away."
-        if not self.visited:
-            where += " Hardly any plan leads to the goal itself, so states around it count too."
         return "\n".join(
             [
-                f"The goal is {number_of(self.goal_states.size, 'states')} ({share}), {where}",
-                f"The plan leads there from {percent(self.coverage)} of {number_of(n, 'states')}.",
+                f"The goal is {number_of(self.goal_states.size, 'outcomes')}, the nearest "
+                f"{self.away:.3g} steps away.",
+                f"The plan leads there from {percent(self.coverage)} of "
+                f"{number_of(n, 'transitions')}.",
                 f"Predicted arrival: {percent(self.arrival)} on average; 95 % or more from "
-                f"{likely:,} states.",
-                f"Held-out episodes say {percent(float(self.low.mean()))}, those that chose the "
-                f"plan {percent(float(self.high.mean()))}.",
-                f"Another action would spoil the plan at {percent(float(self.risky.mean()))} of "
-                "the states.",
+                f"{likely:,} of them.",
             ]
         )
 
@@ -207,15 +191,15 @@ class PlanDiagnosis(KeepsReadOnly):
     observation, subgoal : (d,) float arrays
         Where the agent is, and where it is sent.
     away : float
-        Distance of the observation from the nearest state, in steps.
-    at_goal, risky : bool
-        Whether it counts as the goal; whether another action would spoil the plan.
+        Distance of the observation from the nearest row, in steps.
+    at_goal : bool
+        Whether it counts as the goal.
     action : number, array or None
         The plan's action.
-    scores : (a,) float array
-        Discounted probability of arrival for each action taken first.
     path : (k, d) float array
-        States that the plan passes in a typical case.
+        Recorded outcomes that the plan passes if all goes as in the transitions it chose.
+    gaps : (k - 1,) float array
+        Lengths of the stitches between them, in steps.
     arrives : bool
         Whether this path ends at the goal.
     reach, low, high : float
@@ -223,34 +207,33 @@ class PlanDiagnosis(KeepsReadOnly):
     """
 
     observation: FloatArray
-    subgoal: FloatArray
     away: float
     at_goal: bool
-    risky: bool
     action: Any
-    scores: FloatArray
+    subgoal: FloatArray
     path: FloatArray
+    gaps: FloatArray
     arrives: bool
     reach: float
     low: float
     high: float
 
     def __repr__(self) -> str:
-        return f"PlanDiagnosis(reach {self.reach:.2f}, {len(self.path)} states ahead)"
+        return f"PlanDiagnosis(reach {self.reach:.2f}, {len(self.path)} transitions ahead)"
 
     def __str__(self) -> str:
-        where = "at the goal" if self.at_goal else f"{self.away:.2g} steps from the nearest state"
+        where = "at the goal" if self.at_goal else f"{self.away:.2g} steps from the nearest row"
         aim = np.array2string(self.subgoal, precision=3)
         ahead = "arrives" if self.arrives else "does not arrive"
         lines = [
             f"The observation is {where}; the sub-goal is {aim}.",
             f"Predicted arrival: {self.reach:.2f}, between {self.low:.2f} and {self.high:.2f}.",
-            f"A typical path passes {number_of(len(self.path), 'states')} and {ahead}.",
+            f"The chain has {number_of(len(self.path), 'transitions')} and {ahead}.",
         ]
+        if self.gaps.size:
+            lines.append(f"Its longest stitch is {self.gaps.max():.2g} steps long.")
         if self.action is not None:
             lines.append(f"The plan's action is {self.action}.")
-        if self.risky:
-            lines.append("Another action would spoil the plan here.")
         if self.away > 3.0:
             lines.append("No observation of the buffer is near: nothing is known here.")
         return "\n".join(lines)

@@ -246,7 +246,7 @@ def test_every_planner_walks_round_a_bend(arm) -> None:
     assert (steps > 0).all()
     assert steps.max() < 400
     if arm.name == OURS:
-        assert policy.predicted(scene, drawn) == pytest.approx(1.0, abs=0.02)
+        assert policy.predicted(scene, drawn) == pytest.approx(1.0, abs=0.03)
     else:
         assert np.isnan(policy.predicted(scene, drawn)).all()
 
