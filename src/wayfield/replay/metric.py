@@ -10,10 +10,9 @@ three candidates. With D the covariance of changes per step and C that of rows,
 - ``steered``: slow directions with changes that place and action foretell.
 
 **The held-out question.** Which recorded action led from this row to that one, k steps later?
-Rows of other episodes, near at both ends, vote. Half of the rows asked about are rows at which
-little happened: whether a shut door or a switch was the reason can be told only by a metric that
-sees it. The question does not depend on the metric, so that none looks good by seeing little. The
-first candidate within `MARGIN` of the best is taken.
+Rows of other episodes, near at both ends, vote. The question does not depend on the metric, so that
+none looks good by seeing little. The first candidate within `MARGIN` of the best is taken. It does
+not see a switch; slow directions do, and are preferred for that reason.
 """
 
 from __future__ import annotations
