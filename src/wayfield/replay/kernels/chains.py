@@ -12,8 +12,6 @@ from ...typing import BoolArray, FloatArray, IntArray
 
 PLANES = 16
 """Planes per direction in the window of a site."""
-SIDE = 5.0
-"""Fewest transitions that begin on either side of a wall."""
 
 
 @njit(cache=True, nogil=True)
@@ -31,11 +29,10 @@ def find_walls(
 
     A plane is a wall if its crossings are `odds` times as likely with a share `leak` of those
     expected as with all of them. Transitions in a slab of half-width h around it are expected to
-    cross with probability min(|change| / h, 1) / 2, as if they began anywhere in it. Some begin on
-    either side of a wall.
+    cross with probability min(|change| / h, 1) / 2, as if they began anywhere in it.
     """
     walls = np.zeros((sites.shape[0], normals.shape[0]), np.int64)
-    expected, crossed, begun = np.empty(PLANES + 1), np.empty(PLANES + 1), np.empty(PLANES + 1)
+    expected, crossed = np.empty(PLANES + 1), np.empty(PLANES + 1)
     for site in range(sites.shape[0]):
         radius = reach[site]
         width = 2.0 * radius / PLANES
@@ -43,14 +40,12 @@ def find_walls(
         for n in range(normals.shape[0]):
             expected[:] = 0.0
             crossed[:] = 0.0
-            begun[:] = 0.0
             for i in near[site]:
                 s = 0.0
                 step = 0.0
                 for c in range(sites.shape[1]):
                     s += normals[n, c] * (begin[i, c] - sites[site, c])
                     step += normals[n, c] * change[i, c]
-                begun[min(max(floor((s + radius) / width), 0), PLANES)] += 1.0
                 share = 0.5 * min(abs(step) / slab, 1.0)
                 first = max(1, ceil((s - slab + radius) / width))
                 last = min(PLANES - 1, floor((s + slab + radius) / width))
@@ -61,12 +56,7 @@ def find_walls(
                 last = min(PLANES - 1, floor((min(other, radius) + radius) / width))
                 for k in range(first, last + 1):
                     crossed[k] += 1.0
-            below = begun[0]
             for k in range(1, PLANES):
-                if min(below, near.shape[1] - below) < SIDE:
-                    below += begun[k]
-                    continue
-                below += begun[k]
                 if crossed[k] * log(1.0 / leak) - (1.0 - leak) * expected[k] < -log(odds):
                     walls[site, n] |= 1 << k
     return walls
