@@ -305,9 +305,9 @@ def failure_tables(rows: Records) -> Iterator[Table]:
 
 def artefact(rows: Records) -> Iterator[StudyFinding]:
     """Report how many failures an exact solve removes."""
-    pairs = rows.where(arm="amle").total("pairs")
-    if not pairs:
+    if not {"amle", "sweeps"} <= set(rows.values("arm")):
         return
+    pairs = rows.where(arm="amle").total("pairs")
     budget, exact = failing(rows, "sweeps"), failing(rows, "amle")
     gone = budget > 0 and exact <= _ARTEFACT * budget
     verdict = " The failures are unfinished sweeps, not the AMLE's." if gone else ""
