@@ -231,8 +231,13 @@ def _sentences(rows: Records) -> dict[str, Measure]:
 
 
 def charts(rows: Records) -> Iterator[Chart]:
-    """Draw success against resolution and against labels."""
-    looks = [arm for arm in MAIN if arm.name in rows.values("arm")] or looks_of(rows)
+    """Draw success against resolution and against labels.
+
+    Drawn are the three main methods if all of them ran, else every method, by index ties.
+    """
+    looks = [look for look in looks_of(rows) if not look.name.endswith(EXIT)]
+    if {arm.name for arm in MAIN} <= {look.name for look in looks}:
+        looks = [*MAIN]
     title, labels = "Success against labels", with_labels(rows)
     by_r, by_lf = (
         printed_series(some, name) for some, name in ((rows, "refinement"), (labels, "labels"))
