@@ -184,10 +184,22 @@ def test_positions_by_longitude_and_latitude(tmp_path: Path) -> None:
     assert f"{file}: 1 row for names that are not in the graph" in table.notes
 
 
+@pytest.mark.parametrize(
+    "header",
+    ["Nr;Knoten;Breite;Länge", "Nr;Ort;Breitengrad;Längengrad", "Nr;nodo;latitudine;longitudine"],
+)
+def test_longitude_and_latitude_have_names_in_other_languages(header: str, tmp_path: Path) -> None:
+    file = tmp_path / "orte.csv"
+    file.write_text(f"{header}\n1;a;46,2;6,1\n2;b;46,9;7,4\n", encoding="utf-8")
+    table = read_positions(file, Names(["a", "b"]))
+    shrink = np.cos(np.radians(46.55))
+    assert table.positions == pytest.approx(np.array([[6.1 * shrink, 46.2], [7.4 * shrink, 46.9]]))
+
+
 def test_positions_need_their_columns(tmp_path: Path) -> None:
     file = tmp_path / "places.csv"
     file.write_text("name,height\na,3\n", encoding="utf-8")
-    with pytest.raises(wf.InputError, match="has no column for the x"):
+    with pytest.raises(wf.InputError, match=r"no column for the x .* lon and lat"):
         read_positions(file, Names(["a"]))
 
 

@@ -106,6 +106,7 @@ def test_a_maze_is_named_by_its_text() -> None:
         ("goals = 3", "unknown key goals; known are grid"),
         ("grid = 3", "grid must be a table"),
         ("[grid]\nmaze = ['umaze']", "unknown key grid.maze; known are mazes, refinements"),
+        ("[grid]\nspeed = 3", "seeds, goals, methods, experiments"),
         ("[grid]\nmazes = 'umaze'", "grid.mazes must be a nonempty list, got 'umaze'"),
         ("[grid]\nseeds = []", "grid.seeds must be a nonempty list, got []"),
         ("[grid]\nmazes = ['umaze', 3]", "grid.mazes[1] must be the name of a map"),

@@ -431,6 +431,24 @@ def test_findings_follow_the_numbers() -> None:
     assert scopes == {"On the paper's 120 cells."}
 
 
+def test_nothing_is_said_about_stopped_sweeps_that_did_not_run() -> None:
+    tables = rollouts(450, 940, 1000, 1000)
+    without = {
+        name: [row for row in rows if row["arm"] != "sweeps"] for name, rows in tables.items()
+    }
+    said = [each.claim for each in findings(as_records(without))]
+    assert len(said) == len(findings(tables)) - 1
+    assert not any(claim.startswith("The paper: AMLE leaves") for claim in said)
+
+
+def test_a_method_of_ones_own_is_drawn() -> None:
+    rows = [arm("amle", 1000), arm("amle_exit", 1000), arm("mine:f", 300), arm("mine:f_exit", 300)]
+    (some,) = as_records({"rollout": [row | {"label_count": 0} for row in rows]}).values()
+    for drawn in rollout.charts(some):
+        assert "mine:f" in drawn.legend
+        assert "exits" not in drawn.legend
+
+
 @pytest.mark.parametrize("more", [{}, {"maze": "large@1f0c2a"}])
 def test_nothing_is_said_about_the_paper_on_other_cells(more: dict[str, str]) -> None:
     """One cell of the paper's grid, or all of it on a map of one's own."""

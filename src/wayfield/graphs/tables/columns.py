@@ -58,8 +58,8 @@ WHOLE_WORDS = {
     "cost": f"{_TIME} coût coste minute entfernung distancia",
     "vertex": "kreuzung ort halt haltestelle nœud arrêt gare lieu nodo parada lugar estación",
     "value": f"kosten restkosten coût valor coste {_TIME}",
-    "x": "rechtswert ostwert",
-    "y": "hochwert nordwert",
+    "x": "rechtswert ostwert längengrad laengengrad länge laenge longitudine lengtegraad",
+    "y": "hochwert nordwert breitengrad breite latitudine breedtegraad",
 }
 """Words of other languages and tools, less likely than those above, and only as they are."""
 
@@ -67,6 +67,10 @@ _ONE_WAY = (
     "oneway isoneway einbahn einbahnstrasse einbahnstraße sensunique sentidounico "
     "sensounico eenrichting eenrichtingsverkeer maounica"
 )
+_LONGITUDE = (
+    "lon lng long longitude longitud longitudine langengrad laengengrad lange laenge lengtegraad"
+)
+_LATITUDE = "lat latitude latitud latitudine breitengrad breite breedtegraad"
 _NODES = "nodeno nodeid node knoten nodo noeud zoneno zone stopid stop no nr"
 """What may follow a word without a space, as in ``FROMNODENO`` and ``Startknoten``."""
 
@@ -129,8 +133,8 @@ def oneway_columns(header: Sequence[str] | None) -> list[int]:
 def are_degrees(x: str, y: str) -> bool:
     """Whether the headings of positions are longitude and latitude."""
     return not (
-        {"lon", "lng", "long", "longitude", "longitud"}.isdisjoint(map(bare, tokens(x)))
-        or {"lat", "latitude", "latitud"}.isdisjoint(map(bare, tokens(y)))
+        set(_LONGITUDE.split()).isdisjoint(map(bare, tokens(x)))
+        or set(_LATITUDE.split()).isdisjoint(map(bare, tokens(y)))
     )
 
 

@@ -432,8 +432,8 @@ def are_pairs(
     """Whether a table holds trips rather than labels: two columns of vertices and one of numbers.
 
     The words of the header decide, unless the cells of the end column are numbers and not vertices.
-    Without a header, the table has trips if the first two of at least three columns are vertices.
-    Columns named by the user come first.
+    Without a header, the table has trips if the first two of at least three columns are vertices;
+    before them may be a column that numbers the rows. Columns named by the user come first.
     """
     named = set(columns or ())
     if named & set(PAIR_ROLES) or named & {"vertex", "value"}:
@@ -446,7 +446,8 @@ def are_pairs(
         return 2 * sheet.num_named(column, names) >= len(sheet.rows)
 
     if sheet.header is None:
-        return mostly_named(0) and mostly_named(1)
+        first = int(sheet.width > 3 and sheet.counts(0) and not mostly_named(0))
+        return mostly_named(first) and mostly_named(first + 1)
     starts = matching_columns("start", sheet.header)
     ends = [i for i in matching_columns("end", sheet.header) if starts and i != starts[0]]
     return bool(ends) and (mostly_named(ends[0]) or not sheet.numeric(ends[0]))

@@ -94,9 +94,10 @@ class Sheet(ABC):
     def lacks(self, role: str) -> InputError:
         """Return the error for a table that has no column for a role."""
         found = ", ".join(self.called(i) for i in range(self.width))
+        hint = "call the columns of positions x and y, or lon and lat; " if role == "x" else ""
         return InputError(
-            f"{self.path} has no column for the {role} ({self.width} found: {found}); is the "
-            "delimiter right?"
+            f"{self.path} has no column for the {role} ({self.width} found: {found}); {hint}is "
+            "the delimiter right?"
         )
 
     def num_named(self, column: int, names: Names) -> int:

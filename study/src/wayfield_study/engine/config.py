@@ -128,10 +128,11 @@ def import_own(value: str, folder: Path | None = None) -> Any:
 
 
 def refuse_others(table: dict[str, Any], known: Sequence[str], prefix: str) -> None:
-    """Raise `InputError` for unknown keys."""
+    """Raise `InputError` for unknown keys of a file, or of its grid without the experiments."""
+    every = (*known, "experiments") if prefix else known
     for key in table:
         if key not in known:
-            raise InputError(f"unknown key {prefix}{key}; known are {', '.join(known)}")
+            raise InputError(f"unknown key {prefix}{key}; known are {', '.join(every)}")
 
 
 def read_list(given: dict[str, Any], key: str, default: Sequence[Any], read: Reader[T]) -> list[T]:

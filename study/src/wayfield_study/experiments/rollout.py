@@ -231,8 +231,13 @@ def _sentences(rows: Records) -> dict[str, Measure]:
 
 
 def charts(rows: Records) -> Iterator[Chart]:
-    """Draw success against resolution and against labels."""
-    looks = [arm for arm in MAIN if arm.name in rows.values("arm")] or looks_of(rows)
+    """Draw success against resolution and against labels.
+
+    Drawn are the three main methods if all of them ran, else every method, by index ties.
+    """
+    looks = [look for look in looks_of(rows) if not look.name.endswith(EXIT)]
+    if {arm.name for arm in MAIN} <= {look.name for look in looks}:
+        looks = [*MAIN]
     title, labels = "Success against labels", with_labels(rows)
     by_r, by_lf = (
         printed_series(some, name) for some, name in ((rows, "refinement"), (labels, "labels"))
@@ -305,9 +310,9 @@ def failure_tables(rows: Records) -> Iterator[Table]:
 
 def artefact(rows: Records) -> Iterator[StudyFinding]:
     """Report how many failures an exact solve removes."""
-    pairs = rows.where(arm="amle").total("pairs")
-    if not pairs:
+    if not {"amle", "sweeps"} <= set(rows.values("arm")):
         return
+    pairs = rows.where(arm="amle").total("pairs")
     budget, exact = failing(rows, "sweeps"), failing(rows, "amle")
     gone = budget > 0 and exact <= _ARTEFACT * budget
     verdict = " The failures are unfinished sweeps, not the AMLE's." if gone else ""
