@@ -69,6 +69,19 @@ def test_many_goals_of_any_scale(seed: int) -> None:
             assert contains(field, exact_harmonic(graph, labels))
 
 
+def test_a_goal_that_sharing_harms_is_solved_on_its_own() -> None:
+    """What only the goal's label holds hangs by two long edges from what the goals share."""
+    tails = [0, 0, 0, 1, 1, 1, 2, 7, 7, 8, 8, 8, 9]
+    heads = [1, 2, 7, 4, 5, 6, 3, 8, 9, 10, 11, 12, 13]
+    lengths = [0.6, 1e12, 48.0, 0.1, 10.0, 0.08, 1e12, 1e12, 0.01, 94.0, 0.02, 0.04, 0.01]
+    graph = wf.Graph.from_edges(tails, heads, lengths)
+    goals = [wf.Labels([11, v], [0.0, -1e6]) for v in (9, 6, 10, 13)]
+    fields = wf.extend_many(graph, goals, wf.Harmonic())
+    for labels, field in zip(goals, fields, strict=True):
+        assert contains(field, exact_harmonic(graph, labels))
+        assert field.width <= 1e-4
+
+
 def test_seven_node_example() -> None:
     edges = [(0, 3), (0, 5), (5, 1), (1, 4), (3, 4), (3, 6), (6, 7), (4, 7), (2, 0)]
     tails, heads = zip(*edges, strict=True)

@@ -143,6 +143,27 @@ def test_headings_of_edges(heading: str, expected: str, tmp_path: Path) -> None:
     assert read_edges(file).said.startswith(expected)
 
 
+@pytest.mark.parametrize(
+    ("heading", "ends", "length"),
+    [
+        ("from_date,to_date,node1,node2,km", "78", 2.0),
+        ("start_time,end_time,start_id,end_id,km", "78", 2.0),
+        ("start_lat,end_lat,start_stop_id,end_stop_id,km", "78", 2.0),
+        ("time_zone,weight_class,from,to,km", "78", 2.0),
+        ("length_type,distance_id,from,to,distance", "78", 2.0),
+        ("min_speed,max_speed,from,to,kind", "78", None),
+    ],
+)
+def test_a_word_that_makes_a_heading_mean_something_else(
+    heading: str, ends: str, length: float | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text(heading + "\n5,6,7,8,2\n", encoding="utf-8")
+    edges = read_edges(file)
+    assert "".join(edges.names) == ends
+    assert (None if edges.lengths is None else edges.lengths.tolist()) == (length and [length])
+
+
 def test_a_column_is_no_length_unless_it_is_called_one_or_the_third_of_three(
     tmp_path: Path,
 ) -> None:

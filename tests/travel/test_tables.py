@@ -79,3 +79,22 @@ def test_durations(tmp_path: Path) -> None:
     file.write_text("from,to,time\na,b,6:36\n", encoding="utf-8")
     with pytest.raises(wf.InputError, match=r"may be hours and minutes or minutes and sec"):
         read_trips(file, names)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "start_time,end_time,start,end,minutes",
+        "start_lat,end_lat,start_station_id,end_station_id,time",
+        "departure_time,arrival_time,from,to,travel_time",
+        "time_of_day,time_zone,from,to,time_needed",
+    ],
+)
+def test_times_of_day_and_positions_are_neither_costs_nor_ends(
+    heading: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "trips.csv"
+    file.write_text(heading + "\n3,4,1,2,5\n4,3,2,1,6\n", encoding="utf-8")
+    trips = read_trips(file, Names(["1", "2", "3", "4"]))
+    assert trips.times.tolist() == [5.0, 6.0]
+    assert trips.starts.tolist() == [0, 1]

@@ -27,7 +27,8 @@ Guarantee
 Many goals (`extend_many`): if the label sets are one shared set plus a few vertices each, the
 shared set's Laplacian is prepared once, or factored if that pays. With G its Green's columns at
 the extra vertices E, the pinned solution of L δ = r, δ = 0 on E, is δ⁰ − G (G_EE)⁻¹ δ⁰_E for
-δ⁰ = L⁻¹ r. The shared set's hitting times bound every goal's.
+δ⁰ = L⁻¹ r. The shared set's hitting times bound every goal's. Where lengths are many orders of
+magnitude apart, both may lose all digits: a goal whose bracket is wide is solved on its own.
 
 References: Doyle and Snell, *Random Walks and Electric Networks*, 1984, for the comparison
 principle; Wilkinson, *Rounding Errors in Algebraic Processes*, 1963, for refinement.
@@ -70,6 +71,8 @@ FINEST_SOLVE = 1e-13
 ROUGH = 0.1
 """Reduction of the residual of the hitting times."""
 ROUNDED_UP = 1.0 + 2.0**-50
+LOOSE = 2.0**-30
+"""Width of a bracket, relative to the label range, above which a goal is solved on its own."""
 MAX_SOLVES = 8
 BLOCK = 16
 """Goals solved together; fixed, so that results do not depend on the number of workers."""
@@ -115,8 +118,13 @@ class Harmonic:
         system = shared_system(graph, label_sets)
         if system is None:
             return None
-        solve = partial(solve_block, system, bracket=self.bracket)
-        return Shared(solve, partial(system.prepare, self.bracket), BLOCK)
+        return Shared(partial(self._together, system), partial(system.prepare, self.bracket), BLOCK)
+
+    def _together(self, system: System, problems: Sequence[Problem]) -> list[Solution]:
+        """Solve problems on a shared system, and those that this harms on their own."""
+        found = solve_block(system, problems, self.bracket)
+        pairs = zip(problems, found, strict=True)
+        return [self.solve(each) if is_loose(each, got) else got for each, got in pairs]
 
     def linearised(self, problem: Problem, at: Solution, toward: Direction | None) -> Adjoint:
         """Return the adjoint equation, ready for solving."""
@@ -306,6 +314,15 @@ def verified_bracket(
     below, above = Pair(high, low - shift), Pair(high, low + shift)
     bracket = scaled.values(below, -1), scaled.values(above, +1)
     return bracket, Enclosed(2.0, below, above)
+
+
+def is_loose(problem: Problem, found: Solution) -> bool:
+    """Whether a solution has no guarantee, or a bracket far wider than rounding explains."""
+    if found.lower is None or found.upper is None:
+        return not found.status.good
+    labels = problem.labels
+    rounding = (ROUNDED_UP - 1.0) * float(np.abs(labels.values).max())
+    return bool((found.upper - found.lower > LOOSE * labels.span + rounding).any())
 
 
 def shared_system(graph: Graph, label_sets: Sequence[Labels]) -> System | None:

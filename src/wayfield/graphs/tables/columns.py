@@ -74,6 +74,14 @@ _LATITUDE = "lat latitude latitud latitudine breitengrad breite breedtegraad"
 _NODES = "nodeno nodeid node knoten nodo noeud zoneno zone stopid stop no nr"
 """What may follow a word without a space, as in ``FROMNODENO`` and ``Startknoten``."""
 
+_PLACES = ("from", "to", "start", "end", "vertex")
+_NO_PLACE = "date time lat latitude lon lng longitude"
+"""Words of a heading that names no vertex, as in ``start_lat`` and ``from_date``."""
+_NO_COST = "start end departure arrival day date zone class type code id fid"
+"""Words of a heading that is rarely a cost, as in ``start_time`` and ``length_class``."""
+_LATER = 1_000
+"""What such a word adds to the rank of a heading: more than there are words of a role."""
+
 UNITS = {
     "minutes": "minutes minute min mins minuten minutos minuti minuto",
     "seconds": "seconds second sec secs s sekunden sek secondes segundos secondi",
@@ -187,13 +195,19 @@ def _rank(role: str, heading: str) -> tuple[int, int] | None:
     words = [bare(token) for token in tokens(heading)]
     # also without what may follow: fromnodeno is from
     cut = [word.removesuffix(end) for word in words for end in _NODES.split() if word != end]
-    known = WORDS[role].split()
-    for rank, word in enumerate(map(bare, known)):
+    known, later = WORDS[role].split(), 0
+    if role in _PLACES and not set(_NO_PLACE.split()).isdisjoint(words):
+        return None
+    if role in ("length", "cost", "value"):
+        if "speed" in words:
+            return None
+        later = 0 if set(_NO_COST.split()).isdisjoint(words) else _LATER
+    for rank, word in enumerate(map(bare, known), later):
         for token in (*words, *cut):
             # the word, its plural, or its first three letters or more
             if token in (word, word + "s") or (len(token) >= 3 and word.startswith(token)):
                 return rank, len(words)
-    for rank, word in enumerate(map(bare, WHOLE_WORDS[role].split()), len(known)):
+    for rank, word in enumerate(map(bare, WHOLE_WORDS[role].split()), later + len(known)):
         if word in words or word in cut:
             return rank, len(words)
     return None
