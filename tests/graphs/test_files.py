@@ -765,3 +765,14 @@ def test_degrees_are_put_into_a_plane(tmp_path: Path) -> None:
     assert table.positions.tolist() == [[7.0, 46.0], [8.0, 48.0]]
     file.write_text("name,lon,lat\na,700,46.0\nb,8.0,48.0\n", encoding="utf-8")
     assert not read_positions(file, names).notes  # no degrees
+
+
+def test_numbers_of_rows_are_no_values(tmp_path: Path) -> None:
+    file, names = tmp_path / "known.csv", wf.Names(["a", "b", "c"])
+    file.write_text("no,node\n1,a\n2,b\n3,c\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match="has no column for the value"):
+        read_labels(file, names)
+    file.write_text("1,a\n2,b\n3,c\n", encoding="utf-8")
+    table = read_labels(file, names)
+    assert table.labels is not None
+    assert table.labels.values.tolist() == [1, 2, 3]

@@ -513,7 +513,10 @@ def _vertex_columns(
     if needed == "value":
         likely = unnamed_last(range(width), header)
         numeric = (i for i in likely if sheet.numeric(i) and not sheet.counts(i))
-        take(at, "value", [*matching_columns("value", header), *numeric, *range(width)])
+        fitting = matching_columns("value", header)
+        # under a heading, numbers of rows are no values
+        rest = (i for i in range(width) if header is None or not sheet.counts(i))
+        take(at, "value", [*fitting, *numeric, *rest])
     if needed == "x" and "x" not in at and header is None and width == 3:
         at["x"], at["y"] = (i for i in range(3) if i != at["vertex"])
     for role in ("vertex", needed):
