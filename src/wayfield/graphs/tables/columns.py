@@ -98,19 +98,16 @@ _MOST_NAMED = 50
 """Largest number of columns that are all named in a message."""
 
 
-def marked(name: str) -> str:
-    """Return a name with an apostrophe before it if a spreadsheet would read it as a formula.
+def unmarked(cell: str) -> str:
+    """Return the name in a cell, as a spreadsheet shows it.
+
+    `write_table` writes an apostrophe before a name that a spreadsheet would read as a formula.
 
     Examples
     --------
-    >>> marked("-5"), marked("Bern"), marked("'=1"), unmarked("''=1"), unmarked("'s-Hertogenbosch")
-    ("'-5", 'Bern', "''=1", "'=1", "'s-Hertogenbosch")
+    >>> unmarked("'-5"), unmarked("''=1"), unmarked("'s-Hertogenbosch")
+    ('-5', "'=1", "'s-Hertogenbosch")
     """
-    return f"'{name}" if name.lstrip("'").startswith(FORMULA) else name
-
-
-def unmarked(cell: str) -> str:
-    """Return the name in a cell: without the apostrophe of `marked`, as a spreadsheet shows it."""
     name = cell.strip()
     return name[1:] if name[:1] == "'" and name.lstrip("'").startswith(FORMULA) else cell
 
