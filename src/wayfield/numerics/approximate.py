@@ -171,7 +171,7 @@ def half_edges(matrix: MMatrix, symmetric: bool) -> tuple[Any, IntArray, IntArra
 def by_degree(
     left: IntArray, remaining: int, degree: IntArray, limit: int, chosen: IntArray
 ) -> int:
-    """Put the vertices of degree up to a limit in `chosen`, sorted by degree; return how many."""
+    """Fill `chosen` with the vertices of degree up to a limit, by degree; return their number."""
     bucket = np.zeros(limit + 2, np.int64)
     for u in range(remaining):
         if degree[left[u]] <= limit:

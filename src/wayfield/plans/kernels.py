@@ -469,8 +469,8 @@ def learning_walk(
             cost = arcs.lengths[e] + values[y]
             if cost < least:
                 least, best = cost, y
-        # without this a length too short for the digits would raise nothing, and the walk could go
-        # to and fro for ever
+        # without this a length too short for the digits would raise nothing, and the walk could
+        # circle forever
         least = max(least, np.nextafter(values[best], inf))
         if least > values[s]:
             raised += least - values[s]

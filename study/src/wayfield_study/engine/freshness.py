@@ -31,7 +31,7 @@ PACKAGES = ("wayfield", "numpy", "scipy", "numba")
 FOLDERS = (Path(wayfield.__file__).parent, Path(__file__).parent.parent)
 """The library and the study: no room of one has the name of a room of the other that counts."""
 SILENT = {
-    "__init__", "adapters", "cli", "engine", "errors", "explorer", "graphs/tables", "lazy",
+    "__init__", "adapters", "cli", "engine", "errors", "explorer", "graphs/tables",
     "numerics/processes", "numerics/workers", "paper", "plots", "report", "words",
 }  # fmt: skip
 """Rooms that read, show, check or keep, and parts of rooms: no figure depends on them."""
