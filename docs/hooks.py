@@ -9,6 +9,8 @@ a warning, and so an error of a strict build. So is a formula that cannot be con
 Reference. A line ``<!-- reference: room -->`` becomes an entry for every public name of that room
 which the page does not list itself, so that a new method needs no line there.
 
+Commands. A line ``<!-- help: plan -->`` becomes what ``wayfield plan --help`` prints.
+
 Theorems. A line ``<!-- theorems -->`` becomes the list of `docs/theorems.py`, made from the Coq
 sources.
 
@@ -22,8 +24,10 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import os
 import re
 import runpy
+import subprocess
 import sys
 from html import unescape
 from pathlib import Path
@@ -40,6 +44,7 @@ ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "build" / "gallery"
 EXAMPLE = re.compile(r"<!-- example: (\w+) -->")
 REFERENCE = re.compile(r"<!-- reference: (\w+) -->")
+HELP = re.compile(r"<!-- help: ([\w ]+) -->")
 THEOREMS = "<!-- theorems -->"
 EXTERNAL = re.compile(r'<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)="?(https?:)?//[^\s">]+')
 FORMULA = re.compile(
@@ -70,6 +75,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Put each example where its name stands; tell what is typed from what is answered."""
     markdown = markdown.replace("```python\n>>> ", "```pycon\n>>> ")
     markdown = with_reference(markdown)
+    markdown = HELP.sub(lambda found: f"```text\n{help_of(found[1])}\n```", markdown)
     if THEOREMS in markdown:
         listed = runpy.run_path(str(ROOT / "docs" / "theorems.py"))
         markdown = markdown.replace(THEOREMS, listed["as_markdown"]())
@@ -93,6 +99,19 @@ def with_reference(markdown: str) -> str:
         ),
         markdown,
     )
+
+
+def help_of(command: str) -> str:
+    """Return what a command prints for ``--help``, without what varies between terminals."""
+    code = "import sys; from wayfield.cli import main; sys.argv[0] = 'wayfield'; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command.split(), "--help"],
+        env=os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
