@@ -12,7 +12,7 @@ A correction is not a cost, so it has no slope of its own: the AMLE continues it
 last label, and the Lipschitz envelopes take the constant of the corrections (`Corrects`).
 
 *Guarantee.* Y − P is rounded, by at most δ (known exactly: Knuth's two-sum). Extensions with a
-bracket are monotone in the labels and preserve constants (``docs/directed.md`` for the AMLE), so E
+bracket are monotone in the labels and preserve constants (``docs/proofs.md`` for the AMLE), so E
 moves by at most δ. The bracket is widened by δ, P is added, and every sum is rounded outward. δ is
 0 where a label is within a factor of two of the prior (Sterbenz).
 

@@ -41,8 +41,8 @@ Duality gap
     with equality for f = |Du|^{p−1} sign Du at the minimiser. A source left at a free vertex costs
     at most half the label range times its strength, by the maximum principle. The relative gap of
     the energy is 1 − (lower bound / ‖Du‖)^p. It bounds the *energy*; values can be far off at a
-    gap of 1e-12, since an edge whose slope is half the steepest counts 2^{−p}: see the page "Why
-    not minimise the energy?".
+    gap of 1e-12, since an edge whose slope is half the steepest counts 2^{−p}: see
+    ``docs/mathematics.md``.
 
 References: Oberman, "Finite difference methods for the infinity Laplace and p-Laplace equations",
 J. Comput. Appl. Math. 254, 2013, for the monotone normalised operator; Holopainen and Soardi,

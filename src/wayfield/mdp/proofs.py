@@ -14,7 +14,8 @@ plan may walk on for ever, b alone is the barrier of arrival.
 **Odds in intervals.** v is the value alone, and E in Theorem W (`intervals`) is measured for
 it in doubles. With the best odds, the barrier of arrival is the plan's worst expected cost.
 
-The page ``docs/proofs-of-expected-cost.md`` has the theorems, their proofs and the file format.
+The page ``docs/proofs-of-expected-cost.md`` has the theorems and their proofs,
+`wayfield_verify._chance.read_process` the file format.
 """
 
 from __future__ import annotations
