@@ -183,6 +183,14 @@ def test_the_command_lines_page_has_the_help_of_every_command(hooks: ModuleType)
     assert "Usage: wayfield travel trips" in printed
 
 
+@pytest.mark.parametrize("door", ["tutorial", "how-to/travel-times", "how-to/buffer-to-agent",
+                                  "how-to/explore"])  # fmt: skip
+def test_a_door_begins_with_a_run_its_picture_and_what_it_means(door: str) -> None:
+    page = (DOCS / f"{door}.md").read_text(encoding="utf-8")
+    parts = [page.index(mark) for mark in ("\n```", "\n```\n", "\n![", "\n*", "\n## ")]
+    assert parts == sorted(parts)
+
+
 def test_readme_and_glossary_are_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 90
     page = (DOCS / "glossary.md").read_text(encoding="utf-8")
