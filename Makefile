@@ -6,7 +6,7 @@ BIN := .venv/bin
 # without files of bytecode every process would parse the sources anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: reproduce evidence test browser theorems lint types contract docs bench dist clean
+.PHONY: reproduce evidence test mutants browser theorems lint types contract docs bench dist clean
 
 reproduce: .venv/study
 	$(BIN)/wayfield reproduce
@@ -18,6 +18,12 @@ evidence: .venv/study
 ROOM ?=
 test: .venv/ready $(if $(filter-out explorer,$(ROOM)),,browser)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(if $(ROOM),tests/$(ROOM) $(wildcard src/wayfield/$(ROOM)))
+
+# faults planted at random in the library: how many do the rooms' own tests notice? (An hour.)
+SEED ?= 0
+COUNT ?= 60
+mutants: .venv/ready
+	$(BIN)/python tests/mutants.py --seed $(SEED) --count $(COUNT) --room "$(ROOM)"
 
 # the explorer's page is tested in a real browser: installed where that is allowed; without one its
 # tests are skipped, and fail where CI is set
