@@ -62,10 +62,9 @@ dist: .venv/ready
 	$(BIN)/python -m twine check --strict dist/*
 	.ci/try-wheels dist $(PYTHONS)
 
-# time and true error, beside the peers in an environment of their own: report/benchmarks.html
-PROFILE ?= standard
+# CPU time, memory and error of every solver, beside the peers that are installed
 bench: .venv/ready
-	$(BIN)/python -m benchmarks --profile $(PROFILE)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.solvers
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "wayfield needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -78,5 +77,5 @@ bench: .venv/ready
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers report results build dist site .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv report results build dist site .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src study -name __pycache__ -prune -exec rm -rf {} +
