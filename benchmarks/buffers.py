@@ -1,9 +1,10 @@
-"""Graphs of large replay buffers: seconds, memory, and merging beside a k-d tree.
+"""Graphs and planners of large replay buffers: seconds and memory.
 
-Run with ``python -m benchmarks.replay [rows …]``. The promise: 1e6 rows within 5 seconds, 1e7
-within 6 GB, arrays of the buffer included. Buffers: walks in a square, as float32 observations; of
-2 coordinates and of 29, as an ant has, two of which matter. Each runs in a process of its own, so
-that its peak memory is its own; kernels are compiled before.
+Run with ``python -m benchmarks.buffers [rows …]``. The promise: a graph of 1e6 rows within 5
+seconds, of 1e7 within 6 GB, arrays of the buffer included; a planner from 1e6 rows within 10
+seconds, a goal in 0.5, a call in 0.1 ms. Buffers: walks in a square, as float32 observations; of 2
+coordinates and of 29, as an ant has, two of which matter. Each graph is made in a process of its
+own, so that its peak memory is its own; kernels are compiled before.
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ import sys
 import time
 
 import numpy as np
+from benchmarks.timing import best_of
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from wayfield import replay
-from wayfield.replay.kernels.merging import merge_near
 
 OPTIONS: dict[str, dict[str, float]] = {
     "1,000 landmarks": {"landmarks": 1000},
@@ -26,6 +26,7 @@ OPTIONS: dict[str, dict[str, float]] = {
     "exact": {},
 }
 LENGTH = 200
+CALLS = 1000
 
 
 def dataset(rows: int, dims: int, regular: bool, seed: int = 0) -> dict[str, NDArray[np.float32]]:
@@ -67,46 +68,32 @@ def measure(rows: int, dims: int, regular: bool, name: str) -> str:
     )
 
 
-def by_tree(points: NDArray[np.float32], tolerance: float) -> int:
-    """States found as a loop over a k-d tree's balls finds them."""
-    leader = np.full(len(points), -1)
-    tree = cKDTree(points)
-    for x in range(len(points)):
-        if leader[x] < 0:
-            near = np.asarray(tree.query_ball_point(points[x], tolerance))
-            leader[near[leader[near] < 0]] = x
-    return len(np.unique(leader))
-
-
-def merging() -> None:
-    """Merge rows of many coordinates, ever more of them: seconds a row should not grow."""
-    for dims in (2, 10, 30):
-        for count in (20_000, 40_000, 80_000):
-            rng = np.random.default_rng(0)
-            way = rng.uniform(0, np.sqrt(count) / 2, (count, 2))
-            wobble = rng.uniform(-0.1, 0.1, (count, dims - 2))
-            points = np.column_stack([way, wobble]).astype(np.float32)
-            merge_near(points[:9], points[:0], 1.0)
-            begun = time.process_time()
-            states = len(merge_near(points, points[:0], 1.0)[2])
-            ours = time.process_time() - begun
-            begun = time.process_time()
-            assert by_tree(points, 1.0) == states
-            tree = time.process_time() - begun
-            print(
-                f"{dims:2} coordinates, {count:>7,} rows, {states:>6,} states: "
-                f"{1e6 * ours / count:5.1f} µs a row; a k-d tree takes {tree / ours:.1f} times that"
-            )
+def planner(rows: int) -> None:
+    """Print the seconds to build a planner, to plan for a goal, and for a call."""
+    replay.Planner(dataset(4000, 2, regular=False)).subgoal([1.0, 1.0], [2.0, 2.0])  # compiles
+    data = dataset(rows, 2, regular=False)
+    begun = time.process_time()
+    made = replay.Planner(data)
+    print(f"{made}: built from {rows:,} rows in {time.process_time() - begun:.1f} s")
+    rng = np.random.default_rng(0)
+    goals, here = rng.uniform(2, 28, (20, 2)), rng.uniform(2, 28, (CALLS, 2))
+    begun = time.process_time()
+    for goal in goals:
+        made.reach(here[0], goal)
+    print(f"{1e3 * (time.process_time() - begun) / len(goals):.1f} ms to plan for a goal")
+    single = best_of(lambda: [made.subgoal(row, goals[0]) for row in here]) / CALLS
+    together = best_of(lambda: made.subgoal(here, goals[0])) / CALLS
+    print(f"{1e3 * single:.3f} ms a call; {1e6 * together:.2f} µs an observation, {CALLS} at once")
 
 
 def main(sizes: list[int]) -> None:
-    merging()
+    planner(min(sizes))
     for rows in sizes:
         for dims in (2, 29):
             for regular in (False, True):
                 for name in OPTIONS:
                     case = [str(rows), str(dims), str(int(regular)), name]
-                    command = [sys.executable, "-m", "benchmarks.replay", "--case", *case]
+                    command = [sys.executable, "-m", "benchmarks.buffers", "--case", *case]
                     subprocess.run(command, check=True)
 
 
