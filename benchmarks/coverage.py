@@ -16,8 +16,8 @@ The first six rules in `wayfield.mdp.doubt` were each judged on families written
 fixed; where one failed, they joined those that the next one was tuned on. The sixth failed in
 corridors (the true reach was inside in .505 of the worlds of one of them). The present rule, the
 seventh, was chosen on the families `TUNED` and 29 others of the first six rounds, which are in the
-history of this file, and on the first list of `FIXED`. The families `HELD_OUT` and the second list of
-`FIXED` were written afterwards. One thing was changed after `HELD_BEFORE`, held out of the sixth
+history of this file, and on the first list of `FIXED`. The families `HELD_OUT` and the second list
+of `FIXED` were written afterwards. One thing was changed after `HELD_BEFORE`, held out of the sixth
 round, and the second list had been run: the weight of an unseen outcome for cost was raised, since
 with ten samples the true cost of elevators was inside in only .86. `HELD_OUT` had not been run.
 """
