@@ -14,7 +14,7 @@ Without giving up
     converges to it from any start [1]_.
 Free moves
     Where costs may be 0, V is the least mean cost of the policies that end with probability 1: a
-    walk that goes round for ever at no cost is not one of them (`free`).
+    walk that goes round for ever at no cost is not one of them (`solver`).
 Method
     Policy iteration, by sweeps in place and by linear systems, on the change that the values still
     need; refined in double-doubles.
@@ -62,10 +62,9 @@ from ..numerics import proof_file
 from ..typing import BoolArray, FloatArray
 from ..words import number_of
 from .doubt import confidence_bounds, moments, posterior, tilted
-from .free import least_cost
 from .intervals import confident, solve
 from .proofs import cost_sections
-from .solver import FINEST, Boundary, PolicyBounds, policy_bounds, value_of
+from .solver import FINEST, Boundary, PolicyBounds, least_cost, policy_bounds, value_of
 from .transitions import Transitions
 
 
