@@ -143,19 +143,15 @@ class Transitions(KeepsReadOnly):
             n = as_whole(num_states, "num_states", least=1, most=MOST_VERTICES)
             for name, ids in (("state", origin), ("next_state", following)):
                 refuse(ids >= n, ids, name, f"is out of range for {number_of(n, 'states')}")
-        self._fill(n, origin, taken, following, counts, costs, np.zeros(size))
+        self._fill(n, (origin, taken, following), (counts, costs, np.zeros(size)))
 
-    def _fill(
-        self,
-        n: int,
-        origin: IntArray,
-        taken: IntArray,
-        following: IntArray,
-        counts: FloatArray,
-        costs: FloatArray,
-        spread: FloatArray,
-    ) -> None:
-        """Set all attributes from valid rows; costs have this spread within each row."""
+    def _fill(self, n: int, where: tuple[IntArray, ...], amounts: tuple[FloatArray, ...]) -> None:
+        """Set all attributes from valid rows.
+
+        They hold state, action and next state, and then count, cost and the spread of costs within
+        the row.
+        """
+        (origin, taken, following), (counts, costs, spread) = where, amounts
         # Sort rows, unless they are sorted already, and find where choices and outcomes begin.
         order = np.arange(origin.size)
         step = np.diff(origin), np.diff(taken), np.diff(following)
@@ -306,8 +302,8 @@ class Transitions(KeepsReadOnly):
             )
         known = support._index_of(self.states, self.actions)
         owner, at = entries_of(known, support.outcome_indptr)
-        rows = (owner, support.next_states[at], np.ones(at.size))
-        return self._with_more(*rows, support.costs[at], support.cost_spread[at])
+        amounts = (np.ones(at.size), support.costs[at], support.cost_spread[at])
+        return self._with_more(owner, support.next_states[at], *amounts)
 
     def _counts_in(self, possible: Transitions) -> FloatArray:
         """Return the counts of the outcomes of another process; 0 for those never seen."""
@@ -355,34 +351,27 @@ class Transitions(KeepsReadOnly):
     def _with_odds(self, odds: FloatArray) -> Transitions:
         """Return the process with these odds or counts; outcomes with odds 0 are left out."""
         keep = odds > 0.0
-        rows = (self._outcome_choices[keep], self.next_states[keep], odds[keep])
-        return self._with_outcomes(*rows, self.costs[keep], self.cost_spread[keep])
+        amounts = (odds[keep], self.costs[keep], self.cost_spread[keep])
+        return self._with_outcomes(self._outcome_choices[keep], self.next_states[keep], *amounts)
 
     def _with_more(
-        self,
-        choice: IntArray,
-        next_state: IntArray,
-        count: FloatArray,
-        cost: FloatArray,
-        spread: FloatArray,
+        self, choice: IntArray, next_state: IntArray, *amounts: FloatArray
     ) -> Transitions:
         """Return the process with these outcomes of its choices added to its own."""
         own = (self._outcome_choices, self.next_states, self.counts, self.costs, self.cost_spread)
-        more = (choice, next_state, count, cost, spread)
-        return self._with_outcomes(*map(np.append, own, more))
+        return self._with_outcomes(*map(np.append, own, (choice, next_state, *amounts)))
 
     def _with_outcomes(
-        self,
-        choice: IntArray,
-        next_state: IntArray,
-        count: FloatArray,
-        cost: FloatArray,
-        spread: FloatArray,
+        self, choice: IntArray, next_state: IntArray, *amounts: FloatArray
     ) -> Transitions:
-        """Return a process with the same choices, and these outcomes of them."""
+        """Return a process with the same choices, and these outcomes of them.
+
+        Amounts are counts, costs, and the spread of costs within the outcomes.
+        """
         made = object.__new__(Transitions)
-        rows = (self.states[choice], self.actions[choice], next_state)
-        made._fill(self.num_states, *rows, as_lengths(count, "count"), cost, spread)
+        as_lengths(amounts[0], "count")
+        where = (self.states[choice], self.actions[choice], next_state)
+        made._fill(self.num_states, where, amounts)
         return made
 
     @property
