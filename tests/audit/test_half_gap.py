@@ -15,7 +15,7 @@ import naive_audit as naive
 import wayfield as wf
 from naive_audit import deciding
 from wayfield.audit import amle_half_gap, half_gap, pool
-from wayfield.audit.kernels import first_breaks
+from wayfield.certificates.kernels import along_walks
 from wayfield.graphs.labels import label_distance
 from wayfield.plans.kernels import visit_counts
 from worlds import any_fields, labelled_graphs, noisy_fields, seven
@@ -94,7 +94,7 @@ def test_walks_meet_what_their_rollouts_meet(world, random) -> None:
         seen = list(dict.fromkeys(path))
         visits[seen] += weights[start]
         broken = [s for s in seen if s != goal and not holds[s]]
-        first = first_breaks(plan.successor, goal, holds)[start]
+        first = along_walks(plan.successor, goal, weights, holds)[2][start]
         assert first == (broken[0] if broken else -1)
     assert visit_counts(plan.successor, goal, weights).tolist() == visits.tolist()
 

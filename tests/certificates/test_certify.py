@@ -25,8 +25,6 @@ from worlds import (
     rows,
 )
 
-STAR = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
-
 
 def as_field(values, lower=None, upper=None, method: wf.fields.Method | None = None):
     """Any numbers as an extension, its bracket included if given."""

@@ -325,10 +325,8 @@ def ranked(
     certificate: Certificate, states: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Return states by the slope of their moves, the steepest first; ties in random order."""
-    plan, graph = certificate.plan, certificate.plan.graph
-    u, length = plan.values, np.ones(plan.values.size)
-    arcs = np.flatnonzero(plan.successor[graph.tails] == graph.indices)
-    length[graph.tails[arcs]] = graph.lengths[arcs]
+    plan = certificate.plan
+    u = plan.values
     with np.errstate(invalid="ignore"):
-        slope = np.round((u - u[plan.successor]) / length, 9)
+        slope = np.round((u - u[plan.successor]) / plan.lengths, 9)
     return states[np.lexsort((rng.random(states.size), -np.nan_to_num(slope[states])))]

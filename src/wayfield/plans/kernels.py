@@ -410,16 +410,6 @@ def walk(successor: IntArray, start: int) -> IntArray:
     return path[:size].copy()
 
 
-@njit(cache=True, nogil=True)
-def path_cost(arcs: Arcs, path: IntArray) -> float:
-    """Return the length of a path of arcs, summed from its end as a plan's costs are."""
-    cost = 0.0
-    for i in range(path.size - 2, -1, -1):
-        begin, end = arcs.indptr[path[i]], arcs.indptr[path[i] + 1]
-        cost += arcs.lengths[begin + np.searchsorted(arcs.indices[begin:end], path[i + 1])]
-    return cost
-
-
 # ------------------------------------------------------------------ flooding
 
 

@@ -49,7 +49,6 @@ from .kernels import (
     level_hops,
     limit_cycles,
     outcomes,
-    path_cost,
     prefer_exits,
     reaching,
     walk,
@@ -174,6 +173,14 @@ class Plan(KeepsReadOnly):
         return frozen(np.flatnonzero((self.successor == states) & (states != self.goal)))
 
     @cached_property
+    def lengths(self) -> FloatArray:
+        """(n,) length of the arc that each state's move takes; 1 where there is no move."""
+        graph, found = self.graph, np.ones(self.successor.size)
+        arcs = np.flatnonzero(self.successor[graph.tails] == graph.indices)
+        found[graph.tails[arcs]] = graph.lengths[arcs]
+        return frozen(found)
+
+    @cached_property
     def reachable(self) -> BoolArray:
         """(n,) bool: whether any path leads from the state to the goal."""
         return frozen(reaching(self.graph.reverse_arcs, self.goal))
@@ -234,7 +241,9 @@ class Plan(KeepsReadOnly):
         path = walk(self.successor, start)
         endings = {GOAL: Outcome.REACHED, DEAD_END: Outcome.DEAD_END}
         outcome = endings.get(int(self.basin[start]), Outcome.LOOP)
-        return Rollout(frozen(path), path_cost(self.graph.arcs, path), outcome)
+        # summed from the end, as the costs of all starts are
+        paid = self.lengths[path[:-1]][::-1].cumsum()
+        return Rollout(frozen(path), float(paid[-1]) if paid.size else 0.0, outcome)
 
     def __repr__(self) -> str:
         n, count = self.reached.size, self.cycle_offsets.size - 1
