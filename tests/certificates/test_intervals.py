@@ -222,23 +222,6 @@ def test_labelling_goal_and_ends_makes_every_extension_exact() -> None:
     assert len(next_labels(graph, labels, 7, k=3)) == 0
 
 
-def test_measuring_where_intervals_are_wide_finds_the_truth_soon() -> None:
-    graph, _ = maze_problem("medium", 6, goal=11, fraction=0.1, seed=0)
-    truth = wf.cost_to_go(graph, 11)
-    labels = wf.Labels([11], [0.0])
-    for _ in range(12):
-        x = int(next_labels(graph, labels, 11)[0])
-        assert x not in labels.vertices
-        labels = wf.Labels(np.append(labels.vertices, x), truth[np.append(labels.vertices, x)])
-    assert wf.solve(graph, labels, 11).certificate.proved.mean() > 0.9
-    batch = next_labels(graph, wf.Labels([11], [0.0]), 11, k=12)
-    assert len(set(batch.tolist())) == 12
-    known = wf.Labels([11, *batch], truth[[11, *batch]])
-    random = wf.sample_labels(graph, 11, count=13, seed=1)
-    errors = [np.abs(wf.extend(graph, y, wf.AMLE()).values - truth).mean() for y in (known, random)]
-    assert errors[0] < 0.5 * errors[1]
-
-
 def test_measuring_one_at_a_time_is_at_most_four_times_the_best_fill_distance() -> None:
     """After k labels no interval is wider than 4 h, h the least fill distance of any k labels."""
     rng = np.random.default_rng(12)

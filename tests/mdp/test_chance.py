@@ -18,8 +18,10 @@ import wayfield as wf
 from exact_chance import least_expected_cost, of_plan
 from wayfield.fields import Status
 from wayfield.mdp import doubt as rule
+from wayfield.mdp import kernels as chance
 from wayfield.mdp import solver as _solver
 from wayfield.mdp.solver import PolicySystem
+from wayfield.numerics.doubledouble import Pair
 from wayfield_verify import verify
 from worlds import random_graph
 
@@ -170,26 +172,6 @@ def some_graph(rng: np.random.Generator, kind: str, directed: bool) -> wf.Graph:
 # ------------------------------------------------------------------ principles
 
 
-@settings(max_examples=50, deadline=None)
-@given(st.integers(0, 2**32), st.integers(-200, 200))
-def test_costs_in_other_units(seed: int, exponent: int) -> None:
-    rng = np.random.default_rng(seed)
-    moves = random_moves(rng, 6, "real")
-    ends, goal, give_up, labels = random_question(rng, moves)
-    del ends
-    unit = 2.0**exponent
-    rows = rows_of(moves)
-    other = wf.Transitions(*rows[:4], rows[4] * unit, num_states=6)
-    scaled = None if labels is None else wf.Labels(labels.vertices, labels.values * unit)
-    price = None if give_up is None else give_up * unit
-    field = wf.expected_cost(moves, goal, give_up, labels)
-    there = wf.expected_cost(other, goal, price, scaled)
-    for name in ("values", "lower", "upper"):
-        assert np.array_equal(getattr(there, name), getattr(field, name) * unit)
-    assert np.array_equal(there.plan, field.plan)
-    assert np.array_equal(there.reach, field.reach)
-
-
 def rows_of(moves: wf.Transitions) -> tuple[np.ndarray, ...]:
     choice = np.repeat(np.arange(moves.num_choices), np.diff(moves.outcome_indptr))
     return (
@@ -296,6 +278,46 @@ def test_every_linear_solver_finds_the_same(
 
 
 # ------------------------------------------------------------------ what is not proved is not said
+
+
+def test_a_tie_keeps_its_choice() -> None:
+    process = wf.Transitions([1, 1], [0, 1], [0, 0])._process
+    choices = chance.Choices(*chance.numbered(process, process.fee < np.inf, np.array([1])))
+    for own in (0, 1):
+        policy, change = np.array([own]), np.zeros(1)
+        gaps = np.array([1.0, 1.0]) * (1.0 + 2.0**-52 * np.array([own, -own]))
+        assert chance.sweep(choices, gaps, np.full(1, np.inf), change, policy)[1] == 0
+        assert policy[0] == own
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_a_value_that_is_no_number_proves_nothing(at: int) -> None:
+    """Wherever it is: what is measured after it must not make it forgotten."""
+    process = wf.Transitions([1, 2, 3], [0, 0, 0], [0, 1, 2])._process
+    values = Pair(np.arange(4.0), np.zeros(4))
+    values.high[at] = np.nan
+    policy, states = np.array([-1, 0, 1, 2]), np.array([1, 2, 3])
+    allowed = np.ones(3, dtype=bool)
+    for enough in (0.0, 1e-3):
+        ratios = chance.optimality_check(
+            process, allowed, states, np.inf, values, policy, np.zeros(3), enough
+        )
+        assert ratios == (np.inf, np.inf)
+    assert chance.policy_check(process, policy, states, values, 1.0)[1:] == (np.inf, np.inf)
+
+
+@pytest.mark.parametrize(("relief", "proved"), [(0.5, True), (-2.0, False), (np.nan, False)])
+def test_a_choice_above_0_by_far_needs_a_cost_all_the_same(relief: float, proved: bool) -> None:
+    """Where cost plus relief is not positive, scaling proves nothing, however large the balance."""
+    process = wf.Transitions([1, 1], [0, 1], [0, 0], cost=[1, 1])._process
+    process = process._replace(relief=np.array([0.0, relief]))
+    values = Pair(np.array([0.0, process.costs[0]]), np.zeros(2))
+    far = process._replace(costs=process.costs * np.array([1.0, 1.5]))
+    policy, allowed = np.array([-1, 0]), np.ones(2, dtype=bool)
+    ratios = chance.optimality_check(
+        far, allowed, np.array([1]), np.inf, values, policy, np.zeros(2), 0.0
+    )
+    assert (max(ratios) < 1e-20) == proved
 
 
 def test_a_budget_that_runs_out_raises(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,23 +97,6 @@ def test_a_hub_of_many_outcomes() -> None:
     assert wf.expected_cost(hub, n, odds="worst").status.good
 
 
-def test_points_are_known_odds() -> None:
-    rng = np.random.default_rng(1)
-    n = 40
-    state, action = np.repeat(np.arange(n), 6), np.tile(np.repeat([0, 1], 3), n)
-    known = wf.Transitions(state, action, rng.integers(0, n, 6 * n), rng.integers(1, 9, 6 * n))
-    choice = np.repeat(np.arange(known.num_choices), np.diff(known.outcome_indptr))
-    p = known.probabilities
-    where = (known.states[choice], known.actions[choice], known.next_states)
-    points = wf.Transitions.from_intervals(*where, p, p, None, n)
-    truth = wf.expected_cost(known, 0, give_up=50.0)
-    for odds in ("worst", "best"):
-        field = wf.expected_cost(points, 0, give_up=50.0, odds=odds)
-        assert field.values == pytest.approx(truth.values, rel=1e-12)
-        assert field.reach == pytest.approx(truth.reach, abs=1e-12)
-        assert field.odds == odds
-
-
 def test_boxes_from_counts_hold_the_odds_and_grow_with_the_level() -> None:
     moves = wf.Transitions([0, 0, 0], [0, 0, 1], [1, 2, 1], [9, 1, 10])
     some, most = moves.with_intervals(0.8), moves.with_intervals()
@@ -127,18 +110,6 @@ def test_boxes_from_counts_hold_the_odds_and_grow_with_the_level() -> None:
     worst = wf.expected_cost(most, 1, give_up=20.0, odds="worst")
     best = wf.expected_cost(most, 1, give_up=20.0, odds="best")
     assert best.values[0] <= field.values[0] <= worst.values[0]
-
-
-def test_a_longer_grid_is_solved_and_bracketed() -> None:
-    rng = np.random.default_rng(3)
-    n = 400
-    state, action = np.repeat(np.arange(n), 6), np.tile(np.repeat([0, 1], 3), n)
-    following = np.clip(state + rng.integers(-3, 8, 6 * n), 0, n - 1)
-    moves = wf.Transitions(state, action, following, rng.integers(1, 30, 6 * n)).with_intervals()
-    for odds in ("worst", "best"):
-        field = wf.expected_cost(moves, n - 1, give_up=1000.0, odds=odds)
-        assert field.width <= 1e-8
-        assert field.status.good
 
 
 def slippery(side: int, samples: int, seed: int) -> wf.Transitions:

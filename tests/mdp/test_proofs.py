@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
-from fractions import Fraction
 from itertools import product
 from math import inf
 from pathlib import Path
@@ -25,9 +24,8 @@ from chance_proofs import (
     tally,
     worst_cost,
 )
-from exact_chance import Choice, least_expected_cost, of_plan, surely_arriving
+from exact_chance import least_expected_cost, of_plan
 from proofs import File
-from wayfield.mdp.kernels import approach, infinite_layers
 from wayfield_verify import NotProved, Unreadable, verify
 from wayfield_verify.__main__ import main
 
@@ -566,49 +564,3 @@ def test_an_end_is_arrived_at(tmp_path: Path) -> None:
     file.put("reac", np.array([0.0, 0.0]))
     with pytest.raises(NotProved, match="arrival is certain at state 1"):
         verify(file.write(tmp_path / "a.proof"))
-
-
-# ---------------------------------------------------------------- kernels beside naive twins
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_layers_and_ranks_are_what_they_say(seed: int) -> None:
-    moves = random_field(seed, "free").transitions
-    process, n = moves._process, moves.num_states
-    rng = np.random.default_rng(seed)
-    ends, allowed = rng.random(n) < 0.3, process.fee < np.inf
-    layer = infinite_layers(process, ends, allowed.copy())
-    choices: list[dict[int, Choice]] = [{} for _ in range(n)]
-    for k in np.flatnonzero(allowed):
-        heads = process.heads[process.ptr[k] : process.ptr[k + 1]].tolist()
-        choices[process.owner[k]][int(k)] = Fraction(1), [(y, Fraction(1)) for y in heads]
-    sure = surely_arriving(choices, set(np.flatnonzero(ends).tolist()))
-    assert set(np.flatnonzero(layer < 0).tolist()) == sure
-    reached = [{int(y) for y in np.flatnonzero(ends)}]
-    for k, x in enumerate(process.owner):
-        heads = process.heads[process.ptr[k] : process.ptr[k + 1]]
-        if layer[x] >= 0:
-            lower = (layer[heads] >= 0) & (layer[heads] < layer[x])
-            assert lower.any() or (layer[heads] == layer[x]).all()
-    # ranks, breadth first
-    usable = rng.random(moves.num_choices) < 0.8
-    rank, choice = approach(process, usable, ends)
-    while reached[-1]:
-        near = set().union(*reached)
-        reached.append(
-            {
-                int(x)
-                for k, x in enumerate(process.owner)
-                if usable[k]
-                and int(x) not in near
-                and near & set(process.heads[process.ptr[k] : process.ptr[k + 1]].tolist())
-            }
-        )
-    for distance, states in enumerate(reached):
-        for x in states:
-            assert rank[x] == distance
-            if distance:
-                heads = process.heads[process.ptr[choice[x]] : process.ptr[choice[x] + 1]]
-                assert process.owner[choice[x]] == x
-                assert min(rank[y] for y in heads if y in set().union(*reached)) == distance - 1
-    assert (choice >= 0).sum() == sum(map(len, reached[1:]))
