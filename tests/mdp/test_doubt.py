@@ -172,6 +172,39 @@ def test_a_choice_of_many_alike_is_doubted_more() -> None:
     assert several.doubt().reach_low[0] < 0.8
 
 
+ROOMS = [
+    (0, 0, 1, 14, 1.0), (0, 0, 0, 5, 1.0), (0, 0, 4, 1, 2.0), (0, 1, 1, 9, 1.5),
+    (0, 1, 0, 4, 1.0), (0, 1, 4, 1, 1.0), (1, 0, 2, 30, 2.0), (1, 0, 2, 10, 5.0),
+    (1, 0, 0, 6, 1.0), (1, 0, 4, 1, 1.0), (1, 1, 2, 22, 3.0), (1, 1, 4, 2, 1.0),
+    (2, 0, 3, 18, 1.0), (2, 0, 1, 7, 0.5), (2, 0, 4, 1, 1.0), (2, 1, 3, 8, 1.0),
+    (2, 1, 2, 3, 1.0), (2, 1, 4, 1, 1.0),
+]  # fmt: skip
+"""Three rooms with two doors each: retries, a pit, and costs that differ within an outcome."""
+
+
+@pytest.mark.parametrize(
+    ("level", "known", "bounds"),
+    [
+        (0.95, False, [[5.9528615, 4.2077919, 1.0], [23.983374, 17.687555, 12.8249212],
+                       [0.56209, 0.6966988, 0.7525579], [0.9694354, 0.9845889, 0.9957502]]),
+        (0.95, True, [[5.9528615, 4.2077919, 1.0], [24.2896978, 17.9938418, 13.1466887],
+                      [0.5485907, 0.6866778, 0.7441812], [0.9694354, 0.9845889, 0.9957502]]),
+        (0.8, False, [[8.1989869, 5.8561439, 1.953674], [20.3662808, 14.9367029, 9.8773963],
+                      [0.6458134, 0.7621668, 0.8179907], [0.9436447, 0.9695231, 0.988027]]),
+    ],
+)  # fmt: skip
+def test_the_rule_is_the_one_whose_coverage_was_measured(
+    level: float, known: bool, bounds: list[list[float]]
+) -> None:
+    """Another rule gives other numbers, and needs another run of `benchmarks/coverage.py`."""
+    moves = wf.Transitions(*map(list, zip(*ROOMS, strict=True)), num_states=5)
+    field = wf.expected_cost(moves, 3, 40.0)
+    found = field.doubt(level, moves.shrunk(1.0) if known else None)
+    ends = (found.cost_low, found.cost_high, found.reach_low, found.reach_high)
+    for end, expected in zip(ends, bounds, strict=True):
+        assert end[:3] == pytest.approx(expected, rel=1e-6)
+
+
 def test_a_hub_takes_no_more_memory_than_its_outcomes() -> None:
     k = 20_000
     state = np.append(np.zeros(k, int), np.arange(1, k + 1))
