@@ -114,14 +114,10 @@ def posterior(moves: Transitions, support: Transitions | None) -> Transitions:
     """Return the counts with a prior on all outcomes that are known to be possible."""
     if support is None:
         return moves.shrunk(STRENGTH)
-    choice, following, cost = moves._on_support(support)
+    both = moves._on_support(support)
+    choice = both._outcome_choices
     prior = STRENGTH / np.bincount(choice)[choice]
-    return moves._with_outcomes(
-        np.append(moves._outcome_choices, choice),
-        np.append(moves.next_states, following),
-        np.append(moves.counts, prior),
-        np.append(moves.costs, cost),
-    )
+    return moves._with_more(choice, both.next_states, prior, both.costs, both.cost_spread)
 
 
 def moments(
