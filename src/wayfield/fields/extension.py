@@ -37,7 +37,6 @@ from .base import (
     describe,
     make_problem,
     solve_all,
-    with_prior,
     without_prior,
 )
 from .derivatives import Gradient, Influence, Linearised, checked_cotangent, derivative
@@ -187,7 +186,6 @@ class Extension(KeepsReadOnly):
         cotangent: ArrayLike,
         *,
         toward: ArrayLike | None = None,
-        lengths_toward: ArrayLike | None = None,
     ) -> Gradient:
         """Return the gradient of ``cotangent @ values`` by the labels and by the lengths.
 
@@ -200,7 +198,8 @@ class Extension(KeepsReadOnly):
         then belongs to a direction, by default a random one, always the same. ``toward=d`` chooses
         it: ``pullback(c, toward=d).labels @ d`` and ``pullback(c, toward=-d).labels @ d`` are the
         derivatives of ``c @ values`` to the right and to the left along d. Without a kink they are
-        equal, and `toward` does not matter.
+        equal, and `toward` does not matter. Where paths of equal length tie, as on unit lengths,
+        the gradient by the lengths is that of one of these paths.
 
         Parameters
         ----------
@@ -208,9 +207,6 @@ class Extension(KeepsReadOnly):
             The derivative of a loss by the values, for example. 0 where the field is not finite.
         toward : (k,) array, optional
             The direction in which the labels move.
-        lengths_toward : (m,) array, optional
-            The direction in which the lengths move. Only needed where paths of equal length tie, as
-            on unit lengths: else the gradient by the lengths is that of one of these paths.
 
         Raises
         ------
@@ -230,11 +226,11 @@ class Extension(KeepsReadOnly):
         array([ 0.75,  0.75, -0.25, -0.25])
         """
         checked = checked_cotangent(self, cotangent)
-        return derivative(self, self._derivatives, toward, lengths_toward).pull(checked)
+        return derivative(self, self._derivatives, toward).pull(checked)
 
     @cached_property
     def _derivatives(self) -> dict[bytes, Linearised]:
-        """Derivatives computed so far, by direction."""
+        """The latest derivative, by its direction."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -326,17 +322,13 @@ def extend(
     as_flag(check, "check")
     settings = as_method(method)
     problem = make_problem(graph, labels, settings, unreachable)
-    if prior is None:
-        start = time.perf_counter()
-        [solution] = solve_all([problem], settings)
-        return package(solution, graph, labels, settings, time.perf_counter() - start, check)
-    field = check_prior(prior, graph.num_vertices)
-    correction, settings = without_prior(problem, field), correcting(settings)
+    priors: list[FloatArray] = []
+    if prior is not None:
+        priors, settings = [check_prior(prior, graph.num_vertices)], correcting(settings)
     start = time.perf_counter()
-    [solution] = solve_all([correction], settings)
+    [solution] = solve_all([problem], settings, priors)
     seconds = time.perf_counter() - start
-    restored = with_prior(solution, problem, field)
-    return package(restored, graph, labels, settings, seconds, check, field)
+    return package(solution, graph, labels, settings, seconds, check, *priors)
 
 
 def package(
