@@ -101,7 +101,7 @@ def test_progress_is_reported_up_to_the_end(
     text = "# long\r\n" + "".join(f"{x},{y},{z}\r\n" for x, y, z in rows)
     file = tmp_path / "edges.csv"
     file.write_text(text, encoding="utf-8", newline="")
-    from wayfield.graphs.tables import text as _text
+    from wayfield.graphs.tables import sheet as _text
 
     told: list[tuple[int, int]] = []
     monkeypatch.setattr(_text, "OFTEN", 50)
@@ -463,8 +463,11 @@ def test_a_first_row_with_a_broken_number_is_no_header(cell: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("My roads\nfrom,to,km\na,b,1\nb,c,2\n", "row 1: 1 column, but 3 in most rows; if it is"),
-        ("# x\n\nMy roads\na;b;1\nb;c;2\n", "row 3: 1 column, but 3 in most rows"),
+        (
+            "My roads\nfrom,to,km\na,b,1\nb,c,2\n",
+            "row 2: 3 columns, but 1 expected; is row 1 a title?",
+        ),
+        ("# x\n\nMy roads\na;b;1\nb;c;2\n", "row 4: 3 columns, but 1 expected; is row 3 a title?"),
         ("from,to,km\na,b,1,\nb,c,2,\n", "row 2: 4 columns, but 3 expected; does the row end in"),
         ("from,to,km\na,b,1,5\nb,c,2,5\n", "row 2: 4 columns, but 3 expected; are quotes missing"),
         ("a,b,1\nb,c\nc,d,2,3\nd\n", "row 2: 2 columns, but 3 expected; is a delimiter missing?"),
@@ -655,7 +658,7 @@ def test_tables_of_pyrosm_are_read_as_they_are(tmp_path: Path) -> None:
 def test_lines_without_end(tmp_path: Path) -> None:
     file = tmp_path / "edges.csv"
     file.write_bytes(b"a,b,1\n" + b"x" * (3 << 20))
-    with pytest.raises(wf.InputError, match="row 2: a line of over 1,048,576 characters"):
+    with pytest.raises(wf.InputError, match="row 2: a cell of over 131,072 characters"):
         read_edges(file)
 
 

@@ -16,7 +16,7 @@ from .read import (
     read_labels,
     read_positions,
 )
-from .text import Style
+from .sheet import Style
 from .write import Outbox, check_outputs, write_table
 
 __all__ = [
