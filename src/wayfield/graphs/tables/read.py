@@ -484,9 +484,9 @@ def _vertex_roles(sheet: Sheet, columns: Mapping[str, str], names: Names, needed
     """Return the column of each role; a column of vertices is recognised by its cells."""
     width, header = sheet.width, sheet.header
     at = Roles(sheet, columns)
-    if not (at.find("x") and at.find("y")):
-        for role in {"x", "y"} - columns.keys():
-            at.pop(role, None)
+    if all(role in at or matching_columns(role, header) for role in "xy"):
+        at.find("x")
+        at.find("y")
     if "vertex" not in at:
         likely = [*matching_columns("vertex", header), *range(width)]
         free = [i for i in dict.fromkeys(likely) if i not in at.values()]
