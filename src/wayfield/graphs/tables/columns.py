@@ -140,6 +140,10 @@ def _rank(role: str, heading: str) -> tuple[int, int] | None:
     return None
 
 
+NO_COLUMN, UNUSED = "none", -1
+"""Word of the user for no column, and its index: edges of length 1, or open both ways."""
+
+
 class Roles(dict[str, int]):
     """The column of each role: as the user named it, by its heading, or by its place.
 
@@ -156,6 +160,9 @@ class Roles(dict[str, int]):
         self.sheet, self.by_user = sheet, set(columns)
         header, width = sheet.header or (), sheet.width
         for role, wanted in columns.items():
+            if wanted == NO_COLUMN and wanted not in header and role in ("length", "oneway"):
+                self[role] = UNUSED
+                continue
             if wanted in header:
                 self[role] = header.index(wanted)
                 self._refuse_twins(role)

@@ -17,7 +17,7 @@ have is an error.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -44,12 +44,19 @@ from .cells import (
     refuse_cells,
     refuse_strangers,
 )
-from .columns import TABLE_WORDS, Roles, are_degrees, matching_columns, oneway_columns, tokens
+from .columns import (
+    NO_COLUMN,
+    TABLE_WORDS,
+    UNUSED,
+    Roles,
+    are_degrees,
+    matching_columns,
+    oneway_columns,
+    tokens,
+)
 from .sheet import Progress, Sheet, Style, open_sheet
 
 EDGE_ROLES = ("from", "to", "length", "oneway", "speed")
-NO_COLUMN = "none"
-"""Word that stands for no column: every edge has length 1, or is open in both directions."""
 KMH = 3.6
 """1 m/s in km/h."""
 
@@ -160,14 +167,8 @@ def read_edges(
         return replace(stored, directed=stored.directed or directed)
     style, wanted = style or Style(), dict(columns or {})
     sheet = open_sheet(path, style, EDGE_ROLES[:3])
-    declined = {
-        role
-        for role in ("length", "oneway")
-        if wanted.get(role) == NO_COLUMN and NO_COLUMN not in (sheet.header or ())
-    }
-    wanted = {role: column for role, column in wanted.items() if role not in declined}
-    roles = _edge_roles(sheet, wanted, declined | ({"oneway"} if directed else set()))
-    at = {role: roles[role] for role in EDGE_ROLES if role in roles}
+    roles = _edge_roles(sheet, wanted | ({"oneway": NO_COLUMN} if directed else {}))
+    at = {role: roles[role] for role in EDGE_ROLES if roles.get(role, UNUSED) != UNUSED}
     if "speed" in at and "length" not in at:
         raise InputError(f"{sheet.path}: a speed column needs a length column, and there is none")
     found = read_columns(sheet, at, style, progress)
@@ -183,8 +184,9 @@ def read_edges(
         ways, of_ways = read_ways(sheet, at["oneway"], found.cells["oneway"])
         notes += of_ways
     named, left = Option("length", within="columns"), roles.unused
-    others = [sheet.called(i) for i in _lengths(sheet) if i not in at.values()]
-    if lengths is None and left and "length" not in declined:
+    lengthy = matching_columns("length", sheet.header, sure=True)
+    others = [sheet.called(i) for i in lengthy if i not in at.values() and sheet.numeric(i)]
+    if lengths is None and left and "length" not in roles:
         nothing = f"{sheet.path}: no length found (columns left: {', '.join(left)}), "
         notes.append(Message(nothing, "so every edge has length 1; ", named, " names one"))
     else:
@@ -199,11 +201,6 @@ def read_edges(
     tails, heads = found.vertices.values()
     names = Names.numbered(found.names)
     return EdgeTable(names, tails, heads, lengths, said, directed, ways, None, tuple(notes))
-
-
-def _lengths(sheet: Sheet) -> list[int]:
-    """Return the columns of numbers with the heading of a length or time."""
-    return [i for i in matching_columns("length", sheet.header, sure=True) if sheet.numeric(i)]
 
 
 def length_like(edges: str | Path, data: str | Path, style: Style | None = None) -> str | None:
@@ -221,7 +218,7 @@ def length_like(edges: str | Path, data: str | Path, style: Style | None = None)
     return shared[0] if len(lengths) > 1 and len(shared) == 1 else None
 
 
-def _edge_roles(sheet: Sheet, columns: Mapping[str, str], declined: Collection[str]) -> Roles:
+def _edge_roles(sheet: Sheet, columns: Mapping[str, str]) -> Roles:
     """Return the column of each role."""
     if sheet.width < 2:
         raise InputError(
@@ -229,18 +226,15 @@ def _edge_roles(sheet: Sheet, columns: Mapping[str, str], declined: Collection[s
             "is the delimiter right?"
         )
     at = Roles(sheet, columns)
-    if "oneway" not in declined:
-        at.take("oneway", oneway_columns(sheet.header))
+    at.take("oneway", oneway_columns(sheet.header))
     for role in EDGE_ROLES[:3]:
-        if role not in declined:
-            at.find(role)
+        at.find(role)
     # headings such as a, b and t look like names of vertices, unless there is a header
     words = [tokens(heading) for heading in sheet.header or ()]
     if {"from", "to"}.isdisjoint(at) and all(any(_is(w, c) for w in words) for c in "ab"):
         for role, letter in (("from", "a"), ("to", "b")):
             at.take(role, (i for i, word in enumerate(words) if _is(word, letter)))
-    if "length" not in declined:
-        at.take("length", (i for i, word in enumerate(words) if word == ["t"]))
+    at.take("length", (i for i, word in enumerate(words) if word == ["t"]))
     # a number or the name of an edge is none of its ends
     of_edges = ["", *TABLE_WORDS["other headings"]["edge"]]
     likely = sorted(at.in_order(), key=lambda i: bool(words) and "".join(words[i][:1]) in of_edges)
@@ -252,9 +246,7 @@ def _edge_roles(sheet: Sheet, columns: Mapping[str, str], declined: Collection[s
                 "columns of vertices. Is this the file of labels? The edges come first"
             )
     left = [i for i in range(sheet.width) if i not in at.values()]
-    if sheet.header is not None:
-        left = left if len(left) == 1 and not sheet.counts(left[0]) else []
-    if "length" not in declined:
+    if sheet.header is None or (len(left) == 1 and not sheet.counts(left[0])):
         at.take("length", sorted(filter(sheet.numeric, left), key=sheet.counts))
     return at
 
@@ -280,15 +272,10 @@ def _stored_graph(path: Path) -> EdgeTable:
     except Exception as error:  # scipy raises many kinds of errors for a damaged file
         raise InputError(f"{path} is not a sparse matrix, or is damaged: {error}") from error
     said = "a saved graph" if own else "a sparse matrix, its entries the lengths"
-    return EdgeTable(
-        Names(map(str, range(graph.num_vertices))),
-        graph.tails,
-        graph.indices,
-        graph.lengths,
-        f"{said}; vertices are called 0 to {graph.num_vertices - 1}",
-        graph.directed,
-        positions=graph.positions,
-    )
+    said = f"{said}; vertices are called 0 to {graph.num_vertices - 1}"
+    names, place = Names(map(str, range(graph.num_vertices))), graph.positions
+    ends = graph.tails, graph.indices, graph.lengths
+    return EdgeTable(names, *ends, said, graph.directed, positions=place)
 
 
 ROLES = ("vertex", "value", "x", "y")
