@@ -11,6 +11,7 @@ column.
 from .read import EdgeTable as EdgeTable
 from .read import VertexTable as VertexTable
 from .read import are_pairs as are_pairs
+from .read import headings as headings
 from .read import read_edges as read_edges
 from .read import read_labels as read_labels
 from .read import read_positions as read_positions

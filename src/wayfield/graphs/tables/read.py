@@ -57,6 +57,9 @@ from .columns import (
 from .sheet import Progress, Sheet, Style, open_sheet
 
 EDGE_ROLES = ("from", "to", "length", "oneway", "speed")
+ROLES = ("vertex", "value", "x", "y")
+PAIR_ROLES = ("start", "end", "cost")
+"""Roles of a table with two columns of vertices."""
 KMH = 3.6
 """1 m/s in km/h."""
 
@@ -203,18 +206,21 @@ def read_edges(
     return EdgeTable(names, tails, heads, lengths, said, directed, ways, None, tuple(notes))
 
 
+def headings(path: str | Path, style: Style | None = None) -> tuple[str, ...]:
+    """Return the headings of a table; none if it has no header, or is no table."""
+    if Path(path).suffix.lower() == ".npz":
+        return ()
+    return open_sheet(path, style or Style(), (*EDGE_ROLES[:3], *PAIR_ROLES, *ROLES)).header or ()
+
+
 def length_like(edges: str | Path, data: str | Path, style: Style | None = None) -> str | None:
     """Return the heading that both files have for a cost, if the edges have several lengths.
 
     An edge list with metres and minutes is read in minutes if the measured costs are in minutes.
     """
-    headers: list[list[str]] = []
-    for path in (edges, data):
-        if Path(path).suffix.lower() == ".npz":
-            return None
-        headers.append(list(open_sheet(path, style or Style(), EDGE_ROLES[:3]).header or ()))
-    lengths = [headers[0][i] for i in matching_columns("length", headers[0])]
-    shared = [heading for heading in lengths if heading in headers[1]]
+    here, there = headings(edges, style), headings(data, style)
+    lengths = [here[i] for i in matching_columns("length", here)]
+    shared = [heading for heading in lengths if heading in there]
     return shared[0] if len(lengths) > 1 and len(shared) == 1 else None
 
 
@@ -276,11 +282,6 @@ def _stored_graph(path: Path) -> EdgeTable:
     names, place = Names(map(str, range(graph.num_vertices))), graph.positions
     ends = graph.tails, graph.indices, graph.lengths
     return EdgeTable(names, *ends, said, graph.directed, positions=place)
-
-
-ROLES = ("vertex", "value", "x", "y")
-PAIR_ROLES = ("start", "end", "cost")
-"""Roles of a table with two columns of vertices."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
