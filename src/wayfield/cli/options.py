@@ -237,8 +237,8 @@ class Reading:
         """Return columns, with those of --from, --to, --time, --x and --y that a file has."""
         from ..graphs.tables import headings
 
-        known = headings(path, self.style)
-        wished = {role: getattr(self, option) for role, option in roles.items()}
+        wished = named({role: getattr(self, option) for role, option in roles.items()})
+        known = headings(path, self.style) if wished else ()
         return {role: column for role, column in wished.items() if column in known} | columns
 
     def check_anywhere(self, *paths: Path | None) -> None:

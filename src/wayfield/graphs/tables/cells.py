@@ -172,7 +172,7 @@ def shortened(text: str, most: int = 60) -> str:
 # ------------------------------------------------------------------ columns
 
 
-class Cells:
+class TextColumn:
     """The cells of one column, without space around them.
 
     They are kept as few long texts, a cell on each line, which takes a tenth of the memory.
@@ -202,7 +202,7 @@ class Columns(NamedTuple):
         All names in the columns of vertices, in the order of the rows.
     vertices : dict of (k,) arrays
         Indices of the known names, -1 if they are not among them, or of `names` if none are known.
-    cells : dict of Cells
+    cells : dict of TextColumn
         Text of the other columns.
     numbers : dict of (k,) arrays
         The numbers among them, NaN where a cell is empty.
@@ -212,7 +212,7 @@ class Columns(NamedTuple):
 
     names: Numbering
     vertices: dict[str, NDArray[Any]]
-    cells: dict[str, Cells]
+    cells: dict[str, TextColumn]
     numbers: dict[str, FloatArray]
     timed: set[str]
     notes: list[str]
@@ -228,7 +228,7 @@ def read_columns(
     """Read the columns of a table by role."""
     places = [role for role in at if role in VERTICES]
     names, found = Numbering(), list[NDArray[np.int32]]()
-    cells = {role: Cells() for role in at if role not in VERTICES}
+    cells = {role: TextColumn() for role in at if role not in VERTICES}
     for pieces in sheet.pieces(list(at.values()), progress):
         piece = dict(zip(at, pieces, strict=True))
         rows = zip(*(piece[role] for role in places), strict=True)
@@ -245,7 +245,7 @@ def read_columns(
     vertices = {role: frozen(index[:, i].copy()) for i, role in enumerate(places)}
 
     numbers: dict[str, FloatArray] = {}
-    timed, doubtful, notes = set[str](), dict[int, Cells](), sheet.notes
+    timed, doubtful, notes = set[str](), dict[int, TextColumn](), sheet.notes
     for role, column in cells.items():
         decimal = _decimal_mark(sheet, at[role], style)
         if role in WORDS:
@@ -296,7 +296,7 @@ def _decimal_mark(sheet: Sheet, index: int, style: Style) -> str | None:
     return mark
 
 
-def read_numbers(sheet: Sheet, index: int, cells: Cells, decimal: str | None) -> FloatArray:
+def read_numbers(sheet: Sheet, index: int, cells: TextColumn, decimal: str | None) -> FloatArray:
     """Return the numbers of a column, NaN where a cell is empty.
 
     Raise `InputError` at the first cell that is not a number.
@@ -322,7 +322,7 @@ def read_numbers(sheet: Sheet, index: int, cells: Cells, decimal: str | None) ->
     return np.concatenate(values)
 
 
-def read_durations(sheet: Sheet, index: int, cells: Cells, decimal: str | None) -> FloatArray:
+def read_durations(sheet: Sheet, index: int, cells: TextColumn, decimal: str | None) -> FloatArray:
     """Return the durations of a column in minutes, NaN where a cell is empty.
 
     Raise `InputError` at the first cell that is not h:mm:ss.
@@ -347,7 +347,7 @@ def read_durations(sheet: Sheet, index: int, cells: Cells, decimal: str | None) 
     return minutes
 
 
-def judge(sheet: Sheet, columns: Mapping[int, Cells]) -> list[str]:
+def judge(sheet: Sheet, columns: Mapping[int, TextColumn]) -> list[str]:
     """Raise `InputError` if the decimal marks in a file's columns are ambiguous.
 
     Return notes on assumptions that were made.
@@ -412,7 +412,7 @@ def ways_of(cells: Sequence[object]) -> NDArray[np.int8]:
     return np.array([_WAYS.get(str(cell).lower(), BOTH) for cell in cells], dtype=np.int8)
 
 
-def read_ways(sheet: Sheet, index: int, cells: Cells) -> tuple[NDArray[np.int8], list[str]]:
+def read_ways(sheet: Sheet, index: int, cells: TextColumn) -> tuple[NDArray[np.int8], list[str]]:
     """Return the direction of every row, and notes; raise `InputError` at an unknown word."""
     ignored = Option("oneway", "none", "columns")
     why = "is not a direction (yes, no, -1 …); ", ignored, " ignores it"
@@ -433,7 +433,7 @@ def read_ways(sheet: Sheet, index: int, cells: Cells) -> tuple[NDArray[np.int8],
 def _meanings(
     sheet: Sheet,
     index: int,
-    cells: Cells,
+    cells: TextColumn,
     meaning: Callable[[str], float | None],
     *why: str | Option,
 ) -> list[float]:
@@ -483,7 +483,7 @@ def speeds(cells: Sequence[object]) -> FloatArray:
     return np.array([np.nan if known[cell] is None else known[cell] for cell in cells], float)
 
 
-def read_speeds(sheet: Sheet, index: int, cells: Cells) -> tuple[FloatArray, list[str]]:
+def read_speeds(sheet: Sheet, index: int, cells: TextColumn) -> tuple[FloatArray, list[str]]:
     """Return the speed of every row in km/h, and notes.
 
     Where no speed is known, it is the median of the others.

@@ -412,7 +412,8 @@ def _split(lines: list[str], delimiter: str) -> list[list[str]]:
 def _guess_delimiter(lines: list[str]) -> str:
     """Choose the candidate that splits the most lines into equally many columns, then into most."""
     merits: dict[str, tuple[float, int, int]] = {}
-    for mark in _CANDIDATES:
+    whole = "".join(lines)
+    for mark in filter(whole.__contains__, _CANDIDATES):
         rows = _split(lines, mark)
         width, count = max(Counter(map(len, rows)).items(), key=lambda item: (item[1], item[0]))
         if width > 1 and 2 * count >= len(rows):
