@@ -504,11 +504,13 @@ def test_packed_files() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_latin_1_is_refused_until_named() -> None:
+def test_latin_1_is_read_with_a_remark() -> None:
     Path("roads.csv").write_text(ROADS, encoding="latin-1")
-    complaint = refused("plan", "roads.csv", "known.csv", "--goal", GOAL)
-    assert complaint.startswith("roads.csv, row 2: not utf-8 text, byte 0xe8 cannot be read")
-    assert "--encoding latin-1" in complaint
+    notes = planned("roads.csv", "known.csv", "--goal", GOAL)["input"]["notes"]
+    assert notes[0] == (
+        "roads.csv, row 2: byte 0xe8 is not UTF-8, so it is read as Windows-1252; --encoding names "
+        "another encoding"
+    )
     Path("known.csv").write_text(KNOWN, encoding="latin-1")
     words = ("roads.csv", "known.csv", "--goal", GOAL)
     assert planned(*words, "--encoding", "latin-1")["plan"]["success"] == 1.0
@@ -789,7 +791,7 @@ def test_notes_of_the_files_are_said() -> None:
     answer = wayfield("plan", "odd.csv", "ends.csv", "--goal", "a", "--no-files")
     told = [line for line in answer.out.splitlines() if line.startswith("note")]
     assert told[0].startswith("note      odd.csv: 1 line skipped below the first row")
-    assert told[1].startswith("note      odd.csv: not used: 'minutes'")
+    assert told[1].startswith("note      odd.csv: 'km' is the length, not 'minutes'; ")
 
 
 @pytest.mark.usefixtures("folder")

@@ -11,14 +11,6 @@ from wayfield import Names
 from wayfield.graphs.tables import are_pairs
 from wayfield.travel.tables import read_trips
 
-
-def test_rows_are_counted_from_one_piece_to_the_next(tmp_path: Path) -> None:
-    file, names = tmp_path / "trips.csv", Names(["a", "b"])
-    file.write_text("from,to,cost\n" + "a,b,1\n" * 3000 + "a, ,1\n", encoding="utf-8")
-    with pytest.raises(wf.InputError, match="row 3002, column 'to': the vertex name is missing"):
-        read_trips(file, names)
-
-
 HEADINGS = (
     "Nr;von;nach;Minuten",
     "Fahrt;Start;Ziel;Fahrzeit (min)",

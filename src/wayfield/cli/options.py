@@ -179,6 +179,15 @@ class Reading:
     ] = None
     vertex: Annotated[str | None, column_option("--vertex", "LABELS: vertex.")] = None
     value: Annotated[str | None, column_option("--value", "LABELS: value.")] = None
+    origin: Annotated[
+        str | None, column_option("--from", "Any file with this heading: from, or start.")
+    ] = None
+    destination: Annotated[str | None, column_option("--to", "Likewise: to, or end.")] = None
+    time: Annotated[
+        str | None, column_option("--time", "Likewise: time, as length, value or cost.")
+    ] = None
+    x: Annotated[str | None, column_option("--x", "Likewise: x of positions.")] = None
+    y: Annotated[str | None, column_option("--y", "Likewise: y of positions.")] = None
     delimiter: Annotated[
         str | None,
         _about_text("CHAR", "Delimiter of EDGES and LABELS; also: tab, space."),
@@ -223,6 +232,31 @@ class Reading:
     def label_columns(self) -> dict[str, str]:
         """Columns of LABELS named by the user, by role."""
         return named({"vertex": self.vertex, "value": self.value})
+
+    def also(self, columns: dict[str, str], path: Path, **roles: str) -> dict[str, str]:
+        """Return columns, with those of --from, --to, --time, --x and --y that a file has."""
+        from ..graphs.tables import headings
+
+        wished = named({role: getattr(self, option) for role, option in roles.items()})
+        known = headings(path, self.style) if wished else ()
+        return {role: column for role, column in wished.items() if column in known} | columns
+
+    def check_anywhere(self, *paths: Path | None) -> None:
+        """Raise `InputError` for a column of --from, --to, --time, --x or --y that no file has."""
+        from ..graphs.tables import headings
+
+        wished = {
+            "from": self.origin,
+            "to": self.destination,
+            "time": self.time,
+            "x": self.x,
+            "y": self.y,
+        }
+        if any(wished.values()):
+            known = {each for path in paths if path for each in headings(path, self.style)}
+            for option, column in named(wished).items():
+                if column not in known:
+                    raise InputError(f"--{option}: no file has a column {column!r}")
 
     def scale(self, graph: Graph) -> Graph:
         """Return the graph with its lengths in units of the labels."""
@@ -365,6 +399,7 @@ class Source:
         if self.data is not None:
             progress = stages.begin(f"reading {self.data.name}")
             columns, style = self.reading.label_columns, self.reading.style
+            columns = self.reading.also(columns, self.data, value="time", x="x", y="y")
             table = read_labels(self.data, names, columns, style, error, progress)
             labels = table.labels
             read.append(("labels", self.data, table))
@@ -397,6 +432,9 @@ class Source:
         from ..graphs.tables.read import length_like
 
         columns, style = self.reading.edge_columns, self.reading.style
+        self.reading.check_anywhere(self.edges, self.data, self.positions)
+        ends = {"from": "origin", "to": "destination", "length": "time"}
+        columns = self.reading.also(columns, self.edges, **ends)
         if not {"length", "speed"} & columns.keys() and self.data is not None:
             # of several columns that may be the length, the one with a heading that the costs have
             shared = length_like(self.edges, self.data, style)
@@ -419,7 +457,8 @@ class Source:
         from ..graphs.tables import read_positions
 
         if self.positions is not None:
-            file = read_positions(self.positions, edges.names, None, self.reading.style)
+            columns = self.reading.also({}, self.positions, x="x", y="y")
+            file = read_positions(self.positions, edges.names, columns, self.reading.style)
             read, places = [*read, ("positions", self.positions, file)], file.positions
         stages.begin("building the graph")
         graph, remarks = edges.to_graph(places)

@@ -125,7 +125,9 @@ def trips(
         columns |= reading.label_columns
         places, unit, measured = None, "", None
         read: list[tuple[str, Path, Described]] = []
-        if are_pairs(data, names, columns, style):
+        ends = {"start": "origin", "end": "destination"}
+        if are_pairs(data, names, reading.also(columns, data, **ends), style):
+            columns = reading.also(columns, data, cost="time", **ends)
             rows = read_trips(data, names, columns, style, progress)
             days = None if group is None else read_words(data, group, style)
             measured, unit = Trips(rows.starts, rows.ends, rows.times, days), rows.unit
@@ -133,6 +135,7 @@ def trips(
             note = f"{data.name} is read as trips; if it has labels, name their columns "
             note = f"{note}(--vertex …)" if "no header" in rows.said else ""
         else:
+            columns = reading.also(columns, data, value="time", x="x", y="y")
             listed = read_labels(data, names, columns, style, 0.0, progress)
             assert listed.labels is not None
             if target is None:
@@ -144,7 +147,8 @@ def trips(
             note += "(--trip-start …)"
         pairs: TripTable | None = None
         if predict is not None:
-            pairs = read_trips(predict, names, columns, style, None, timed=False)
+            wished = reading.also({}, predict, **ends)
+            pairs = read_trips(predict, names, wished | columns, style, None, timed=False)
             read.append(("pairs", predict, pairs))
         graph, said, facts = source.build(stages, table, read, places)
         if measured is None:
