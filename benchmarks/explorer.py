@@ -43,7 +43,7 @@ def main() -> None:
     command = [
         sys.executable,
         "-m",
-        "wayfield.cli",
+        "wayfield",
         "explore",
         "large",
         "--no-browser",

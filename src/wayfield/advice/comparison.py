@@ -22,7 +22,8 @@ A comparison may use the truth. No module that extends or plans imports it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import isnan
@@ -39,13 +40,12 @@ from ..fields import time_limit as stop_after
 from ..fields.base import GivenField, as_method, is_ours, takes_directed
 from ..fields.extension import missed_text
 from ..fields.names import WORDS, method_word
-from ..graphs.graph import Graph, arc_slots, check_graph
+from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels, check_labels
 from ..graphs.shortest_paths import cost_to_go
-from ..plans.kernels import outcomes
-from ..plans.planning import Plan, plan
+from ..plans.planning import plan
 from ..plans.sinks import drop_false_sinks
-from ..typing import BoolArray, FloatArray
+from ..typing import FloatArray
 from ..words import PROOF, against_text, margin_text, number_of, percent, seconds_text
 from .cross_validation import (
     FEWEST,
@@ -56,8 +56,19 @@ from .cross_validation import (
     error_text,
     mean_error,
 )
+from .many import cost_ratio
 from .solving import Answer, solve
-from .text import DISTANCE, TIME_LIMIT, TRAVEL, above_goal, median_ratio, unit_question, usable
+from .text import (
+    DISTANCE,
+    TIME_LIMIT,
+    TRAVEL,
+    above_goal,
+    median_ratio,
+    middle,
+    route_margins,
+    unit_question,
+    usable,
+)
 
 DIGITS = 4
 """Digits of success and cost ratio that are shown and compared."""
@@ -186,6 +197,27 @@ class Comparison:
     deciding: tuple[Recipe, ...] | None = None
 
     @property
+    def _fields(self) -> list[MethodScore]:
+        """Fields that used labels, finished in time, and may be recommended."""
+        return [
+            score
+            for score in self.scores[1:]
+            if not score.out_of_time and (self.deciding is None or score.recipe in self.deciding)
+        ]
+
+    @property
+    def _clear(self) -> list[MethodScore]:
+        """Fields that predict left-out labels clearly better than the graph distance."""
+        plain = self.scores[0].held_out
+        return [
+            score
+            for score in self._fields
+            if plain is not None
+            and score.held_out is not None
+            and clearly_better(score.held_out, plain)
+        ]
+
+    @property
     def choice(self) -> MethodScore:
         """The field to plan on: the best one, or the graph distance if the labels do not help."""
         return max(
@@ -200,69 +232,43 @@ class Comparison:
         return bool(self._clear)
 
     @property
-    def _clear(self) -> list[MethodScore]:
-        """Fields that predict left-out labels clearly better than the graph distance."""
-        plain = self.scores[0].held_out
-        if plain is None:
-            return []
-        return [
-            score
-            for score in self._fields
-            if score.held_out is not None and clearly_better(score.held_out, plain)
-        ]
-
-    @property
-    def _fields(self) -> list[MethodScore]:
-        """Fields that used labels, finished in time, and may be recommended."""
-        fields = [score for score in self.scores[1:] if not score.out_of_time]
-        if self.deciding is None:
-            return fields
-        return [score for score in fields if score.recipe in self.deciding]
-
-    @property
     def verdict(self) -> Message:
         """One sentence: what to plan on, and why."""
+        plain, best = self.scores[0], self.choice
+        error = error_text(plain.label_error, plain.label_spread)
+        distance = f"the {DISTANCE} times {self.factor:.3g} is {error}"
         if not self.goal_labelled:
-            return Message("The goal is not among the labels, so no field leads to it: label it.")
-        if self.factor < 0.0:
-            return Message("Labels decrease away from the goal. If they are rewards, negate them.")
-        if not self._fields:
+            said = "The goal is not among the labels, so no field leads to it: label it."
+        elif self.factor < 0.0:
+            said = "Labels decrease away from the goal. If they are rewards, negate them."
+        elif not self._fields:
             late = "no other field was ready in time"
             why = late if self.scores[1:] else "there is nothing to compare it with"
-            return Message(f"Use the {DISTANCE}: {why}.")
-        plain, best = self.scores[0], self.choice
-        if plain.held_out is None:
-            return Message(
-                f"Use the {DISTANCE}: nothing beats it on the graph itself, and there are too few "
-                "labels to test whether they help."
-            )
-        distance = f"the {DISTANCE} times {self.factor:.3g}"
-        graphs = error_text(plain.label_error, plain.label_spread)
-        if self.labels_pay:
+            said = f"Use the {DISTANCE}: {why}."
+        elif plain.held_out is None:
+            why = "nothing beats it on the graph itself, and there are too few labels to test"
+            said = f"Use the {DISTANCE}: {why} whether they help."
+        elif best is plain:
+            none = "no field predicts labels left out clearly better; the mean error of"
+            said = f"Use the {DISTANCE}: {none} {distance}."
+        else:
             ours = error_text(best.label_error, best.label_spread)
-            errors = f"its mean error at labels left out is {ours}; that of {distance} is {graphs}."
-            return Message("Use ", best.name, f": {errors}")
-        none = "no field predicts labels left out clearly better"
-        return Message(f"Use the {DISTANCE}: {none}; the mean error of {distance} is {graphs}.")
+            errors = f"its mean error at labels left out is {ours}"
+            return Message("Use ", best.name, f": {errors}; that of {distance}.")
+        return Message(said)
 
     @property
     def remarks(self) -> tuple[Message, ...]:
         """Further remarks, such as labels and lengths in different units."""
-        found = []
-        if self.units is not None:
-            found.append(self.units)
-        elif self.contradictions:
-            against = against_text(
-                self.contradictions.against, self.contradictions.num_labels, "labels"
-            )
-            found.append(Message(f"{against}; {PROOF}; ", TRAVEL, " tests what is wrong."))
-        late: list[str | Option] = []
-        for score in self.scores:
-            if score.out_of_time:
-                late += [", " if late else "", score.name]
+        found = [] if self.units is None else [self.units]
+        if self.contradictions and self.units is None:
+            against = self.contradictions.against
+            text = against_text(against, self.contradictions.num_labels, "labels")
+            found.append(Message(f"{text}; {PROOF}; ", TRAVEL, " tests what is wrong."))
+        late = [part for each in self.scores if each.out_of_time for part in (", ", each.name)]
         if late:
-            stopped = "stopped by the time limit: "
-            found.append(Message(stopped, *late, "; a larger ", TIME_LIMIT, " gives more time"))
+            stopped, more = "stopped by the time limit: ", (TIME_LIMIT, " gives more time")
+            found.append(Message(stopped, *late[1:], "; a larger ", *more))
         for score in self.scores:
             if score.missed:
                 found.append(Message(score.name, " differs from ", score.missed))
@@ -350,28 +356,28 @@ def compare(
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     check_labels(labels, graph)
     limit = None if time_limit is None else as_real(time_limit, "time_limit", least=0.0)
+    # the graph's own distance
     began = time.perf_counter()
     distance = cost_to_go(graph, goal)
     seconds = time.perf_counter() - began
-    able = np.isfinite(distance)
-    able[goal] = False
-    if not able.any():
+    moves = plan(graph, distance, goal)
+    if not moves.num_able:
         raise InputError(f"no other vertex can reach the goal {goal}: there is nothing to compare")
-    parts = None  # of the labels; None if there are too few, or if none are left out
+    parts = errors = None  # None if there are too few labels, or if none are left out
     if as_whole(folds, "folds", least=0) and usable(labels, distance).size >= FEWEST:
         parts = Folds(graph, labels, goal, distance, folds)
-    contest = _Contest(graph, labels, goal, distance, able, parts, limit)
-    success, ratio = contest.walk(plan(graph, distance, goal))
-    errors = None if parts is None else parts.by_distance() - parts.values
-    scores = [MethodScore(DISTANCE, success, ratio, np.nan, seconds, errors)]
+        errors = parts.by_distance() - parts.values
+    ratio = cost_ratio(moves, distance)
+    scores = [MethodScore(DISTANCE, moves.success, ratio, np.nan, seconds, errors)]
+    # the fields
     deciding, goal_labelled = None, goal in labels.vertices
     if methods is None:
-        deciding = tuple(_deciding(labels, distance))
+        deciding = _deciding(labels, distance)
         trimmed = [Recipe(AMLE(), trimmed=True)] if goal_labelled else []
         every = [*map(Recipe, default_methods(graph.directed)), *trimmed, *deciding]
     else:
         every = _recipes(methods, graph)
-    done: list[Recipe] = []
+    contest, done = _Contest(graph, labels, goal, distance, parts, limit), list[Recipe]()
     for recipe in every:
         if is_ours(recipe.method):  # others need not be comparable
             if recipe in done:
@@ -383,9 +389,9 @@ def compare(
     above, away = above_goal(labels, goal, distance)
     return Comparison(
         tuple(scores),
-        starts=int(able.sum()),
+        starts=moves.num_able,
         goal_labelled=goal_labelled,
-        factor=median_ratio(above, away) if above.size else np.nan,
+        factor=median_ratio(above, away),
         contradictions=contradictions(graph, labels),
         units=unit_question(above, away),
         deciding=deciding,
@@ -410,8 +416,7 @@ def recommend(
     >>> recommend(ring, labels, 0).verdict == wf.compare(ring, labels, 0).verdict
     True
     """
-    distance = cost_to_go(graph, goal)
-    deciding = _deciding(labels, distance)
+    deciding = _deciding(labels, cost_to_go(graph, goal))
     return compare(graph, labels, goal, deciding, folds=folds, time_limit=time_limit)
 
 
@@ -436,7 +441,14 @@ def _recipes(
         for name, given in methods.items():
             if not isinstance(name, str):
                 raise InputError(f"methods must have names, got {short(name)}")
-            recipes.append(Recipe(_named(name, given, graph), label=name))
+            where = f"methods[{name!r}]"
+            if isinstance(given, Method) or callable(given):
+                recipes.append(Recipe(as_method(given, where), label=name))
+                continue
+            try:
+                recipes.append(Recipe(GivenField(check_field(graph, given)), label=name))
+            except InputError as error:
+                raise InputError(f"{where}: ", error.message) from error
         return recipes
     try:
         listed = list(methods)
@@ -457,21 +469,11 @@ def _recipes(
     return recipes
 
 
-def _named(name: str, given: MethodLike | Extension | ArrayLike, graph: Graph) -> Method:
-    """Return a method, or a field as one; errors begin with its name."""
-    if isinstance(given, Method) or callable(given):
-        return as_method(given, f"methods[{name!r}]")
-    try:
-        return GivenField(check_field(graph, given))
-    except InputError as error:
-        raise InputError(f"methods[{name!r}]: ", error.message) from error
-
-
-def _deciding(labels: Labels, distance: FloatArray) -> Iterator[Recipe]:
-    """Yield the recipes that a verdict chooses from: the AMLE, and its correction of distances."""
-    yield Recipe(AMLE())
+def _deciding(labels: Labels, distance: FloatArray) -> tuple[Recipe, ...]:
+    """Return the recipes that a verdict chooses from: the AMLE, and its correction of distances."""
     if np.isfinite(distance[labels.vertices]).all():
-        yield Recipe(AMLE(), corrected=True)
+        return Recipe(AMLE()), Recipe(AMLE(), corrected=True)
+    return (Recipe(AMLE()),)
 
 
 class _Contest(NamedTuple):
@@ -481,38 +483,39 @@ class _Contest(NamedTuple):
     labels: Labels
     goal: int
     distance: FloatArray
-    able: BoolArray
     parts: Folds | None
     limit: float | None
 
     def score(self, recipe: Recipe) -> MethodScore:
         """Follow a recipe and score the result, or record that it ran out of time."""
-        if is_ours(recipe.method) and not isinstance(recipe.method, GivenField):
+        tested = not isinstance(recipe.method, GivenField)
+        if is_ours(recipe.method) and tested:
             _compile(recipe, self.graph.directed, self.graph.is_unit)
-        began = time.perf_counter()
+        began, parts = time.perf_counter(), self.parts
         with stop_after(self.limit):
             try:
                 found, seconds = self.follow(recipe)
             except OutOfTime:
                 spent, nothing = time.perf_counter() - began, (np.nan,) * 3
                 return MethodScore(recipe.name, *nothing, spent, recipe=recipe, out_of_time=True)
-            margins = found.route_margins
-            margin = float(np.quantile(margins, 0.5, method="lower")) if margins.size else np.nan
-            success, ratio = self.walk(found.plan)
-            errors = self._errors(recipe, seconds)
-            off = found.field.missed
-            return MethodScore(
-                recipe.name, success, ratio, margin, seconds, errors, recipe,
-                missed=missed_text(off) if off.any() else "",
-            )  # fmt: skip
-
-    def walk(self, moves: Plan) -> tuple[float, float]:
-        """Walk a plan from every start with a path to the goal; return success and cost ratio."""
-        slots = arc_slots(self.graph, np.arange(moves.successor.size), moves.successor)
-        _, steps, cost, _, _ = outcomes(self.graph.arcs, slots, self.goal)
-        done = self.able & (steps >= 0)
-        ratio = float((cost[done] / self.distance[done]).mean()) if done.any() else np.nan
-        return float(done.sum() / self.able.sum()), ratio
+            errors = None  # at labels left out, if there is time for it
+            if parts is not None and tested:
+                prior = self.distance if recipe.corrected else None
+                if self.limit is None or parts.parts * seconds <= self.limit:
+                    with suppress(OutOfTime):
+                        predicted = parts.predict(recipe.method, prior, recipe.trimmed)
+                        errors = predicted - parts.values
+        off = found.field.missed
+        return MethodScore(
+            recipe.name,
+            found.plan.success,
+            cost_ratio(found.plan, self.distance),
+            middle(route_margins(found)),
+            seconds,
+            errors,
+            recipe,
+            missed=missed_text(off) if off.any() else "",
+        )
 
     def follow(self, recipe: Recipe) -> tuple[Answer, float]:
         """Solve by a recipe; return the answer and the seconds that its field took."""
@@ -525,20 +528,6 @@ class _Contest(NamedTuple):
         found = solve(self.graph, labels, self.goal, method, prior=prior, check=False)
         return found, seconds + found.field.seconds
 
-    def _errors(self, recipe: Recipe, seconds: float) -> FloatArray | None:
-        """Return the errors at left-out labels; None if there are none or it takes too long."""
-        parts, prior = self.parts, self.distance if recipe.corrected else None
-        if parts is None or isinstance(recipe.method, GivenField):
-            return None
-        if self.limit is not None and parts.parts * seconds > self.limit:
-            return None
-        try:
-            predicted = parts.predict(recipe.method, prior=prior, trimmed=recipe.trimmed)
-        except OutOfTime:
-            return None
-        errors: FloatArray = predicted - parts.values
-        return errors
-
 
 @cache
 def _compile(recipe: Recipe, directed: bool, unit: bool) -> None:
@@ -548,4 +537,4 @@ def _compile(recipe: Recipe, directed: bool, unit: bool) -> None:
     lengths = None if unit else [1.0, 2.0, 1.5, 1.0] * 2
     ring = Graph.from_edges(range(8), [*range(1, 8), 0], lengths, directed=directed)
     labels, distance = Labels([0, 2, 4, 6], [0.0, 4.0, 5.0, 1.0]), cost_to_go(ring, 0)
-    _Contest(ring, labels, 0, distance, np.ones(8, dtype=bool), None, None).follow(recipe)
+    _Contest(ring, labels, 0, distance, None, None).follow(recipe)

@@ -23,7 +23,7 @@ from scipy.special import stdtrit
 
 from ..checks import KeepsReadOnly, as_flag, as_vertex, as_whole, frozen
 from ..errors import InputError
-from ..fields import AMLE, Method, MethodLike, extend_many
+from ..fields import AMLE, MethodLike, extend_many
 from ..fields.base import as_method
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels, check_labels
@@ -123,22 +123,12 @@ class CrossValidation(KeepsReadOnly):
 
     def facts(self) -> dict[str, object]:
         """Return all figures by name."""
-        return {
-            "labels": self.values.size,
-            "error": self.error,
-            "spread": self.spread,
-            "distance_error": self.distance_error,
-            "distance_spread": self.distance_spread,
-            "factor": self.factor,
-            "labels_help": self.labels_help,
-            "text": self.errors,
-        }
+        names = ("error", "spread", "distance_error", "distance_spread", "factor", "labels_help")
+        figures = {name: getattr(self, name) for name in names}
+        return {"labels": self.values.size, **figures, "text": self.errors}
 
     def __repr__(self) -> str:
-        ours = error_text(self.error, self.spread)
-        graphs = error_text(self.distance_error, self.distance_spread)
-        count = self.values.size
-        return f"CrossValidation({count:,} labels: error {ours}, by graph distance {graphs})"
+        return f"CrossValidation({self.errors})"
 
 
 def cross_validate(
@@ -184,7 +174,7 @@ def cross_validate(
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     parts = Folds(graph, labels, goal, cost_to_go(graph, goal), folds, seed)
-    return parts.validate(method, prior=prior, trimmed=as_flag(trimmed, "trimmed"))
+    return parts.validate(method, prior, as_flag(trimmed, "trimmed"))
 
 
 def held_out(
@@ -199,7 +189,7 @@ def held_out(
     if usable(labels, distance).size < FEWEST or folds * answer.field.seconds > PATIENCE:
         return None
     parts = Folds(answer.graph, labels, answer.goal, distance, folds)
-    return parts.validate(answer.field.method, prior=answer.field.prior, trimmed=trimmed)
+    return parts.validate(answer.field.method, answer.field.prior, trimmed)
 
 
 class Folds:
@@ -243,33 +233,24 @@ class Folds:
         self.parts = parts
 
     def validate(
-        self, method: MethodLike, *, prior: ArrayLike | None = None, trimmed: bool = False
+        self, method: MethodLike, prior: ArrayLike | None = None, trimmed: bool = False
     ) -> CrossValidation:
         """Predict the labels left out from the others, and from the graph alone."""
-        return self.compared(self.predict(method, prior=prior, trimmed=trimmed))
-
-    def compared(self, predicted: FloatArray) -> CrossValidation:
-        """Compare predictions of the labels left out with those of the graph alone."""
+        predicted = self.predict(method, prior, trimmed)
         factor = median_ratio(self.above, self.distance)
         return CrossValidation(self.vertices, self.values, predicted, self.by_distance(), factor)
 
     def predict(
-        self, method: MethodLike, *, prior: ArrayLike | None = None, trimmed: bool = False
+        self, method: MethodLike, prior: ArrayLike | None = None, trimmed: bool = False
     ) -> FloatArray:
         """Return (k,) values at the labels left out, extended from the other labels."""
+        graph, settings = self.graph, as_method(method)
         kept = [self.labels_without(part) for part in range(self.parts)]
         if trimmed:
-            kept = [
-                drop_false_sinks(self.graph, each, self.goal, method, prior=prior) for each in kept
-            ]
-        fields = extend_many(
-            self.graph,
-            kept,
-            _without_bracket(as_method(method)),
-            prior=prior,
-            unreachable="nan",
-            check=False,
-        )
+            kept = [drop_false_sinks(graph, each, self.goal, method, prior=prior) for each in kept]
+        if is_dataclass(settings) and hasattr(settings, "bracket"):  # it is not looked at
+            settings = replace(settings, bracket=False)
+        fields = extend_many(graph, kept, settings, prior=prior, unreachable="nan", check=False)
         predicted = np.empty(self.values.size)
         for part, field in enumerate(fields):
             out = self.part == part
@@ -322,11 +303,4 @@ def error_text(error: float, spread: float) -> str:
         return "∞"
     if spread == 0.0 or np.isnan(spread):
         return short(error)
-    return f"{short(error)} ± {spread:.2g}" if spread < 1e2 else f"{short(error)} ± {short(spread)}"
-
-
-def _without_bracket(method: Method) -> Method:
-    """Return the same method with its bracket switched off, if it has one."""
-    if is_dataclass(method) and not isinstance(method, type) and hasattr(method, "bracket"):
-        return replace(method, bracket=False)
-    return method
+    return f"{short(error)} ± {f'{spread:.2g}' if spread < 1e2 else short(spread)}"

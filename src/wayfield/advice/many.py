@@ -26,7 +26,7 @@ from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels
 from ..graphs.shortest_paths import cost_to_go
 from ..numerics.workers import dispatch
-from ..plans.planning import plan
+from ..plans.planning import Plan, plan
 from ..typing import FloatArray
 from ..words import number_of, percent
 
@@ -137,15 +137,18 @@ class _PlanMany:
             stuck = moves.num_able - moves.num_arrived - looping
             shut_out = moves.reached.size - 1 - moves.num_able
             counts = moves.num_arrived, looping, stuck, shut_out
-            # their costs beside the shortest
-            arrived, ratio = moves.reached.copy(), np.nan
-            arrived[goal] = False
-            if arrived.any():
-                shortest = cost_to_go(graph, goal)[arrived]
-                ratio = float((moves.cost[arrived] / shortest).mean())
+            ratio = cost_ratio(moves, cost_to_go(graph, goal))
             status = str(field.status)
             rows.append((*counts, ratio, field.residual, field.width, status, seconds))
         return rows
+
+
+def cost_ratio(moves: Plan, distance: FloatArray) -> float:
+    """Return the mean ratio of walked to least cost over the starts that arrive; NaN if none."""
+    arrived = moves.reached.copy()
+    arrived[moves.goal] = False
+    ratio: FloatArray = moves.cost[arrived] / distance[arrived]
+    return float(ratio.mean()) if ratio.size else np.nan
 
 
 def plan_many(

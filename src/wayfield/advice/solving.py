@@ -11,7 +11,7 @@ values, and for the remaining labels.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,12 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from ..certificates import Certificate, certify
-from ..certificates.contradiction import Contradictions, contradictions
 from ..checks import as_flag, as_vertex, frozen
-from ..errors import InputError, Message
+from ..errors import InputError
 from ..fields import AMLE, Extension, MethodLike, check_field, describe, extend
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels
@@ -34,7 +32,7 @@ from ..plans.lifting import lift as lift_field
 from ..plans.planning import Outcome, Plan, Rollout, false_sinks, plan
 from ..typing import FloatArray
 from ..words import number_of
-from .text import DISTANCE, FLAT, above_goal, facts, lines, median_ratio, unit_question
+from .text import facts, lines
 
 if TYPE_CHECKING:
     from ..graphs.names import Naming
@@ -125,64 +123,9 @@ class Answer:
         return frozen(false_sinks(self.graph, before, self.labels, self.goal))
 
     @cached_property
-    def behind_labels(self) -> NDArray[np.int64]:
-        """(k,) states behind labels, which have the value of the label.
-
-        Without the labels they would be cut off from the rest: all labels around their part of the
-        graph have one value, and most methods use nothing else. `AMLE` adds the cost of the path to
-        the label if it fills by cost.
-        """
-        graph, labels = self.graph, self.labels
-        free = ~labels.mask(graph)
-        tails, heads, n = graph.tails, graph.indices, graph.num_vertices
-        # components of the graph without its labels
-        inside = free[tails] & free[heads]
-        ones = np.ones(inside.sum())
-        apart = sparse.csr_array((ones, (tails[inside], heads[inside])), shape=(n, n))
-        part = sparse.csgraph.connected_components(apart, directed=False)[1]
-        # the least and the largest label adjacent to each component; +inf and -inf if there is none
-        values = np.zeros(n)
-        values[labels.vertices] = labels.values
-        least, largest = np.full(n, np.inf), np.full(n, -np.inf)
-        for x, y in ((tails, heads), (heads, tails)):
-            beside = free[x] & ~free[y]
-            np.minimum.at(least, part[x[beside]], values[y[beside]])
-            np.maximum.at(largest, part[x[beside]], values[y[beside]])
-        level = np.where(least == largest, least, np.nan)[part]
-        same = np.abs(self.field.values - level) <= FLAT * np.abs(labels.values).max()
-        return frozen(np.flatnonzero(free & same))
-
-    @cached_property
     def graph_distance(self) -> FloatArray:
         """(n,) graph distance to the goal, independent of the labels; inf if there is no path."""
         return frozen(cost_to_go(self.graph, self.goal))
-
-    @cached_property
-    def distance_ratio(self) -> float:
-        """Factor by which the graph distances to the goal fit the labels best.
-
-        Far from 1 if labels and lengths are in different units. Negative if the labels decrease
-        with distance from the goal, as rewards do. NaN if only the goal is labelled.
-        """
-        above, away = above_goal(self.labels, self.goal, self.graph_distance)
-        return median_ratio(above, away) if above.size else np.nan
-
-    @cached_property
-    def unit_question(self) -> Message | None:
-        """A question, if labels and lengths seem to be in different units."""
-        return unit_question(*above_goal(self.labels, self.goal, self.graph_distance))
-
-    @cached_property
-    def contradictions(self) -> Contradictions:
-        """Where labels and graph contradict each other."""
-        return contradictions(self.graph, self.labels)
-
-    @cached_property
-    def route_margins(self) -> FloatArray:
-        """(k,) margins of the routes that arrive, without the goal's own; see `Certificate`."""
-        walked = self.plan.reached.copy()
-        walked[self.goal] = False
-        return frozen(self.certificate.start_margin[walked])
 
     def route(self, start: int) -> Rollout:
         """Walk from a start by the plan; a start without a path to the goal does not begin."""
@@ -215,27 +158,24 @@ class Answer:
         rows = lines(self.facts(names, starts))
         return "\n".join(f"{word:<9} {text}" for word, text in rows)
 
-    def facts(self, names: Naming | None = None, starts: Iterable[int] = ()) -> dict[str, Any]:
+    def facts(
+        self,
+        names: Naming | None = None,
+        starts: Iterable[int] = (),
+        held_out: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
         """Return the content of the summary, and more, as plain data that JSON can hold.
 
-        Numbers that are infinite or unknown are None. Parameters as in `summary`.
+        Numbers that are infinite or unknown are None. `names` and `starts` as in `summary`;
+        `held_out` holds the facts of a `CrossValidation` of the same field, for the advice.
         """
-        return facts(self, self.graph.names if names is None else names, starts)
-
-    @property
-    def made_by(self) -> str:
-        """Description of how the field was made: a method, or distances alone."""
-        known = self.plan.reachable
-        given = self.field.prior is not None and len(self.labels) == 1
-        if given and np.array_equal(self.field.values[known], self.graph_distance[known]):
-            return DISTANCE
-        return describe(self.field.method)
+        return facts(self, self.graph.names if names is None else names, starts, held_out)
 
     def __repr__(self) -> str:
         reach = f"{self.plan.num_arrived:,} of {self.plan.num_able:,} starts reach the goal"
         count = self.raised_states.size
         lift = f", {number_of(count, 'values')} raised" if count else ""
-        return f"Answer({self.made_by}: {self.field.status}; {reach}{lift})"
+        return f"Answer({describe(self.field.method)}: {self.field.status}; {reach}{lift})"
 
 
 def solve(

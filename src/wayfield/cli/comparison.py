@@ -76,12 +76,10 @@ def compare(
 
     if (maze is None and labels is None) or (maze is not None and edges is not None):
         raise InputError("compare needs either EDGES and LABELS, or --maze NAME")
-    chosen = list(map(load_method, words := method or ()))
-    named_methods = [
-        Recipe(each, label=word) if ":" in word else each
-        for each, word in zip(chosen, words, strict=True)
-    ]
+    chosen = {word: load_method(word) for word in method or ()}
+    methods = [Recipe(each, label=word) if ":" in word else each for word, each in chosen.items()]
     with Stages() as stages:
+        # the graph and the labels
         if maze is not None:
             layout, number = read_layout(maze), goal or "0"
             if not (number.isdecimal() and len(number) < 20):
@@ -96,21 +94,21 @@ def compare(
             given = Source(edges, labels, goal, reading=reading).read(stages)
             show(given.said, notes())
             graph, known, target = given.graph, given.labels, given.goal
-
-        for each in chosen:
+        for each in chosen.values():
             check_direction(graph.directed, each)
+
+        # the comparison
         stages.begin("loading the kernels")  # so that this is not timed
         size = graph.num_vertices + graph.num_arcs
-        warm_up(chosen or default_methods(graph.directed), graph.directed, size)
+        warm_up([*chosen.values()] or default_methods(graph.directed), graph.directed, size)
 
         def progress(field: str) -> None:
             stages.begin(f"comparing: {field}")
 
         found = run_comparison(
-            graph, known, target, named_methods or None,
+            graph, known, target, methods or None,
             folds=folds, time_limit=time_limit, progress=progress,
         )  # fmt: skip
-
     words = [str(word) for word in (edges, labels, "--goal", goal) if word is not None]
 
     def spelt(text: str) -> str:
@@ -121,34 +119,28 @@ def compare(
 
     scores = tuple(replace(score, name=named(score)) for score in found.scores)
     remarks = list(map(spelt, found.remarks))
-    if json_wanted:
-        facts: dict[str, Any] = {
-            "wayfield": __version__,
-            "graph": repr(graph),
-            "labels": repr(known),
-            "starts": found.starts,
-            "truth": "the graph's own shortest paths",
-            "rows": [
-                {
-                    "method": score.name,
-                    "success": score.success,
-                    "cost_ratio": score.cost_ratio,
-                    "margin": score.margin,
-                    "left_out": score.label_error,
-                    "left_out_spread": score.label_spread,
-                    "seconds": score.seconds,
-                    "out_of_time": score.out_of_time,
-                }
-                for score in scores
-            ],
-            "per_graph_distance": found.factor,
-            "choose": named(found.choice),
-            "verdict": spelt(found.verdict),
-            "remarks": remarks,
-        }
-        print_json(plain(facts))
+    if not json_wanted:
+        title = f"{number_of(found.starts, 'starts')}; truth: the graph's own shortest paths"
+        table = replace(found, scores=scores).table
+        for line in (title, "", table, "", spelt(found.verdict), *remarks):
+            say(Console(), line)
         return
-    title = f"{number_of(found.starts, 'starts')}; truth: the graph's own shortest paths"
-    table = replace(found, scores=scores).table
-    for line in (title, "", table, "", spelt(found.verdict), *remarks):
-        say(Console(), line)
+    figures = ("success", "cost_ratio", "margin", "seconds", "out_of_time")
+    rows = [
+        {"method": score.name, "left_out": score.label_error, "left_out_spread": score.label_spread}
+        | {name: getattr(score, name) for name in figures}
+        for score in scores
+    ]
+    facts: dict[str, Any] = {
+        "wayfield": __version__,
+        "graph": repr(graph),
+        "labels": repr(known),
+        "starts": found.starts,
+        "truth": "the graph's own shortest paths",
+        "rows": rows,
+        "per_graph_distance": found.factor,
+        "choose": named(found.choice),
+        "verdict": spelt(found.verdict),
+        "remarks": remarks,
+    }
+    print_json(plain(facts))

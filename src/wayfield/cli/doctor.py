@@ -86,20 +86,21 @@ def _diagnoses() -> Iterator[Diagnosis]:
         yield Diagnosis(package, None, metadata.version(package))
 
     # extras, by this package's own list of them
-    wanted: dict[str, dict[str, str | None]] = {}
+    wanted: dict[str, list[str]] = {}
     for line in metadata.requires("wayfield") or ():
         found = re.match(r"([\w.-]+).*;\s*extra == ['\"]([\w-]+)['\"]", line)
         if found and found[1] != "wayfield" and found[2] not in _NOT_FOR_USERS:
-            try:
-                version = metadata.version(found[1])
-            except metadata.PackageNotFoundError:
-                version = None
-            wanted.setdefault(found[2], {})[found[1]] = version
+            wanted.setdefault(found[2], []).append(found[1])
     for extra, packages in wanted.items():
-        missing = [package for package, version in packages.items() if version is None]
+        there, missing = [], []
+        for package in packages:
+            try:
+                there.append(f"{package} {metadata.version(package)}")
+            except metadata.PackageNotFoundError:
+                missing.append(package)
         lacks = f"missing {', '.join(missing)}: run {how_to_install(extra)}"
-        there = ", ".join(f"{package} {version}" for package, version in packages.items())
-        yield Diagnosis(f"extra {extra}", None if missing else True, lacks if missing else there)
+        said = lacks if missing else ", ".join(there)
+        yield Diagnosis(f"extra {extra}", None if missing else True, said)
 
     # kernels
     with Stages() as stages:
@@ -107,16 +108,15 @@ def _diagnoses() -> Iterator[Diagnosis]:
         warm_up([*COMMON, PLaplacian(8)], directed=True)
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         yield Diagnosis("kernels", None, "run as plain Python: NUMBA_DISABLE_JIT is set, so slow")
+    elif shortfall():
+        yield Diagnosis("kernels", None, shortfall())
     else:
-        if shortfall():
-            yield Diagnosis("kernels", None, shortfall())
-        else:
-            compiled: Any = first_moves
-            folder = Path(compiled.dispatcher.stats.cache_path)
-            count = len(list(folder.glob("*.nbc")))
-            yield Diagnosis("kernels", True, f"{count} compiled; in {folder}")
-        threads = f"{numba.get_num_threads()} of {os.cpu_count()} processors"
-        yield Diagnosis("threads", None, threads)
+        compiled: Any = first_moves
+        folder = Path(compiled.dispatcher.stats.cache_path)
+        count = len(list(folder.glob("*.nbc")))
+        yield Diagnosis("kernels", True, f"{count} compiled; in {folder}")
+    threads = f"{numba.get_num_threads()} of {os.cpu_count()} processors"
+    yield Diagnosis("threads", None, threads)
 
     # answers
     for check in (_path, _seven_nodes, _one_way):
@@ -133,10 +133,10 @@ def _path() -> str:
     """Path of 101 vertices."""
     from .. import AMLE, Graph, Harmonic, Labels, PLaplacian, extend
 
-    path = Graph.from_edges(range(100), range(1, 101))
+    path, exact = Graph.from_edges(range(100), range(1, 101)), Fraction(1, 2)
     for method in (Harmonic(), AMLE(), PLaplacian(8)):
         field = extend(path, Labels([0, 100], [0.0, 50.0]), method)
-        _hold(field, {x: Fraction(x, 2) for x in range(101)})
+        _hold(field, {x: x * exact for x in range(101)})
     return "harmonic, AMLE and p = 8 are linear, brackets hold the exact values"
 
 

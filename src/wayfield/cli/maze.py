@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from ..errors import InputError
 from .options import (
@@ -20,9 +19,6 @@ from .options import (
     with_options,
 )
 from .output import Stages, draw, report, write_results
-
-if TYPE_CHECKING:
-    from ..graphs.tables import Outbox
 
 
 @with_options
@@ -62,46 +58,42 @@ def maze(
     4,6 -> 1,7 6,1 gives the teleports out of row 4, column 6, counted from 0.
     Letters such as S and G are free cells; the goal is the vertex you name.
 
-    Example: wayfield maze medium --method harmonic --label-fraction 0.02
+    Example: wayfield maze medium --method harmonic --picture field.png
     """
     from .. import grid_graph, sample_labels
     from ..checks import as_vertex, as_whole, need
     from ..fields.names import load_method
     from ..graphs.labels import Labels
     from ..graphs.tables import Outbox, check_outputs
-    from .terminal import picture as drawn
 
+    # everything is checked before anything is computed
     chosen = load_method(method)
     layout = read_layout(name)
     check_direction(layout.directed, chosen)
     size = layout.num_free * as_whole(refinement, "--refinement", least=1) ** 2
     goal = as_vertex(goal, "--goal", size)
     starts = tuple(as_vertex(x, "--start", size) for x in start or ())
-    if picture is not None:  # checked before anything is computed
+    if picture is not None:
         known = need("matplotlib.figure", "plots").Figure().canvas.get_supported_filetypes()
         if picture.suffix[1:].lower() not in known:
             raise InputError(f"cannot write {picture}: its name must end in .png, .svg or .pdf")
         if not picture.parent.is_dir():
             raise InputError(f"cannot write {picture}: there is no folder {picture.parent}")
         check_outputs(picture.parent, [picture.name], force)
-    graph = grid_graph(layout, refinement)
-    sample = sample_labels(graph, goal, label_fraction, seed)
-    labels = Labels(sample.vertices, sample.values, solving.error)
     with Stages() as stages:
         stages.begin("extending, planning, certifying")
-        answer, facts = solving.solve(graph, labels, goal, chosen)
+        graph = grid_graph(layout, refinement)
+        sample = sample_labels(graph, goal, label_fraction, seed)
+        labels = Labels(sample.vertices, sample.values, solving.error)
+        answer, tested = solving.solve(graph, labels, goal, chosen)
     about = {"maze": layout.name, "refinement": refinement, "seed": seed}
-    more: dict[str, Any] = {"input": about, **facts}
+    more: dict[str, Any] = {"input": about}
     if picture is not None:
-        file = picture
+        box, name_of_file = Outbox(picture.parent, force), picture.name
 
-        def write(box: Outbox) -> dict[str, Any]:
-            draw(answer, box.path(file.name), starts=starts)
+        def write() -> dict[str, Any]:
+            draw(answer, box.path(name_of_file), starts=starts)
             return {}
 
-        more |= write_results(Outbox(file.parent, force), write)
-    if not json_wanted:
-        screen = Console()
-        colour = screen.color_system in ("256", "truecolor")
-        screen.print(drawn(answer, refinement, screen.width, colour), soft_wrap=True)
-    report(answer, None, starts, more, json_wanted, words=("--maze", name, "--goal", goal))
+        more |= write_results(box, write)
+    report(answer, tested, starts, more, json_wanted, words=("--maze", name, "--goal", goal))

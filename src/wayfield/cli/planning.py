@@ -38,7 +38,8 @@ from .output import (
 )
 
 if TYPE_CHECKING:
-    from ..graphs.tables import Outbox
+    from ..typing import FloatArray
+    from .options import Given
 
 DISTANCE = "distance"
 """The prior that needs no file."""
@@ -100,13 +101,9 @@ def plan(
 
     Example: wayfield plan roads.csv known.csv --goal Bern --start "La Chaux-de-Fonds"
     """
-    import numpy as np
-
-    from ..advice.text import above_goal, unit_question
     from ..checks import missing
     from ..fields import AMLE
     from ..fields.names import load_method
-    from ..graphs.shortest_paths import cost_to_go
     from ..graphs.tables import Outbox, write_table
     from ..numerics.proof_file import check_path
 
@@ -114,9 +111,9 @@ def plan(
     if labels is None:
         needed = {"--prior": prior, "--method": method, "--lift": solving.lift}
         needed |= {"--drop-false-sinks": solving.drop_false_sinks}
-        for option, given_option in needed.items():
+        for name, given_option in needed.items():
             if given_option:
-                raise InputError(f"{option} needs LABELS: without them, distances are planned on")
+                raise InputError(f"{name} needs LABELS: without them, distances are planned on")
     chosen = AMLE() if method is None else load_method(method)
     if labels is None:  # the plan follows the distances: the AMLE corrects them by 0
         chosen = AMLE(fill="flat")
@@ -126,12 +123,11 @@ def plan(
         check_path(proof)
     if files:
         check_results(out, _FILES, (edges, labels, positions), force, "" if start else "routes.csv")
-    source = Source(edges, labels, goal, positions, reading)
     with Stages() as stages:
         # 2. read
-        given = source.read(stages, solving.error)
-        graph, known, target = given.graph, given.labels, given.goal
-        starts = tuple(given.names.index(name, "--start ") for name in start or ())
+        given = Source(edges, labels, goal, positions, reading).read(stages, solving.error)
+        names, graph = given.names, given.graph
+        starts = tuple(names.index(name, "--start ") for name in start or ())
         check_direction(graph.directed, chosen)
         if not json_wanted:
             with stages.aside():
@@ -139,46 +135,56 @@ def plan(
 
         # 3. solve
         stages.begin("extending, planning, certifying" if labels else "planning, certifying")
-        field = None
-        if prior == DISTANCE or labels is None:
-            field = distance = cost_to_go(graph, target)
-            lost = known.vertices[np.isinf(distance[known.vertices])]
-            if lost.size:
-                raise InputError(
-                    f"{given.names[lost[0]]!r} has a label, but the graph has no path from it to "
-                    "the goal: is an edge missing, or one-way?"
-                )
-            # lengths and labels are added: nothing is written while their units may differ
-            question = unit_question(*above_goal(known, target, distance))
-            if question is not None:
-                raise InputError(in_flags(question, reading.length_unit))
-        answer, facts = solving.solve(graph, known, target, chosen, field)
-        more: dict[str, Any] = {"input": given.facts, **facts}
+        field = _distances(given, reading.length_unit) if prior or labels is None else None
+        answer, tested = solving.solve(graph, given.labels, given.goal, chosen, field)
+        more: dict[str, Any] = {"input": given.facts}
 
         # 4. write
         if proof is not None:
             stages.begin("writing the proof")
             try:
-                more["proof"] = str(answer.write_proof(proof, given.names))
+                more["proof"] = str(answer.write_proof(proof, names))
             except OSError as error:
                 more["no_proof"] = f"{error.strerror or error} ({proof})"
+        box = Outbox(out, force)
 
-        def write(box: Outbox) -> dict[str, Any]:
-            columns, no_parquet = value_columns(answer, given.names), missing("pyarrow", "files")
+        def write() -> dict[str, Any]:
+            columns, no_parquet = value_columns(answer, names), missing("pyarrow", "files")
             write_table(columns, box.path("values.csv"))
             if no_parquet is None:
                 write_table(columns, box.path("values.parquet"))
             if starts:
-                write_table(route_columns(answer, given.names, starts), box.path("routes.csv"))
+                write_table(route_columns(answer, names, starts), box.path("routes.csv"))
             no_picture = why_not_drawn(answer.graph)
             if no_picture is None:
-                draw(answer, box.path("plan.png"), given.names, starts)
+                draw(answer, box.path("plan.png"), names, starts)
             for name in _FILES:
                 box.discard(name)
             return {"no_picture": no_picture, "no_parquet": no_parquet}
 
         if files:
             stages.begin("writing")
-            more |= write_results(Outbox(out, force), write)
+            more |= write_results(box, write)
     words = edges, labels or "LABELS", "--goal", goal
-    report(answer, given.names, starts, more, json_wanted, reading.length_unit, words)
+    report(answer, tested, starts, more, json_wanted, names, reading.length_unit, words)
+
+
+def _distances(given: Given, length_unit: float) -> FloatArray:
+    """Return the graph's own distances to the goal; raise where labels cannot correct them."""
+    import numpy as np
+
+    from ..advice.text import above_goal, unit_question
+    from ..graphs.shortest_paths import cost_to_go
+
+    labels, distance = given.labels, cost_to_go(given.graph, given.goal)
+    lost = labels.vertices[np.isinf(distance[labels.vertices])]
+    if lost.size:
+        raise InputError(
+            f"{given.names[lost[0]]!r} has a label, but the graph has no path from it to the goal: "
+            "is an edge missing, or one-way?"
+        )
+    # lengths and labels are added: nothing is written while their units may differ
+    question = unit_question(*above_goal(labels, given.goal, distance))
+    if question is not None:
+        raise InputError(in_flags(question, length_unit))
+    return distance

@@ -43,7 +43,7 @@ from ..errors import InputError
 from ..words import quoted
 
 if TYPE_CHECKING:
-    from ..graphs.tables import EdgeTable, Outbox
+    from ..graphs.tables import EdgeTable
     from . import Model
     from .tables import TripTable
 
@@ -192,7 +192,9 @@ def trips(
                 summary.append(("next", f"measure {', '.join(ways)}"))
 
         # 3. write
-        def write(box: Outbox) -> dict[str, Any]:
+        box = Outbox(out, force)
+
+        def write() -> dict[str, Any]:
             at = (measured.starts, measured.ends) if pairs is None else (pairs.starts, pairs.ends)
             stages.begin("predicting")
             p50, p90 = model.predict(*at).T
@@ -218,7 +220,7 @@ def trips(
 
         stages.begin("writing")
         if files and not model.unrelated:
-            result |= write_results(Outbox(out, force), write)
+            result |= write_results(box, write)
     if json_wanted:
         print_json(result)
     else:
