@@ -14,8 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
-from wayfield.advice.comparison import Comparison, MethodScore, default_methods
-from wayfield.advice.cross_validation import Folds, clearly_better, error_text, mean_error
+from wayfield.advice.comparison import (
+    Comparison,
+    Folds,
+    MethodScore,
+    clearly_better,
+    default_methods,
+    error_text,
+    mean_error,
+)
 from wayfield.advice.text import DISTANCE, median_ratio, route_margins
 from wayfield.errors import OutOfTime
 from wayfield.fields import Extension

@@ -158,7 +158,7 @@ def test_maze_draws_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sys.modules["wayfield.cli.maze"], "draw", full)
+    monkeypatch.setattr(sys.modules["wayfield.cli.output"], "draw", full)
     answer = wayfield(*words, "--force")
     assert answer.code == 1
     assert "plan      " in answer.out
@@ -294,7 +294,7 @@ def test_compare_on_rewards_and_other_units(chain: Any) -> None:
 def test_doctor_finds_all_well() -> None:
     answer = wayfield("doctor")
     assert answer.code == 0
-    assert answer.out.count("✓ Seven-node graph") == 1
+    assert answer.out.count("✓ Exact fields") == 1
     assert "36/29" in answer.out
     assert answer.out.endswith("everything works\n")
 
@@ -341,8 +341,9 @@ def test_doctor_notices_a_wrong_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wf, "extend", wrong)
     answer = wayfield("doctor")
     assert answer.code == 1
-    assert "✗ Path of 101 vertices" in answer.out
-    assert "checks failed" in answer.out
+    assert "✗ Exact fields" in answer.out
+    assert "at vertex 0, but 0 is exact" in answer.out
+    assert "check failed" in answer.out
     monkeypatch.setattr(wf, "extend", right)
     monkeypatch.setattr(wf, "solve", astray)
     answer = wayfield("doctor")

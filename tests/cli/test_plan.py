@@ -602,7 +602,7 @@ def test_nothing_is_left_of_an_interrupted_run(monkeypatch: pytest.MonkeyPatch) 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["wayfield.cli.planning"], "draw", interrupted)
+    monkeypatch.setattr(sys.modules["wayfield.cli.output"], "draw", interrupted)
     answer = wayfield("plan", *WORDS, "--out", "a/b")
     assert answer.code == 130
     assert not Path("a").exists()

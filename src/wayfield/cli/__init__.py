@@ -15,12 +15,10 @@ import typer
 
 from .. import __version__
 from ..errors import InputError, NotConverged, WayfieldError
-from .comparison import compare
+from .commands import compare, maze, plan
 from .doctor import doctor
-from .maze import maze
 from .options import INSTALLATION, Group, add_command, paragraphs
 from .output import in_flags, notes, say
-from .planning import plan
 
 __all__ = ["app", "main"]
 

@@ -10,18 +10,18 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..errors import InputError, WayfieldError
-from ..fields.names import METHODS as METHODS
+from ..fields.names import METHODS
 from ..words import quoted
 from .output import Line, Stages, in_flags
 
 if TYPE_CHECKING:
-    from ..advice.cross_validation import CrossValidation
+    from ..advice.comparison import CrossValidation
     from ..advice.solving import Answer
     from ..fields import Method
     from ..graphs.graph import Graph
@@ -127,6 +127,8 @@ Places = Annotated[
 ]
 Directed = Annotated[bool, typer.Option("--directed", help="Edges are arcs, from → to.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that wayfield did not write.")]
+METHOD = typer.Option("--method", "-m", metavar="METHOD", help=METHODS)
+"""One method, or several in ``compare``."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
 Files = Annotated[bool, typer.Option("--files/--no-files", help="Write the results.")]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")]
@@ -224,6 +226,29 @@ def named(columns: dict[str, str | None]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """How a maze becomes a graph with labels, in ``maze`` and ``compare --maze``."""
+
+    refinement: int = option(8, text="Mazes: vertices along the side of a cell.")
+    label_fraction: LabelFraction = 0.05
+    seed: Annotated[int, typer.Option(min=0, help="Mazes: seed of the labels.")] = 0
+
+    def check_vertex(self, layout: Layout, vertex: int, name: str) -> int:
+        """Return a vertex of the maze; raise `InputError` before the graph is made."""
+        from ..checks import as_vertex, as_whole
+
+        size = layout.num_free * as_whole(self.refinement, "--refinement", least=1) ** 2
+        return as_vertex(vertex, name, size)
+
+    def draw(self, layout: Layout, goal: int) -> tuple[Graph, Labels]:
+        """Return the graph of a maze, and labels at some of its vertices."""
+        from .. import grid_graph, sample_labels
+
+        graph = grid_graph(layout, self.refinement)
+        return graph, sample_labels(graph, goal, self.label_fraction, self.seed)
+
+
+@dataclass(frozen=True)
 class Solving:
     """How labels are extended and checked, in ``plan`` and ``maze``."""
 
@@ -249,7 +274,7 @@ class Solving:
         prior: FloatArray | None = None,
     ) -> tuple[Answer, CrossValidation | None]:
         """Return the answer, and its cross-validation if that is quick."""
-        from ..advice.cross_validation import held_out
+        from ..advice.comparison import held_out
         from ..advice.solving import solve
         from ..plans.sinks import drop_false_sinks
 
@@ -276,20 +301,7 @@ def check_direction(directed: bool, method: Method) -> None:
 # ------------------------------------------------------------------ files
 
 
-class Described(Protocol):
-    """A table as it was read: how, and what was not used."""
-
-    @property
-    def said(self) -> str:
-        """How the file was understood."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was not used, and other possible readings."""
-
-
-@dataclass(frozen=True, eq=False)
-class Given:
+class Given(NamedTuple):
     """The files as a graph, and labels on it.
 
     Attributes
@@ -337,7 +349,7 @@ class Source:
         # 1. edges, then labels
         edges = self.read_edges(stages)
         names, places, labels = edges.names, None, None
-        read: list[tuple[str, Path, Described]] = []
+        read: list[tuple[str, Path, Any]] = []
         if self.data is not None:
             progress = stages.begin(f"reading {self.data.name}")
             columns, style = self.reading.label_columns, self.reading.style
@@ -384,7 +396,7 @@ class Source:
         self,
         stages: Stages,
         edges: EdgeTable,
-        read: list[tuple[str, Path, Described]],
+        read: list[tuple[str, Path, Any]],
         places: FloatArray | None = None,
     ) -> tuple[Graph, list[Line], dict[str, Any]]:
         """Return the graph, and how all files were read: as lines, and as data.

@@ -373,20 +373,19 @@ def draw_map(canvas: Canvas, values: FloatArray, plan: Plan | None) -> tuple[Any
     width = float(np.clip(0.16 * canvas.room, 0.5, 2.2))
     mean = 0.5 * (values[x] + values[y])
     known = np.isfinite(mean)
-    lines = need("matplotlib.collections", "plots").LineCollection
-    look: dict[str, Any] = {"linewidths": width, "capstyle": "round"}
-    drawn = lines(ends[known], array=mean[known], cmap=marks.colour_map(dark=True), **look)
-    ax.add_collection(drawn)
+    look: dict[str, Any] = {"capstyle": "round"}
+    shown: dict[str, Any] = {"array": mean[known], "cmap": marks.colour_map(dark=True)}
+    drawn = marks.collect(ax, "LineCollection", ends[known], linewidths=width, **shown, **look)
     entries = []
     if not known.all():
-        ax.add_collection(lines(ends[~known], colors=marks.GREY, **look))
+        marks.draw_lines(ax, ends[~known], width, colors=marks.GREY, **look)
         text = marks.why_unknown(values)
         entries.append(marks.entry("line", text, color=marks.GREY, linewidth=width))
     if plan is not None:
         failing = (plan.basin[x] == plan.basin[y]) & (plan.basin[x] != -1) & known
         tint = marks.tints(plan)[x[failing]]
         tint[:, 3] = (tint[:, 3] > 0).astype(float)
-        ax.add_collection(lines(ends[failing], colors=tint, **look))
+        marks.draw_lines(ax, ends[failing], width, colors=tint, **look)
     ax.update_datalim(canvas.positions)
     ax.autoscale_view()
     ax.margins(0.05)

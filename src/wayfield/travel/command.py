@@ -12,7 +12,6 @@ from rich.console import Console
 from .. import __version__
 from ..cli.options import (
     OWN_DATA,
-    Described,
     EdgeFile,
     Files,
     Force,
@@ -124,7 +123,7 @@ def trips(
         target = None if goal is None else names.index(goal, "--goal ")
         columns |= reading.label_columns
         places, unit, measured = None, "", None
-        read: list[tuple[str, Path, Described]] = []
+        read: list[tuple[str, Path, Any]] = []
         if are_pairs(data, names, columns, style):
             rows = read_trips(data, names, columns, style, progress)
             days = None if group is None else read_words(data, group, style)
