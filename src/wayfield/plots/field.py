@@ -163,15 +163,9 @@ def _draw_plan(canvas: Canvas, plan: Plan, arrows: bool) -> list[Any]:
         width = float(np.clip(0.06 * canvas.room, 0.35, 1.1)) * canvas.point
         marks.draw_arrows(ax, positions[tail], way, width, color=colour, zorder=1.8)
         entries.append(marks.entry("arrow", "next state"))
-    elif arrows:
-        # one arrow per block, from the vertex nearest to its middle, along the plan's next steps
-        place = (positions - positions.min(axis=0)) / canvas.unit + 0.5
-        cell = np.floor(place / canvas.steps).astype(np.int64)
-        off = np.abs(place - canvas.steps * (cell + 0.5)).sum(axis=1)
-        name = cell[:, 0] * (cell[:, 1].max() + 1) + cell[:, 1]
-        order = np.lexsort((off, name))
-        _, first = np.unique(name[order], return_index=True)
-        chosen = ahead = order[first]
+    elif arrows and canvas.lattice is not None:
+        # one arrow per block, from its middle, along the plan's next steps
+        chosen = ahead = np.flatnonzero(canvas.lattice.middles(canvas.steps))
         for _ in range(canvas.steps):
             ahead = plan.successor[ahead]
         way = positions[ahead] - positions[chosen]
@@ -305,8 +299,7 @@ def draw_maze(
         mean = total / np.maximum(np.bincount(ends, minlength=graph.num_vertices), 1)
         least, most = float(graph.lengths.min()), float(graph.lengths.max())
         apart = max(1, canvas.steps // 2)
-        middle = (lattice.rows % apart == apart // 2) & (lattice.columns % apart == apart // 2)
-        dotted = middle & (mean > least)
+        dotted = lattice.middles(apart) & (mean > least)
         size = 0.6 * apart * np.sqrt((mean[dotted] - least) / (most - least))
         look: dict[str, Any] = {"alpha": 0.3, "linewidths": 0, "zorder": 1.2}
         marks.draw_discs(ax, positions[dotted], size, marks.INK, **look)
@@ -470,6 +463,12 @@ class Lattice(NamedTuple):
         image = np.full(self.shape + values.shape[1:], np.nan)
         image[self.rows, self.columns] = values
         return image
+
+    def middles(self, side: int) -> BoolArray:
+        """Return a mask of the vertices in the middle of square blocks of this side."""
+        row, column = self.rows % side == side // 2, self.columns % side == side // 2
+        middle: BoolArray = row & column
+        return middle
 
     @property
     def extent(self) -> tuple[float, float, float, float]:
