@@ -15,24 +15,16 @@ import typer
 
 from .. import __version__
 from ..errors import InputError, NotConverged, WayfieldError
-from .comparison import compare
+from .commands import compare, maze, plan
 from .doctor import doctor
-from .maze import maze
 from .options import INSTALLATION, Group, add_command, paragraphs
 from .output import in_flags, notes, say
-from .planning import plan
 
 __all__ = ["app", "main"]
 
 FAILED, BAD_INPUT, STOPPED, TERMINATED = 1, 2, 130, 143
 """Exit codes besides 0."""
 
-_OF_THE_STUDY = ("reproduce", "study", "report")
-"""Commands of the distribution wayfield-study."""
-_NO_STUDY = (
-    "is a command of wayfield-study, which is not installed: run `make reproduce` in a clone of "
-    "the repository, or `pip install ./study` there"
-)
 _EPILOG = """\
 [bold]Examples[/]
 
@@ -143,9 +135,6 @@ def _wayfield(
     """
 
 
-_ANY_ARGUMENTS = {"ignore_unknown_options": True, "allow_extra_args": True}
-
-
 app.callback(help=paragraphs(_wayfield.__doc__))(_wayfield)
 _COMMANDS = (plan, compare, maze)
 for _command in _COMMANDS:
@@ -157,22 +146,21 @@ add_command(app, doctor, INSTALLATION)
 def _register_others() -> None:
     """Add the commands that other packages register by entry point, once.
 
-    One that is not there or cannot be loaded says so when it is called; all others work.
+    One that cannot be loaded says so when it is called; all others work.
     """
-    lacking = dict.fromkeys(_OF_THE_STUDY, _NO_STUDY)
     for entry in entry_points(group="wayfield.commands"):
-        commands = _OF_THE_STUDY if entry.name == "study" else (entry.name,)
-        why = ""
         try:
             entry.load()(app)
         except (ImportError, AttributeError) as error:  # of another version, or cut off
-            why = f"cannot be loaded: {error}"
-        lacking |= dict.fromkeys(commands, why)
+            _add_refusal(entry.name, f"cannot be loaded: {error}")
 
-    def explain(context: typer.Context) -> None:
-        raise WayfieldError(f"wayfield {context.info_name} {lacking[str(context.info_name)]}")
 
-    settings: Any = {"hidden": True, "add_help_option": False}
-    for name, why in lacking.items():
-        if why:
-            app.command(name, context_settings=_ANY_ARGUMENTS, **settings)(explain)
+def _add_refusal(name: str, why: str) -> None:
+    """Add a hidden command that takes any words and raises."""
+
+    def refuse() -> None:
+        raise WayfieldError(f"wayfield {name} {why}")
+
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+    settings: Any = {"hidden": True, "add_help_option": False, "context_settings": anything}
+    app.command(name, **settings)(refuse)
