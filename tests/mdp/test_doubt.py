@@ -70,6 +70,16 @@ def test_bounds_hold_in_a_corridor_and_are_not_its_estimate() -> None:
     assert np.mean(widths) <= 1.15 * 2 * 1.96 * 0.043
 
 
+def test_the_lower_bound_on_cost_is_that_of_the_walks_that_are_not_lost() -> None:
+    """Ten moves, ten samples and a failure each: cost is skewed, as its bound must be."""
+    field = wf.expected_cost(counted([1] * 10, 10), 10, 80.0)
+    found = field.doubt()
+    lost = (field.values[0] - 10.0) / (1.0 - field.reach[0])  # what a lost walk costs
+    least = 10.0 + lost * (1.0 - found.reach_high[0])
+    assert found.cost_low[0] == pytest.approx(least, rel=0.01)
+    assert 39.0 < found.cost_low[0] < 40.5  # 41.9 from the excess alone
+
+
 def test_a_ladder_of_retries_is_not_off_by_its_bias() -> None:
     """The mean of n / k is too large by 1 % at each rung, and rungs add up."""
     rng, held = np.random.default_rng(0), []
