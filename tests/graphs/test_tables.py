@@ -346,6 +346,9 @@ def test_parquet(tmp_path: Path) -> None:
     assert graph.to_scipy().toarray().tolist() == [[0, 12.5, 0], [12.5, 0, 0], [0, 7.25, 0]]
     pq.write_table(pa.table({"src": [0.0, 1.0], "dst": [1.0, -2.0]}), file)
     assert edges(file) == "01 1-2"
+    tenths = pa.array([1, 2], pa.decimal128(4, 1))
+    pq.write_table(pa.table({"src": tenths, "dst": ["a", "b.5"], "km": tenths}), file)
+    assert edges(file) == "1a1 2b.52"
     refused = [
         ({"src": [0.5, 1.0], "dst": [1.0, 2.0]}, "column 'src': fractions cannot be vertex names"),
         ({"src": [1, None], "dst": [1, 2]}, "row 2, column 'src': the vertex name is missing"),
