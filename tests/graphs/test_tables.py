@@ -32,6 +32,7 @@ from wayfield.graphs.tables import (
     write_table,
 )
 from wayfield.graphs.tables.cells import unmarked
+from wayfield.graphs.tables.read import length_like
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -134,6 +135,44 @@ def test_notes(kind: str, text: str, note: str, file: Path) -> None:
 @pytest.mark.parametrize("text", ["a b\n", "from,,to\na,,b\n", '"#1",b,1\n', "from,to,km\na,b,1\n"])
 def test_nothing_to_note(text: str, file: Path) -> None:
     assert read_edges(put(file, text)).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("start,end,min\na,b,1\nb,a,2\n", True),
+        ("start,end,min\na,1,1\nb,2,2\n", False),  # the end is a number, and no vertex
+        ("start,end,min\na,x,1\nx,y,2\n", True),  # words decide, though few are known
+        ("vertex,start_value,x\na,1,2\n", False),
+        ("start,end\na,b\n", False),
+        ("a;b;1.5\nx;c;2.5\nb;y;3\nc;z;4\n", True),  # half of the cells are vertices
+        ("a;b;1.5\nx;c;2.5\nb;y;3\nc;z;4\nd;z;4\n", False),
+        ("1;a;b;7.5\n2;b;a;3.0\n3;a;c;4.0\n", True),  # numbers of rows come first
+        ("1;a;7.5;0\n2;b;3.0;1\n3;c;4.0;2\n", False),
+        ("a;1;7.5\nb;2;3.0\nc;3;4.0\n", False),
+    ],
+)
+def test_trips_are_told_from_labels(text: str, pairs: bool, file: Path) -> None:
+    assert files.are_pairs(put(file, text), AB) == pairs
+    assert files.are_pairs(file, AB, {"start": "1"})
+    assert not files.are_pairs(file, AB, {"value": "1"})
+
+
+@pytest.mark.parametrize(
+    ("edges", "labels", "shared"),
+    [
+        ("from,to,km,min\na,b,1,2\n", "node,min\na,1\n", "min"),
+        ("from,to,km,min\na,b,1,2\n", "node,km,min\na,1,2\n", None),
+        ("from,to,min\na,b,1\n", "node,min\na,1\n", None),
+        ("from,to,km,min\na,b,1,2\n", "a,1\nb,2\n", None),
+    ],
+)
+def test_lengths_are_in_the_unit_of_the_labels(
+    edges: str, labels: str, shared: str | None, file: Path
+) -> None:
+    other = put(file.with_name("labels.csv"), labels)
+    assert length_like(put(file, edges), other) == shared
+    assert length_like(file.with_name("g.npz"), other) is None
 
 
 def test_how_a_table_was_understood(file: Path) -> None:
@@ -346,6 +385,9 @@ def test_parquet(tmp_path: Path) -> None:
     assert graph.to_scipy().toarray().tolist() == [[0, 12.5, 0], [12.5, 0, 0], [0, 7.25, 0]]
     pq.write_table(pa.table({"src": [0.0, 1.0], "dst": [1.0, -2.0]}), file)
     assert edges(file) == "01 1-2"
+    tenths = pa.array([1, 2], pa.decimal128(4, 1))
+    pq.write_table(pa.table({"src": tenths, "dst": ["a", "b.5"], "km": tenths}), file)
+    assert edges(file) == "1a1 2b.52"
     refused = [
         ({"src": [0.5, 1.0], "dst": [1.0, 2.0]}, "column 'src': fractions cannot be vertex names"),
         ({"src": [1, None], "dst": [1, 2]}, "row 2, column 'src': the vertex name is missing"),

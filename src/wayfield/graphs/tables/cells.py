@@ -276,10 +276,13 @@ def _check_names(
         row, i = (int(place[0]) for place in np.nonzero(wrong))
         name = list(names)[index[row, i]]
         raise InputError(f"{sheet.place(row, columns[i])}: {bad[str(name)]}")
-    for column in sheet.fractional.intersection(columns):
-        if not all(str(name).removeprefix("-").isdecimal() for name in names):
-            where = f"{sheet.path}, column {sheet.called(column)}"
-            raise InputError(f"{where}: fractions cannot be vertex names")
+    for i, column in enumerate(columns):
+        if column in sheet.fractional:
+            listed = list(map(str, names))
+            own = (listed[number] for number in np.unique(index[:, i]).tolist())
+            if not all(name.removeprefix("-").isdecimal() for name in own):
+                where = f"{sheet.path}, column {sheet.called(column)}"
+                raise InputError(f"{where}: fractions cannot be vertex names")
 
 
 # ------------------------------------------------------------------ numbers

@@ -497,7 +497,7 @@ class ParquetSheet(Sheet):
         pa = need("pyarrow", "files")
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if pa.types.is_floating(column.type):
+        if index in self.fractional:
             column = column.cast(pa.float64())
         try:
             return list(column.cast(pa.string()).fill_null("").to_pylist())
