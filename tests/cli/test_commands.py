@@ -76,6 +76,16 @@ def test_the_package_is_a_command_too() -> None:
     assert told == f"wayfield {wf.__version__}\n"
 
 
+def test_a_reader_that_closes_the_pipe_hears_nothing() -> None:
+    run = [sys.executable, "-m", "wayfield", "--help"]
+    with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()  # as head or less do
+        assert process.wait(60) == 1
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+
+
 def test_no_command_prints_the_help_once() -> None:
     answer = wayfield()
     assert (answer.code, answer.err) == (2, "")
