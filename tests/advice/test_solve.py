@@ -309,6 +309,26 @@ def test_advice_with_routes_and_with_labels_left_out() -> None:
     assert facts["advice"].startswith("these are the graph's own shortest paths; with a few")
 
 
+@pytest.mark.parametrize(
+    ("graph", "line"),
+    [
+        (PATH, "5 vertices, 4 edges, all of length 1; in one piece"),
+        (wf.Graph.from_edges([0, 2], [1, 3], [2, 3]), "4 vertices, 2 edges, lengths 2 to 3; 2 com"),
+        (ARCS, "4 vertices, 3 arcs (directed), all of length 1; 4 strong components"),
+        (
+            wf.Graph.from_edges([], [], num_vertices=1),
+            "1 vertex, 0 edges, no lengths; in one piece",
+        ),
+    ],
+)
+def test_the_graph_in_words(graph: wf.Graph, line: str) -> None:
+    answer = wf.solve(graph, wf.Labels([0], [0.0]), 0)
+    assert said(answer)["graph"].startswith(line)
+    found = answer.facts()["graph"]
+    assert found["components"] == int(graph.components.max()) + 1
+    assert found["strong_components"] == int(graph.strong_components.max()) + 1
+
+
 def test_routes_and_names_in_words() -> None:
     answer = wf.solve(PATH, GOOD, 0)
     told = said(answer, names=NAMES, starts=[4])

@@ -75,6 +75,16 @@ def test_the_package_is_a_command_too() -> None:
     assert told == f"wayfield {wf.__version__}\n"
 
 
+def test_a_reader_that_closes_the_pipe_hears_nothing() -> None:
+    run = [sys.executable, "-m", "wayfield", "--help"]
+    with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()  # as head or less do
+        assert process.wait(60) == 1
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+
+
 def test_no_command_prints_the_help_once() -> None:
     answer = wayfield()
     assert (answer.code, answer.err) == (2, "")
@@ -97,6 +107,11 @@ def test_maze_says_how_it_went(method: str) -> None:
 def test_maze_needs_no_name() -> None:
     facts = wayfield("maze", "--json").json
     assert facts["input"] == {"maze": "large", "refinement": 8, "seed": 0}
+    assert " ".join(facts) == (  # the same facts as those of plan
+        "wayfield graph labels goal method status converged seconds bracket_width residual "
+        "contradictions plan margin certified proved value_error_bound routes held_out units "
+        "advice files removed no_picture no_parquet not_written input"
+    )
     assert facts["plan"]["success"] == 1.0
 
 
@@ -324,7 +339,9 @@ def test_doctor_for_programs_names_what_is_missing(monkeypatch: pytest.MonkeyPat
     assert "missing pyarrow: run pip install '.[files]'" in findings["extra files"]["found"]
     assert findings["extra files"]["well"] is None
     assert findings["extra plots"]["well"] is True
-    assert answer.json["well"]
+    assert list(answer.json) == ["wayfield", "well", "findings"]
+    assert {tuple(finding) for finding in answer.json["findings"]} == {("what", "well", "found")}
+    assert answer.json["well"] is True
 
 
 def test_doctor_notices_a_wrong_answer(monkeypatch: pytest.MonkeyPatch) -> None:

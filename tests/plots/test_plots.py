@@ -370,6 +370,17 @@ def test_failing_moves_of_a_graph_are_tinted() -> None:
     tint = tints(plan)[moving]
     np.testing.assert_allclose(quiver.get_facecolors()[failing], tint[failing])
     assert legend(figure) == ["goal", "next state", "never arrives", "loop"]
+    way = np.array(places)[plan.successor[moving]] - np.array(places)[moving]
+    share = np.hypot(quiver.U, quiver.V) / np.hypot(*way.T)
+    assert ((share > 0.7) & (share < 1.0)).all()  # up to the disc of the next state
+
+
+def test_dead_ends_are_grey() -> None:
+    graph = wf.Graph.from_edges([1], [0], num_vertices=3, directed=True, positions=np.eye(3)[:, :2])
+    plan = wf.plan(graph, [0.0, 1.0, 2.0], 0)
+    assert tints(plan)[:, 3].tolist() == [0.0, 0.0, 0.62]
+    words = legend(render(graph, plan.values, plan=plan))
+    assert words == ["goal", "one way", "next state", "ends where no move is left"]
 
 
 def test_missing_matplotlib_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:

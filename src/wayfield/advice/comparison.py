@@ -89,6 +89,12 @@ class CrossValidation(KeepsReadOnly):
         The graph distance at these vertices, times the factor that fits the other labels.
     factor : float
         The factor that fits all labels.
+    error, spread : float
+        Mean absolute error of the extension at labels left out, and its standard error.
+    distance_error, distance_spread : float
+        The same of the scaled graph distance.
+    labels_help : bool or None
+        Whether the extension is clearly better than the distance; None if neither is better.
 
     Examples
     --------
@@ -108,34 +114,11 @@ class CrossValidation(KeepsReadOnly):
     predicted: FloatArray
     by_distance: FloatArray
     factor: float
-
-    @property
-    def error(self) -> float:
-        """Mean absolute error of the extension at labels left out."""
-        return mean_error(self.predicted - self.values)[0]
-
-    @property
-    def spread(self) -> float:
-        """Standard error of `error`."""
-        return mean_error(self.predicted - self.values)[1]
-
-    @property
-    def distance_error(self) -> float:
-        """Mean absolute error of the scaled graph distance."""
-        return mean_error(self.by_distance - self.values)[0]
-
-    @property
-    def distance_spread(self) -> float:
-        """Standard error of `distance_error`."""
-        return mean_error(self.by_distance - self.values)[1]
-
-    @property
-    def labels_help(self) -> bool | None:
-        """Whether the extension is clearly better than the distance; None if neither is better."""
-        ours, graphs = self.predicted - self.values, self.by_distance - self.values
-        if clearly_better(ours, graphs):
-            return True
-        return False if clearly_better(graphs, ours) else None
+    error: float
+    spread: float
+    distance_error: float
+    distance_spread: float
+    labels_help: bool | None
 
     @property
     def errors(self) -> str:
@@ -262,9 +245,19 @@ class Folds:
         self, method: MethodLike, prior: ArrayLike | None = None, trimmed: bool = False
     ) -> CrossValidation:
         """Predict the labels left out from the others, and from the graph alone."""
-        predicted = self.predict(method, prior, trimmed)
-        factor = median_ratio(self.above, self.distance)
-        return CrossValidation(self.vertices, self.values, predicted, self.by_distance(), factor)
+        predicted, scaled = self.predict(method, prior, trimmed), self.by_distance()
+        ours, graphs = predicted - self.values, scaled - self.values
+        worse = False if clearly_better(graphs, ours) else None
+        return CrossValidation(
+            self.vertices,
+            self.values,
+            predicted,
+            scaled,
+            median_ratio(self.above, self.distance),
+            *mean_error(ours),
+            *mean_error(graphs),
+            True if clearly_better(ours, graphs) else worse,
+        )
 
     def predict(
         self, method: MethodLike, prior: ArrayLike | None = None, trimmed: bool = False

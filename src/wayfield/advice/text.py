@@ -226,7 +226,8 @@ def route_margins(answer: Answer) -> FloatArray:
 def _walked(answer: Answer) -> NDArray[np.int64]:
     """Return the (k,) starts that arrive, without the goal."""
     arrived = np.flatnonzero(answer.plan.reached)
-    return np.setdiff1d(arrived, [answer.goal])
+    starts: NDArray[np.int64] = arrived[arrived != answer.goal]
+    return starts
 
 
 def middle(values: FloatArray) -> float:

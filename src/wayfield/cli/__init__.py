@@ -69,17 +69,11 @@ def main() -> None:
         if not {each.__name__ for each in (*_COMMANDS, doctor)} & set(sys.argv[1:2]):
             _register_others()
         code = app(prog_name="wayfield", standalone_mode=False)
-    except BrokenPipeError:  # the reader, such as head or less, has closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
     except (KeyboardInterrupt, typer.Abort):
         code = STOPPED
-    except NotConverged as error:
-        code = _complain(str(error), FAILED)
-    except InputError as error:
-        code = _complain(in_flags(error.message), BAD_INPUT)
     except WayfieldError as error:
-        code = _complain(str(error), BAD_INPUT)
+        text = in_flags(error.message) if isinstance(error, InputError) else str(error)
+        code = _complain(text, FAILED if isinstance(error, NotConverged) else BAD_INPUT)
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         code = _complain(what, BAD_INPUT if error.filename else FAILED)
