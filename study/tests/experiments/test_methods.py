@@ -275,7 +275,7 @@ def test_pairs_are_those_of_the_counts() -> None:
 
 def test_pairs_are_walked() -> None:
     trial = Trial(TINY)
-    kept = trial.pairs(trial.fields(HARMONIC.method))
+    kept = trial.row(HARMONIC, pairs=True)
     drawn, k = trial.drawn, 0
     for g, goal in enumerate(drawn.goals.tolist()):
         route = wf.plan(drawn.graph, trial.fields(HARMONIC.method)[g], goal, "q", "index")

@@ -12,13 +12,15 @@ from study_work import files
 from pages import outline
 from shell import wayfield
 from wayfield_study.engine import Records, Row, Store, by_experiment, run
-from wayfield_study.experiments import STUDIES
-from wayfield_study.experiments.pointmaze import common, official, success
-from wayfield_study.experiments.pointmaze.common import (
+from wayfield_study.experiments import STUDIES, pointmaze
+from wayfield_study.experiments.pointmaze import (
     ARMS,
     DATASETS,
+    LESS_DATA,
     NO_GRAPH,
+    OFFICIAL,
     OURS,
+    SUCCESS,
     PointCell,
     say_steps,
     say_success,
@@ -35,7 +37,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The quick profile, with two of the five tasks: Planner takes seconds per goal."""
     store = Store(tmp_path_factory.mktemp("pointmaze") / "results")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(common, "TASKS", 2)
+        patch.setattr(pointmaze, "TASKS", 2)
         assert run(QUICK, store, workers=0).failed == {}
     return store
 
@@ -81,18 +83,16 @@ def test_with_few_data_moves_are_borrowed_from_afar(tables: dict[str, Records]) 
 
 
 def test_the_profiles() -> None:
-    standard = [task.cell for task in STUDY.tasks() if task.experiment is success.EXPERIMENT]
+    standard = [task.cell for task in STUDY.tasks() if task.experiment is SUCCESS]
     assert len(standard) == len(DATASETS) * len(GRAPHS) * 3
     assert {cell.episodes for cell in standard} == {100}
-    less = [task.cell for task in STUDY.tasks() if task.experiment is success.LESS_DATA]
-    assert {cell.share for cell in less} == set(success.SHARES)
+    less = [task.cell for task in STUDY.tasks() if task.experiment is LESS_DATA]
+    assert {cell.share for cell in less} == set(pointmaze.SHARES)
     assert len({task.key for task in STUDY.tasks()}) == len(STUDY.tasks())
     evaluation = STUDY.profile("official")
-    assert not [
-        e for e in STUDY.experiments if e is not official.EXPERIMENT and e.cells(evaluation)
-    ]
-    assert len(official.EXPERIMENT.cells(evaluation)) == 3
-    assert not official.EXPERIMENT.cells(STUDY.profile())
+    assert not [e for e in STUDY.experiments if e is not OFFICIAL and e.cells(evaluation)]
+    assert len(OFFICIAL.cells(evaluation)) == 3
+    assert not OFFICIAL.cells(STUDY.profile())
 
 
 # ------------------------------------------------------------------- OGBench's own evaluation
@@ -122,8 +122,8 @@ def test_the_official_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = cell.draw()
     first = replace(scene, maze=replace(scene.maze, tasks=scene.maze.tasks[:2]))
     monkeypatch.setattr(PointCell, "draw", lambda _: first)
-    rows = official.run(cell)
-    assert [row["arm"] for row in rows] == [*official.RIVALS, OURS]
+    rows = pointmaze.run_official(cell)
+    assert [row["arm"] for row in rows] == [*pointmaze.RIVALS, OURS]
     assert all(row["pairs"] == 4 and len(row["by_task"]) == 2 for row in rows)
     assert rows[-1]["reached"] >= 3
 
@@ -149,7 +149,7 @@ def test_success_is_said_with_its_interval() -> None:
 def test_the_bytes_are_the_same(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(common, "TASKS", 2)
+    monkeypatch.setattr(pointmaze, "TASKS", 2)
     again = Store(tmp_path / "again")
     shared = next(task for task in QUICK if task.experiment.name == "point_shares")
     assert run([shared], again, workers=0).failed == {}

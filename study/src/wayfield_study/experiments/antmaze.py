@@ -42,8 +42,8 @@ from ..paper.grid import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
 from ..report import Chart, Look, StudyFinding, Table, against
 from ..sim import Coordinates, Ending, Maze, foresee, make, ogbench_coordinates, walk, wander
 from ..sim.walking import Style
+from .comparison import Settings, make_experiment, share_of
 from .mazes import seeds_of
-from .shared import Settings, make_experiment, share_of
 from .trial import EXACT, HARMONIC, Arm, power_arm
 
 SWEEPS = Arm(

@@ -30,10 +30,9 @@ from ..engine import Records, Row
 from ..paper.grid import AUDIT_SEEDS, SEEDS
 from ..paper.measures import on_cells
 from ..report import Chart, Mark, Section, StudyFinding, Table, against
-from .comparison import Rate, across
+from .comparison import COUNTED, SUCCESS, across, failing, success
 from .mazes import Draw, MazeCell, cells_by_profile, grid, maze_experiment
 from .rollout import rows_of
-from .shared import COUNTED, failing, success, table_by
 from .trial import EXACT, EXACT_EXIT, HARMONIC, Arm, Trial, power_arm
 
 SIGMAS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -122,7 +121,7 @@ SECTION = Section(
     "“False sinks dropped” leaves out the labels that would trap a walk, and walks by "
     "steepest descent with exit ties.",
     charts=by_noise,
-    tables=lambda rows: [table_by(rows, "sigma", "σ", (*AS_THEY_ARE, TRIMMED), "Success by noise")],
+    tables=lambda rows: [across(rows, ["sigma"], "by-sigma", "Success by σ", SUCCESS)],
     findings=at_most_noise,
 )
 cells = cells_of(SMALL, partial(THREE, refinements=[8]))
@@ -153,9 +152,7 @@ SECTION = Section(
     "held-out",
     "Beyond the paper: mazes it has not seen",
     "The same arms on other public maps.",
-    tables=lambda rows: [
-        across(rows, ["maze"], "by-maze", "Success by maze", Rate("reached", "pairs"))
-    ],
+    tables=lambda rows: [across(rows, ["maze"], "by-maze", "Success by maze", SUCCESS)],
     findings=on_other_mazes,
 )
 cells = cells_of(partial(grid, MAZES, [3], [0.05], SEEDS[:1]), partial(THREE, mazes=MAZES))

@@ -30,10 +30,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import wayfield as wf
 from wayfield import audit, travel
@@ -45,8 +43,8 @@ from wayfield.typing import BoolArray, FloatArray
 from ..engine import Profile, Records, Row
 from ..report import StudyFinding, Table
 from . import directed
-from .shared import Settings, make_experiment
-from .wrong_worlds import make_wrong_world
+from .comparison import Settings, make_experiment
+from .wrong_worlds import DecisionCase, make_wrong_world
 
 RIGHT = ("medium", "large", "medium-eval", "large-eval", "giant", *directed.WORLDS)
 PASSAGES = ("medium + passages", "large-eval + passages")
@@ -66,27 +64,6 @@ STATES, HEAVY = 30, 0.01
 COUNTS = (5, 10, 20)
 """Numbers of labels, the goal's included."""
 AMLE = wf.AMLE(bracket=False)
-
-
-class DecisionCase(NamedTuple):
-    """A graph and what its arcs come to in the world."""
-
-    graph: wf.Graph
-    goal: int
-    truth: FloatArray
-    """(n,) cost-to-go in the world."""
-    costs: FloatArray
-    """(m,) cost of every arc; inf for one that does not exist."""
-
-    def judge(self, successor: NDArray[np.int64]) -> tuple[BoolArray, FloatArray]:
-        """Whether each move is right, and what it costs."""
-        graph, n = self.graph, self.graph.num_vertices
-        q = self.costs + self.truth[graph.indices]
-        best, own, cost = (np.full(n, np.inf) for _ in range(3))
-        np.minimum.at(best, graph.tails, q)
-        slots = np.flatnonzero(successor[graph.tails] == graph.indices)
-        own[graph.tails[slots]], cost[graph.tails[slots]] = q[slots], self.costs[slots]
-        return np.isfinite(own) & (own <= best * (1.0 + 1e-9)), cost
 
 
 @dataclass(frozen=True)
@@ -110,9 +87,7 @@ class DecisionCell(Settings):
             graph, goal = world.graph, world.goal
             return DecisionCase(graph, goal, wf.cost_to_go(graph, goal), graph.lengths)
         if self.world in WRONG:
-            wrong = make_wrong_world(self.world, 3_200 + self.seed)
-            costs = np.where(wrong.lands == wrong.graph.indices, wrong.costs, np.inf)
-            return DecisionCase(wrong.graph, wrong.goal, wrong.truth, costs)
+            return make_wrong_world(self.world, 3_200 + self.seed)
         rng = np.random.default_rng([*self.world.encode(), self.seed])
         maze, _, more = self.world.partition(" + ")
         graph = wf.grid_graph(wf.load_layout(maze), REFINEMENT)

@@ -28,7 +28,7 @@ from wayfield.words import number_of, percent
 from ..engine import Profile, Records, Row
 from ..engine.config import one_of, read_lists, real, whole
 from ..report import Chart, Look, StudyFinding, Table, against
-from .shared import Settings, make_experiment
+from .comparison import Settings, make_experiment
 from .trial import Arm
 
 FRACTIONS = (0.001, 0.003, 0.01, 0.03, 0.1)

@@ -65,10 +65,10 @@ from ..paper.likelihood import GROUPS, Ranking, rank
 from ..paper.measures import as_papers_seeds, measured_values
 from ..paper.rules import Expected, ExpectedFigures, expect
 from ..report import Section, Table
+from .comparison import SUCCESS, across, success, with_labels
 from .mazes import Draw, MazeCell, cells_by_profile, draw_starts, grid, maze_experiment
 from .ordering import columns_after
-from .shared import success, table_by
-from .trial import ENDS, HARMONIC, NEAREST, SCOPES, SWEEPS, Swept, Trial
+from .trial import ENDS, SCOPES, Swept, Trial
 
 MECHANISM = "mechanism_"
 AVERAGES = PAPER_SWEEPS
@@ -571,7 +571,7 @@ DRAWS_SECTION = Section(
     "The protocol of the study on seeds on which nothing was chosen: what its figures are on "
     "average, and how much studies of five seeds vary. Verdicts rest on it.",
     tables=lambda rows: [
-        table_by(rows, "label_fraction", "lf", (HARMONIC, SWEEPS, NEAREST), "Success, other seeds")
+        across(with_labels(rows), ["labels"], "by-labels", "Success, other seeds", SUCCESS)
     ],
 )
 OTHER_DRAWS = maze_experiment(

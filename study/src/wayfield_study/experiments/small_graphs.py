@@ -32,7 +32,7 @@ from ..lattice_search import UPDATE, Search, contests, induced
 from ..paper.measures import NOT_RUN, figures_of
 from ..report import Chart, StudyFinding, drawn_graph, graph_drawing
 from ..witnesses import Witness, seven_node
-from .shared import make_experiment
+from .comparison import make_experiment
 from .witnesses import LATTICES, SEVEN_NODES, SIDE, GraphCell
 
 SHOWN = 3

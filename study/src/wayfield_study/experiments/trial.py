@@ -24,13 +24,12 @@ from wayfield.audit.decisions import Ordering
 from wayfield.fields import Extension
 from wayfield.plans.planning import RuleName, TieName
 from wayfield.typing import FloatArray
-from wayfield_study.sweeps import MidrangeSweeps
 
 from ..engine.proofs import COLUMN, proof_digest
 from ..engine.tasks import Row
-from ..kernels.midrange import jacobi
 from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS
 from ..report.charts import TONES, Look
+from ..sweeps import MidrangeSweeps, swept
 from .mazes import Draw, MazeCell
 from .methods import find_method
 
@@ -208,7 +207,6 @@ class Trial:
     def __init__(self, drawn: MazeCell | Draw) -> None:
         self.drawn = drawn.draw() if isinstance(drawn, MazeCell) else drawn
         self._solved: dict[Any, list[Extension]] = {}
-        self._digests: dict[Any, str] = {}
 
     @property
     def spans(self) -> list[float]:
@@ -230,63 +228,59 @@ class Trial:
 
         `sweeps` is the largest number, those made before counted in.
         """
-        graph = self.drawn.graph
-        found = []
-        for labels, field in zip(self.drawn.labels, fields, strict=True):
-            rule = (sweeps - field.sweeps, relaxation, tolerance)
-            given = graph.arcs, labels.mask(graph), graph.is_unit, field.values
-            values, residual, made = jacobi(*given, *rule)
-            found.append(Swept(values, residual, field.sweeps + made))
-        return found
+        graph, found, known = self.drawn.graph, dict[int, Swept](), list(fields)
+        fixed = [labels.mask(graph) for labels in self.drawn.labels]
+        # together those that have as many sweeps to go
+        for before in {field.sweeps for field in known}:
+            some = [k for k, field in enumerate(known) if field.sweeps == before]
+            masks, first = [fixed[k] for k in some], [known[k].values for k in some]
+            done = swept(graph, masks, first, sweeps - before, relaxation, tolerance)
+            for k, (values, residual, made) in zip(some, done, strict=True):
+                found[k] = Swept(values, residual, before + made)
+        return [found[k] for k in range(len(known))]
 
-    def digest(self, method: Any) -> str:
-        """Return the digest of the proof of the first goal's field; empty if there is none."""
-        key = method if isinstance(method, Hashable) else id(method)
-        if key not in self._digests:
-            self._digests[key] = proof_digest(self.fields(method)[0])
-        return self._digests[key]
-
-    def row(self, arm: Arm) -> Row:
+    def row(self, arm: Arm, pairs: bool = False) -> Row:
         """Count how an arm's walks end, and measure how good its fields are."""
         fields = self.fields(arm.method)
         widths = [field.width / span for field, span in zip(fields, self.spans, strict=True)]
         residuals = [inf if isnan(field.residual) else field.residual for field in fields]
-        residual = float(np.mean(residuals))
-        outcomes = self.outcomes(fields, arm.rule, arm.ties, arm.tie_tolerance)
-        quality: Row = {"residual": residual, "width": max(widths)}
-        about: Row = {"arm": arm.name, "ties": arm.ties}
-        return about | outcomes | quality | {COLUMN: self.digest(arm.method)}
+        quality: Row = {"residual": float(np.mean(residuals)), "width": max(widths)}
+        quality |= {COLUMN: proof_digest(fields[0])}
+        how = (arm.rule, arm.ties, arm.tie_tolerance)
+        return self._row(arm, fields, quality, pairs, *how)
 
-    def oracle_row(self) -> Row:
+    def oracle_row(self, pairs: bool = False) -> Row:
         """Return the same row for walks on the true cost-to-go."""
         quality: Row = {"residual": 0.0, "width": 0.0, COLUMN: ""}
-        about: Row = {"arm": ORACLE.name, "ties": "index"}
-        return about | self.outcomes(self.drawn.truths) | quality
+        return self._row(ORACLE, self.drawn.truths, quality, pairs)
 
-    def pairs(self, fields: Fields, rule: RuleName = "q", ties: TieName = "index") -> Row:
-        """Return goal, start, end, cost and least cost of every sampled pair, a list each.
-
-        The cost is infinite where the walk does not arrive.
-        """
-        drawn, count = self.drawn, self.drawn.starts.shape[1]
-        end: list[str] = []
-        cost: list[float] = []
-        least: list[float] = []
-        for field, labels, goal, truth, starts in zip(
-            fields, drawn.labels, drawn.goals.tolist(), drawn.truths, drawn.starts, strict=True
-        ):
-            route = wf.plan(drawn.graph, field, goal, rule, ties)
-            end += [NAMES[each] for each in walk_ends(route, labels)[starts].tolist()]
-            cost += np.where(route.reached, route.cost, np.inf)[starts].tolist()
-            least += truth[starts].tolist()
-        goals = np.repeat(drawn.goals, count).tolist()
-        lists = (goals, drawn.starts.ravel().tolist(), end, cost, least)
-        return dict(zip(PAIR_COLUMNS, lists, strict=True))
+    def _row(
+        self,
+        look: Look,
+        fields: Fields,
+        quality: Row,
+        pairs: bool,
+        rule: RuleName = "q",
+        ties: TieName = "index",
+        within: float = 0.0,
+    ) -> Row:
+        kept: Row = {name: [] for name in PAIR_COLUMNS} if pairs else {}
+        outcomes = self.outcomes(fields, rule, ties, within, kept)
+        return {"arm": look.name, "ties": ties} | outcomes | quality | kept
 
     def outcomes(
-        self, fields: Fields, rule: RuleName = "q", ties: TieName = "index", within: float = 0.0
+        self,
+        fields: Fields,
+        rule: RuleName = "q",
+        ties: TieName = "index",
+        within: float = 0.0,
+        pairs: Row | None = None,
     ) -> Row:
-        """Plan on one field for every goal, by the paper's rule if no other is given, and count."""
+        """Plan on one field for every goal, by the paper's rule if no other is given, and count.
+
+        Goal, start, end, cost and least cost of every sampled pair are added to the lists in
+        `pairs`; the cost is infinite where the walk does not arrive.
+        """
         drawn, graph = self.drawn, self.drawn.graph
         known = [field.values if isinstance(field, Extension) else field for field in fields]
         sampled, everyone = np.zeros((2, len(End)), dtype=np.int64)
@@ -304,6 +298,12 @@ class Trial:
             least += float(truth[route.reached].sum())
             arrive = starts[route.reached[starts]]  # none is the goal itself
             weighted += float((truth[arrive] / route.cost[arrive]).sum())
+            if pairs:
+                paid = np.where(route.reached, route.cost, np.inf)[starts]
+                named = [NAMES[each] for each in ends[starts].tolist()]
+                columns = [goal] * starts.size, starts, named, paid, truth[starts]
+                for name, column in zip(PAIR_COLUMNS, columns, strict=True):
+                    pairs[name] += list(column)
 
         # with the goal as the only label, all other vertices are interior
         sinks, _ = strict_extrema(graph, wf.Labels([int(drawn.goals[0])], [0.0]), known[0])

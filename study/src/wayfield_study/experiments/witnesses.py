@@ -22,7 +22,7 @@ from ..paper.figures import TABLES
 from ..paper.measures import NOT_RUN, figures_of
 from ..report import Table
 from ..witnesses import DECISION, SevenNode, seven_node, seven_node_values, subdivision
-from .shared import Settings, make_experiment
+from .comparison import Settings, make_experiment
 
 SUBDIVISIONS = (1, 2, 4, 8, 16)
 SEED = 20260510

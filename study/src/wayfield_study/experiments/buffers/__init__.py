@@ -2,8 +2,9 @@
 
 A cell is a world and a seed. Its buffer is collected by persistent random actions, every planner
 reads it, and each task is walked many times (`worlds` has the worlds' common part, `planners` the
-planners). Constants of the planner are chosen on the worlds of `tuned`. The figures that count are
-those of `held_back`: worlds that were written separately and whose data chose no constant.
+planners). Constants of the planner are chosen on the worlds of ``tuned.toml``. The figures that
+count are those of ``held_back.toml``: worlds that were written separately and whose data chose no
+constant.
 
 For every task: walks that arrive, the predicted probability at the start, the interval around it,
 and the steps of those that arrive. An interval *holds* if the walked share is in it, and holds *up
@@ -26,12 +27,10 @@ from wayfield.typing import FloatArray
 from ...engine import NO_ROWS, Profile, Records, Row, Study, Tables
 from ...engine.statistics import wilson_interval
 from ...report import Chart, Cover, Look, Series, StudyFinding, Table, Tile, scatter
-from ..shared import Settings, make_experiment
-from . import held_back, tuned
+from ..comparison import Settings, make_experiment
 from .planners import Guide, GuidePlan, Oracle, counts, neighbours, ours, shortest
-from .worlds import StartGoal, World, make_buffer
+from .worlds import SETS, StartGoal, World, make_buffer
 
-SETS = {"tuned": tuned.WORLDS, "held back": held_back.WORLDS}
 WALKS, SEED = 40, 1
 INTERVAL_LEVEL = 0.9
 OVER, NARROW = 0.1, 0.3
@@ -271,7 +270,7 @@ def calibration(rows: Records, bins: int = 5) -> list[tuple[float, float, int]]:
 def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report arrival and honesty on the worlds held back."""
     kept = rows.where(set="held back")
-    if len(kept.values("world")) < len(held_back.WORLDS):
+    if len(kept.values("world")) < len(SETS["held back"]):
         return  # too few to say anything
     arms = {arm: figures(some) for arm, some in kept.by("arm").items()}
     ours = arms["subgoals"]
