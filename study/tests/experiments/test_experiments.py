@@ -19,7 +19,6 @@ from wayfield_study.experiments import (
     STUDIES,
     MazeCell,
     Trial,
-    beyond,
     find_study,
     grid,
     witnesses,
@@ -291,60 +290,6 @@ def test_drawings_hold_what_was_found() -> None:
     assert by_way["swept"]["amle"] < by_way["exact"]["amle"] == by_way["exit"]["amle"] == 1.0
 
 
-# ---------------------------------------------------------------- beyond the paper
-
-
-def test_without_noise_nothing_changes() -> None:
-    for arm in ("harmonic", "amle"):
-        mine, main = shared(pick("noise", sigma=0.0, arm=arm), pick("rollout", arm=arm))
-        assert mine == main
-    assert pick("noise", sigma=0.0, arm="amle_trimmed")["dropped"] == 0
-
-
-def test_noise_is_scaled_and_spares_the_goals() -> None:
-    drawn = TINY.draw()
-    once, twice = beyond.with_noise(drawn, 1.0), beyond.with_noise(drawn, 2.0)
-    for exact, one, two, goal in zip(
-        drawn.labels, once.labels, twice.labels, drawn.goals, strict=True
-    ):
-        np.testing.assert_allclose(two.values - exact.values, 2 * (one.values - exact.values))
-        assert one.values[one.vertices == goal] == 0.0
-        assert one.error == np.abs(one.values - exact.values).max() > 0.0
-
-
-def test_dropping_false_sinks_always_reaches() -> None:
-    chosen = [row for row in rows_of("noise") if row["arm"] == "amle_trimmed"]
-    assert [row["sigma"] for row in chosen] == list(beyond.SIGMAS)
-    assert all(row["reached_all"] == row["starts_all"] for row in chosen)
-    assert chosen[-1]["dropped"] > 0
-    assert pick("noise", sigma=8.0, arm="amle")["reached"] < 512
-
-
-def test_on_unit_lengths_the_rules_are_one() -> None:
-    for tie in beyond.TIES:
-        for tolerance in (0.0, beyond.TOLERANCE):
-            same = {"lengths": "unit", "ties": tie, "tolerance": tolerance}
-            q, slope = pick("ties", rule="q", **same), pick("ties", rule="slope", **same)
-            changed = {name for name in q if q[name] != slope[name]}
-            assert changed == {"rule", "arm"}
-
-
-@pytest.mark.parametrize("lengths", ["unit", "random"])
-def test_steepest_descent_with_exit_ties_reaches(lengths: str) -> None:
-    row = pick("ties", lengths=lengths, arm="slope_exit")
-    assert row["reached_all"] == row["starts_all"]
-
-
-def test_random_lengths_are_symmetric_and_drawn_once() -> None:
-    drawn = TINY.draw()
-    rough, again = beyond.with_random_lengths(drawn), beyond.with_random_lengths(drawn)
-    assert not rough.graph.directed
-    assert set(np.unique(rough.graph.lengths)) <= set(range(1, 10))
-    np.testing.assert_array_equal(rough.graph.lengths, again.graph.lengths)
-    for labels, truth in zip(rough.labels, rough.truths, strict=True):
-        np.testing.assert_array_equal(labels.values, truth[labels.vertices])
-
-
 # ---------------------------------------------------------------- the registry
 
 
@@ -425,7 +370,7 @@ def test_the_paper_is_its_tables_and_what_verdicts_rest_on() -> None:
     assert others == rest_on | {"certificates"}
     assert everything.experiments[: len(paper.experiments)] == paper.experiments
     beyond = {each.name for each in everything.experiments} - {e.name for e in paper.experiments}
-    assert beyond == {"design", "noise", "held_out", "ties"}
+    assert beyond == {"design", "held_out"}
     # the same settings, so that one takes the other's results
     assert set(paper.tasks()) <= set(everything.tasks())
     assert paper.profiles == everything.profiles

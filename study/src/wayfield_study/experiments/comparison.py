@@ -341,14 +341,6 @@ def failing(rows: Records, arm: str, which: Literal["", "_all"] = "") -> int:
     return chosen.total("starts_all" if which else "pairs") - chosen.total(f"reached{which}")
 
 
-COUNTED: dict[str, Callable[[Records], str]] = {
-    "success, sampled pairs": lambda some: f"{some.share('reached', 'pairs').mean():.4f}",
-    "success, all starts": lambda some: f"{some.share('reached_all', 'starts_all').mean():.5f}",
-    "failing starts": lambda some: f"{some.total('starts_all') - some.total('reached_all'):,}",
-}
-"""Columns of a table of plans: success is the mean over cells, failing starts are counted."""
-
-
 # -------------------------------------------------------------------- the paper's figures
 
 

@@ -63,14 +63,11 @@ class Arm(Look):
         How ties are broken.
     rule : {"q", "slope"}
         The greedy rule.
-    tie_tolerance : float
-        Differences of values that count as ties.
     """
 
     method: Any = dataclasses.field(kw_only=True)
     ties: TieName = dataclasses.field(default="index", kw_only=True)
     rule: RuleName = dataclasses.field(default="q", kw_only=True)
-    tie_tolerance: float = dataclasses.field(default=0.0, kw_only=True)
 
     def by_exits(self) -> Arm:
         """Return the same arm with ties broken towards exits."""
@@ -246,8 +243,7 @@ class Trial:
         residuals = [inf if isnan(field.residual) else field.residual for field in fields]
         quality: Row = {"residual": float(np.mean(residuals)), "width": max(widths)}
         quality |= {COLUMN: proof_digest(fields[0])}
-        how = (arm.rule, arm.ties, arm.tie_tolerance)
-        return self._row(arm, fields, quality, pairs, *how)
+        return self._row(arm, fields, quality, pairs, arm.rule, arm.ties)
 
     def oracle_row(self, pairs: bool = False) -> Row:
         """Return the same row for walks on the true cost-to-go."""
@@ -262,10 +258,9 @@ class Trial:
         pairs: bool,
         rule: RuleName = "q",
         ties: TieName = "index",
-        within: float = 0.0,
     ) -> Row:
         kept: Row = {name: [] for name in PAIR_COLUMNS} if pairs else {}
-        outcomes = self.outcomes(fields, rule, ties, within, kept)
+        outcomes = self.outcomes(fields, rule, ties, kept)
         return {"arm": look.name, "ties": ties} | outcomes | quality | kept
 
     def outcomes(
@@ -273,7 +268,6 @@ class Trial:
         fields: Fields,
         rule: RuleName = "q",
         ties: TieName = "index",
-        within: float = 0.0,
         pairs: Row | None = None,
     ) -> Row:
         """Plan on one field for every goal, by the paper's rule if no other is given, and count.
@@ -288,7 +282,7 @@ class Trial:
         for values, labels, goal, truth, starts in zip(
             known, drawn.labels, drawn.goals.tolist(), drawn.truths, drawn.starts, strict=True
         ):
-            route = wf.plan(graph, values, goal, rule, ties, within)
+            route = wf.plan(graph, values, goal, rule, ties)
             # how the walks end, from the sampled starts and from all but the goal
             ends = walk_ends(route, labels)
             sampled += np.bincount(ends[starts], minlength=len(End))
