@@ -247,15 +247,11 @@ NOTE = (
 )
 COMPARED = {"witnesses": ("harmonic", "amle", "failing"), "witness-failures": ()}
 EXPERIMENT = make_experiment(
-    "small_graphs",
-    "Small graphs, drawn",
-    2,
-    run,
-    cells,
+    "small_graphs", "Small graphs, drawn", 2, run, cells,
     "The seven nodes, graphs that fit the paper's witnesses, and witnesses of our own. "
     "Values are written in the vertices; labels have a double ring, the goal is filled, and "
     "starts that never reach it are tinted.",
     {"compared": COMPARED, "drawings": drawings, "findings": findings, "notes": (NOTE,)},
     effort=lambda cell: 3500.0 if cell.candidates else 10.0,
     measures=measures,
-)
+)  # fmt: skip

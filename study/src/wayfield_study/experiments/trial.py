@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, replace
 from itertools import cycle
 from math import inf, isnan
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 import wayfield as wf
 from wayfield.audit import End, mechanism, ordering, pool, strict_extrema, walk_ends
 from wayfield.audit.decisions import Ordering
 from wayfield.fields import Extension
-from wayfield.plans.planning import RuleName, TieName
+from wayfield.plans.planning import Plan, RuleName, TieName
 from wayfield.typing import FloatArray
 
 from ..engine.proofs import COLUMN, proof_digest
@@ -204,6 +206,13 @@ class Trial:
     def __init__(self, drawn: MazeCell | Draw) -> None:
         self.drawn = drawn.draw() if isinstance(drawn, MazeCell) else drawn
         self._solved: dict[Any, list[Extension]] = {}
+        self._planned: dict[Any, tuple[list[FloatArray], list[Plan]]] = {}
+
+    def from_starts(self, starts: NDArray[np.int64]) -> Trial:
+        """Return the same trial from other starts; fields and plans are shared."""
+        other = copy(self)
+        other.drawn = replace(self.drawn, starts=starts)
+        return other
 
     @property
     def spans(self) -> list[float]:
@@ -235,6 +244,17 @@ class Trial:
             for k, (values, residual, made) in zip(some, done, strict=True):
                 found[k] = Swept(values, residual, before + made)
         return [found[k] for k in range(len(known))]
+
+    def plans(self, fields: Fields, rule: RuleName, ties: TieName) -> list[Plan]:
+        """Plan on one field for every goal; the latest plans are kept for the next question."""
+        known = [field.values if isinstance(field, Extension) else field for field in fields]
+        asked = (*map(id, known), rule, ties)
+        if asked not in self._planned:
+            goals = zip(known, self.drawn.goals.tolist(), strict=True)
+            made = [wf.plan(self.drawn.graph, field, goal, rule, ties) for field, goal in goals]
+            self._planned.clear()
+            self._planned[asked] = known, made  # an object that is kept shares its id with none
+        return self._planned[asked][1]
 
     def row(self, arm: Arm, pairs: bool = False) -> Row:
         """Count how an arm's walks end, and measure how good its fields are."""
@@ -279,10 +299,10 @@ class Trial:
         known = [field.values if isinstance(field, Extension) else field for field in fields]
         sampled, everyone = np.zeros((2, len(End)), dtype=np.int64)
         cost, least, weighted = 0.0, 0.0, 0.0
-        for values, labels, goal, truth, starts in zip(
-            known, drawn.labels, drawn.goals.tolist(), drawn.truths, drawn.starts, strict=True
+        routes = self.plans(known, rule, ties)
+        for route, labels, goal, truth, starts in zip(
+            routes, drawn.labels, drawn.goals.tolist(), drawn.truths, drawn.starts, strict=True
         ):
-            route = wf.plan(graph, values, goal, rule, ties)
             # how the walks end, from the sampled starts and from all but the goal
             ends = walk_ends(route, labels)
             sampled += np.bincount(ends[starts], minlength=len(End))
@@ -316,12 +336,11 @@ class Trial:
 
     def audits(self, fields: Fields, ties: TieName = "index") -> Iterator[Ordering]:
         """Audit how the fields of all goals rank neighbours, argmin Q as the plan."""
-        drawn = self.drawn
-        for field, truth, goal, starts in zip(
-            fields, drawn.truths, drawn.goals.tolist(), drawn.starts, strict=True
+        drawn, known = self.drawn, list(fields)
+        for field, route, truth, starts in zip(
+            known, self.plans(known, "q", ties), drawn.truths, drawn.starts, strict=True
         ):
-            route = wf.plan(drawn.graph, field, goal, "q", ties)
-            yield ordering(drawn.graph, field, truth, goal, route, starts)
+            yield ordering(drawn.graph, field, truth, route.goal, route, starts)
 
     def ordering_counts(self, fields: Fields, ties: TieName = "index") -> Row:
         """Audit how fields of all goals rank neighbours, in both scopes."""
@@ -334,11 +353,12 @@ class Trial:
 
     def mechanism_counts(self, harmonic: Fields, amle: Fields) -> Row:
         """Audit the harmonic walks of all goals, and another field's decisions at their states."""
-        drawn = self.drawn
+        drawn, smooth = self.drawn, list(harmonic)
         audits = (
-            mechanism(drawn.graph, smooth, sharp, truth, int(goal), starts)
-            for smooth, sharp, truth, goal, starts in zip(
-                harmonic, amle, drawn.truths, drawn.goals, drawn.starts, strict=True
+            mechanism(drawn.graph, field, sharp, truth, route.goal, starts, route)
+            for field, route, sharp, truth, starts in zip(
+                smooth, self.plans(smooth, "q", "index"), amle, drawn.truths, drawn.starts,
+                strict=True,
             )
-        )
+        )  # fmt: skip
         return asdict(pool(audits))
