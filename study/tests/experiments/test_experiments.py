@@ -19,7 +19,6 @@ from wayfield_study.experiments import (
     STUDIES,
     MazeCell,
     Trial,
-    find_study,
     grid,
     witnesses,
 )
@@ -86,13 +85,6 @@ def test_every_start_ends_somewhere(name: str) -> None:
         assert row["starts_all"] == TINY.goals * (row["vertices"] - 1)
         assert row["dead_ends"] == row["dead_ends_all"] == 0
         assert row["cost_all"] >= row["least_cost_all"]
-
-
-@pytest.mark.parametrize("name", SAMPLED)
-def test_every_sampled_start_ends_somewhere(name: str) -> None:
-    for row in rows_of(name):
-        ends = sum(row[end] for end in ("reached", "boundary", "interior", "dead_ends"))
-        assert ends == row["pairs"] == 512
 
 
 # ---------------------------------------------------------------- rollouts
@@ -250,23 +242,6 @@ def figure(rows: list[Row], item: str, quantity: str) -> tuple[float, str]:
     return float(row["value"]), str(row["exact"])
 
 
-@pytest.mark.parametrize("k", ["1", "2", "4", "8", "16"])
-def test_margins_under_subdivision(k: str) -> None:
-    rows = [row for row in rows_of("witnesses") if row["table"] == "subdivision"]
-    assert figure(rows, k, "harmonic_branch")[0] == 1
-    assert figure(rows, k, "amle_branch")[0] == 3
-    assert figure(rows, k, "harmonic_margin") == (-3 / 29, "-3/29")
-    assert figure(rows, k, "amle_margin") == (1 / 3, "1/3")
-    assert figure(rows, k, "amle_computed")[0] == pytest.approx(1 / 3)
-
-
-def test_the_seven_nodes() -> None:
-    rows = [row for row in rows_of("witnesses") if row["table"] == "seven_node"]
-    assert figure(rows, "3", "harmonic") == (39 / 29, "39/29")
-    assert figure(rows, "3", "amle") == (1.0, "1")
-    assert figure(rows, "1", "measure") == (12 / 29, "12/29")
-
-
 def test_the_search_counts_its_witnesses() -> None:
     lattice = GraphCell("lattice-3x3", 20260510, candidates=60)
     rows = as_table(lattice, witnesses.run(lattice))
@@ -291,21 +266,6 @@ def test_drawings_hold_what_was_found() -> None:
 
 
 # ---------------------------------------------------------------- the registry
-
-
-def test_experiments_have_names_of_their_own() -> None:
-    names = [experiment.name for experiment in EXPERIMENTS]
-    assert len(set(names)) == len(names)
-    assert len({experiment.title for experiment in EXPERIMENTS}) == len(names)
-    for study in STUDIES.values():
-        assert set(study.experiments) <= set(EXPERIMENTS)
-    assert {each for study in STUDIES.values() for each in study.experiments} == set(EXPERIMENTS)
-
-
-def test_sections_have_anchors_of_their_own() -> None:
-    for study in STUDIES.values():
-        anchors = [each.id for experiment in study.experiments for each in experiment.sections]
-        assert len(set(anchors)) == len(anchors)
 
 
 def test_every_experiment_has_a_section() -> None:
@@ -339,27 +299,12 @@ def test_every_experiment_has_cells_in_every_profile(study: str) -> None:
             assert task.effort > 0
 
 
-def test_a_study_by_its_name() -> None:
-    assert find_study("paper") is STUDIES["paper"]
-    with pytest.raises(wf.InputError, match=r"unknown study 'papre'; did you mean paper\?"):
-        find_study("papre")
-    with pytest.raises(wf.InputError, match="known are paper, all, directed, decisions, pointmaze"):
-        find_study("weather")
-
-
 # ---------------------------------------------------------------- profiles
 
 
 def profile(name: str, goals: int | None = None) -> list[Task]:
     study = STUDIES["all"]
     return study.tasks(study.profile(name, goals))
-
-
-@pytest.mark.parametrize("name", ["quick", "paper", "full"])
-def test_profiles_cover_every_experiment(name: str) -> None:
-    tasks = profile(name)
-    assert {task.experiment for task in tasks} == set(STUDIES["all"].experiments)
-    assert len(set(tasks)) == len(tasks)
 
 
 def test_the_paper_is_its_tables_and_what_verdicts_rest_on() -> None:
@@ -375,12 +320,6 @@ def test_the_paper_is_its_tables_and_what_verdicts_rest_on() -> None:
     assert set(paper.tasks()) <= set(everything.tasks())
     assert paper.profiles == everything.profiles
     assert paper.cover is everything.cover
-
-
-def test_the_first_profile_is_the_default() -> None:
-    study = STUDIES["all"]
-    assert study.profile() is study.profile("paper")
-    assert study.tasks() == profile("paper")
 
 
 def cells(tasks: list[Task], experiment: str) -> list[MazeCell]:
@@ -410,26 +349,3 @@ def test_held_out_mazes_are_not_the_papers() -> None:
     assert {"umaze", "giant", "large-eval"} <= mazes
     assert not mazes & {"medium", "large"}
     assert mazes <= set(wf.layout_names())
-
-
-def test_goals_may_be_chosen() -> None:
-    settings: list[tuple[Any, int | None]] = [("quick", None), ("paper", None), ("full", None)]
-    chosen = [profile(*setting) for setting in [*settings, ("paper", 8)]]
-    goals = [{cell.goals for cell in cells(tasks, "rollout")} for tasks in chosen]
-    assert goals == [{4}, {32}, {512}, {8}]
-
-
-@pytest.mark.parametrize("goals", [0, 513, 1.5])
-def test_a_number_of_goals_that_is_none(goals: Any) -> None:
-    with pytest.raises(wf.InputError, match="goals"):
-        profile("quick", goals)
-
-
-def test_a_profile_nobody_knows() -> None:
-    with pytest.raises(wf.InputError, match="no profile 'huge'; it has paper, quick, full"):
-        STUDIES["all"].profile("huge")
-
-
-def test_a_study_without_goals() -> None:
-    with pytest.raises(wf.InputError, match="this study has no option for the number of goals"):
-        STUDIES["directed"].profile("quick", 4)

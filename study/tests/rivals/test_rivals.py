@@ -228,11 +228,6 @@ def test_policies_that_cycle_are_swept_longer() -> None:
     assert field.residual <= 1e-11 * drawn.labels[1].span
 
 
-def test_a_game_below_two() -> None:
-    with pytest.raises(wf.InputError, match="p must be"):
-        GamePLaplacian(1.5)
-
-
 @pytest.mark.parametrize("rival", INTERPOLATE, ids=lambda rival: type(rival).__name__)
 @pytest.mark.parametrize(("graph", "labels"), WORLDS[:3])
 def test_they_take_their_labels(rival: Any, graph: wf.Graph, labels: wf.Labels) -> None:

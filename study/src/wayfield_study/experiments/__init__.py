@@ -96,7 +96,7 @@ _ALL = (
     Study(
         "pointmaze", "From a replay buffer to a plan that arrives", pointmaze.POINT,
         _profiles(
-            standard="three mazes, seven graphs, three seeds, less data: minutes",
+            standard="three mazes, six graphs, three seeds, less data: minutes",
             quick="a part of it, under a minute",
             official="OGBench's own evaluation in MuJoCo; needs the extra sim",
         ),

@@ -293,16 +293,15 @@ SUCCESS = make_experiment(
     "point_success", "Planners on PointMaze", 3, run, cells,
     "A million steps are collected in a maze as OGBench describes it, a thousand of them "
     "become landmarks, and every planner gets a graph on these: the observed changes of "
-    "landmark (time), nearest neighbours on (x, y), on noisy features, and on a "
-    "commute-time embedding. The routes are walked in PointMaze's physics, a hundred "
-    "episodes over OGBench's five tasks for every seed. Planner also predicts how often it "
-    "arrives, before anything is walked.",
+    "landmark (time), and nearest neighbours on (x, y) and on noisy features. The routes are "
+    "walked in PointMaze's physics, a hundred episodes over OGBench's five tasks for every seed. "
+    "Planner also predicts how often it arrives, before anything is walked.",
     {
         "charts": charts, "tables": tables, "findings": findings,
         "notes": (
             *NOTES,
             "TTGS and GAS stand for their rules on graphs, without learned distances and "
-            "policies; noisy and lap stand for learned features.",
+            "policies; noisy features stand for learned ones.",
         ),
     },
 )  # fmt: skip

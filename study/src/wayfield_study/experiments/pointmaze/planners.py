@@ -1,9 +1,8 @@
 """Graphs on a buffer's landmarks, and planners on them.
 
 **Graphs.** ``time`` has the observed changes of landmark, directed; ``xy-k`` the k nearest
-neighbours on (x, y); ``noisy-k`` those on (x, y) with noise, and ``lap-k`` those on a commute-time
-embedding of the transitions in three dimensions: stand-ins for learned features. Lengths are in
-steps.
+neighbours on (x, y), and ``noisy-k`` those on (x, y) with noise, which stands for learned features.
+Lengths are in steps.
 
 **Planners** take a problem, one goal on one graph, and return a route. Rivals are what others do on
 a graph of landmarks: graph distance as in SoRB [1]_, TTGS's weights [2]_, a cut-off with components
@@ -22,13 +21,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, dijkstra
-from scipy.sparse.linalg import eigsh
 from scipy.spatial import cKDTree
 
 import wayfield as wf
@@ -39,12 +36,9 @@ from wayfield.typing import BoolArray, FloatArray
 
 from .maze import LandmarkScene, Route
 
-GRAPHS = ("time", "xy-5", "xy-10", "xy-20", "xy-50", "noisy-10", "lap-20")
+GRAPHS = ("time", "xy-5", "xy-10", "xy-20", "xy-50", "noisy-10")
 BLUR = 2.0
 """Noise of noisy features."""
-_DIMENSIONS = 3
-_ORDINARY = 30.0
-"""Observed arcs that span more steps at the usual speed do not say how large an embedding is."""
 GIVE_UP = 2000.0
 """What stopping short of the goal costs where chance is counted: two episodes."""
 HIT = 0.7
@@ -70,13 +64,11 @@ def make_graph(scene: LandmarkScene, name: str) -> wf.Graph:
     if name == "time":
         return scene.replay.graph
     kind, number = name.split("-")
-    features, pace = scene.states, 1.0 / scene.replay.speed
+    features = scene.states
     if kind == "noisy":
         rng = np.random.default_rng([scene.seed, 2])
         features = features + rng.normal(0.0, BLUR, features.shape)
-    elif kind == "lap":
-        features, pace = commute_embedding(scene)
-    return nearest_neighbours(features, int(number), pace)
+    return nearest_neighbours(features, int(number), 1.0 / scene.replay.speed)
 
 
 def nearest_neighbours(features: FloatArray, k: int, pace: float) -> wf.Graph:
@@ -96,31 +88,6 @@ def nearest_neighbours(features: FloatArray, k: int, pace: float) -> wf.Graph:
     ends = np.sort([tails[proper], heads[proper]], axis=0)
     pairs, first = np.unique(ends, axis=1, return_index=True)
     return wf.Graph.from_edges(pairs[0], pairs[1], lengths[first], n)
-
-
-def commute_embedding(scene: LandmarkScene) -> tuple[FloatArray, float]:
-    """Embed the landmarks by commute times of the observed graph; return also steps per unit.
-
-    Landmarks outside its largest component are taken for their nearest neighbours within.
-    """
-    graph, states = scene.replay.graph, scene.states
-    arcs = graph.to_scipy()
-    main = np.flatnonzero(graph.components == np.bincount(graph.components).argmax())
-    both: Any = arcs + arcs.T
-    joined = (both > 0).astype(float)[main][:, main]
-    degrees = joined.sum(axis=1)
-    half = sparse.diags_array(1 / np.sqrt(degrees))
-    count = min(_DIMENSIONS, len(main) - 2)
-    walk = half @ joined @ half
-    values, vectors = eigsh(walk, count + 1, which="LA", tol=1e-6, v0=np.ones(len(main)))
-    order = np.argsort(-values)[1:]
-    within = vectors[:, order] / np.sqrt(degrees)[:, None] / np.sqrt(1 - values[order])
-    features: FloatArray = within[np.asarray(cKDTree(states[main]).query(states)[1])]
-    tails, heads = graph.tails, graph.indices
-    apart = np.linalg.norm(features[tails] - features[heads], axis=1)
-    steps = np.linalg.norm(states[tails] - states[heads], axis=1) / scene.replay.speed
-    usual = (apart > 0) & (steps < _ORDINARY)
-    return features, float(np.median(steps[usual] / apart[usual]))
 
 
 # -------------------------------------------------------------------- chance
