@@ -143,7 +143,6 @@ def test_figures_by_hand() -> None:
     assert found["gap"] == pytest.approx((0.1 + 0.15 + 0.1) / 3)
     shares = [found[name] for name in ("over", "holds", "meets", "narrow")]
     assert shares == pytest.approx([1 / 3, 1 / 3, 2 / 3, 2 / 3])
-    assert buffers.calibration(rows) == [(0.1, 0.0, 1), (0.65, 0.5, 1), (0.9, 1.0, 1)]
     assert np.isnan(buffers.figures(Records.of([task(1, 0.5, np.nan, np.nan)]))["holds"])
 
 

@@ -41,12 +41,10 @@ def computed(paper_store: Store) -> None:
     KEPT.update(by_experiment({task: paper_store.look(task).rows for task in small_run.TASKS}))
 
 
-SAMPLED = ("design", "other_draws")
-"""Those that look at sampled starts alone."""
 OUTCOMES = [
     name
     for name in BY_NAME
-    if name not in ("ordering", "mechanism", "certificates", *SAMPLED, *small_run.CELLS)
+    if name not in ("ordering", "mechanism", "certificates", *small_run.CELLS)
 ]
 
 
@@ -229,7 +227,7 @@ def test_the_certified_solver_is_the_measure(name: str) -> None:
             assert row["fixed_point"] <= 1e-9
         elif row["arm"] != "irls":  # reweighted least squares may be exact to rounding
             assert row["error"] > row["width"]
-    solvers = {"lbfgs", "picard", "newton", "irls"} if name == "solver_audit" else {"lbfgs700"}
+    solvers = {"lbfgs", "picard", "newton"} if name == "solver_audit" else {"lbfgs700"}
     assert {row["arm"] for row in rows_of(name)} == solvers | {"certified"}
     assert max(row["iterations"] for row in rows_of("lbfgs_budget")) <= 700
 

@@ -22,7 +22,6 @@ import numpy as np
 
 import wayfield as wf
 from wayfield import replay
-from wayfield.typing import FloatArray
 
 from ...engine import NO_ROWS, Profile, Records, Row, Study, Tables
 from ...engine.statistics import wilson_interval
@@ -256,17 +255,6 @@ def charts(rows: Records) -> list[Chart]:
     return found
 
 
-def calibration(rows: Records, bins: int = 5) -> list[tuple[float, float, int]]:
-    """Return mean prediction, mean arrival and number of tasks, by fifths of the prediction."""
-    said, walked = rows.column("predicted"), rows.share("arrived", "walks")
-    which: FloatArray = np.minimum(said * bins, bins - 1).astype(int)
-    return [
-        (float(said[which == k].mean()), float(walked[which == k].mean()), int((which == k).sum()))
-        for k in range(bins)
-        if (which == k).any()
-    ]
-
-
 def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report arrival and honesty on the worlds held back."""
     kept = rows.where(set="held back")
@@ -285,16 +273,11 @@ def findings(rows: Records) -> Iterator[StudyFinding]:
         + ", ".join(f"{title}: {rival['arrival']:.0%}" for title, rival in rivals.items())
         + f"; the oracle: {arms['oracle']['arrival']:.0%}.",
     )
-    steps = ", ".join(
-        f"{walked:.2f} where {said:.2f} was predicted ({count})"
-        for said, walked, count in calibration(kept.where(arm="subgoals"))
-    )
     yield StudyFinding(
         "new" if ours["over"] <= 0.05 else "differs",
         "Does the planner keep what it predicts?",
         f"Predictions differ from the walked share by {ours['gap']:.2f} on average, and are more "
-        f"than {OVER} too high in {ours['over']:.0%} of the tasks. By size of the prediction, "
-        f"walked shares (tasks): {steps}.",
+        f"than {OVER} too high in {ours['over']:.0%} of the tasks.",
     )
 
 
