@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 from small_run import TINY
 
-from wayfield.fields.base import Problem, Solution, Status
 from wayfield_study.engine import Records, Row, Store, Study, Task, load_config, run
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import (
     EXPERIMENTS,
     STUDIES,
+    Estimate,
     MazeCell,
-    Trial,
     add_methods,
-    comparison,
     find_method,
     finite_p,
     mechanism,
@@ -218,51 +216,41 @@ def test_columns_for_queries_are_not_read_back(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------- pooling
 
-
-def toy_rows(rng: np.random.Generator) -> list[Row]:
-    return [
-        {
-            "maze": maze, "refinement": 4, "label_fraction": lf, "label_count": 0, "goals": 8,
-            "seed": seed, "arm": arm, "ties": "index", "reached": int(rng.integers(9)), "pairs": 8,
-        }
-        for maze in ("medium", "large") for lf in (0.02, 0.05) for seed in (1, 2, 3)
-        for arm in ("amle", "other")
-    ]  # fmt: skip
+CELLS = [
+    {"maze": maze, "refinement": 4, "label_fraction": lf, "label_count": 0, "goals": 8,
+     "seed": seed, "ties": "index", "pairs": 8}
+    for maze in ("medium", "large") for lf in (0.02, 0.05) for seed in (1, 2, 3)
+]  # fmt: skip
 
 
-def test_means_and_errors_over_seeds() -> None:
-    rows = toy_rows(np.random.default_rng(0))
-    some = [row for row in rows if row["arm"] == "other"]
-    by_seed = [
-        sum(row["reached"] / 8 for row in some if row["seed"] == seed) / 4 for seed in (1, 2, 3)
+def test_means_errors_and_differences_over_seeds() -> None:
+    drawn = np.random.default_rng(0).integers(9, size=(2, len(CELLS)))
+    arms = [
+        [cell | {"arm": arm, "reached": int(n)} for cell, n in zip(CELLS, reached, strict=True)]
+        for arm, reached in zip(("amle", "other"), drawn, strict=True)
     ]
-    found = over_seeds(Records.of(some), "reached", "pairs")
-    mean = sum(by_seed) / 3
-    error = math.sqrt(sum((each - mean) ** 2 for each in by_seed) / 2 / 3)
-    assert found == pytest.approx((mean, error, 3))
+    by_seed = drawn.reshape(2, 4, 3).mean(axis=1) / 8
+    found = over_seeds(Records.of(arms[1]), "reached", "pairs")
+    error = by_seed[1].std(ddof=1) / math.sqrt(3)
+    assert found == pytest.approx((by_seed[1].mean(), error, 3))
+    both = paired(Records.of(arms[0] + arms[1]), "other", "amle")
+    signs = np.sign(drawn[1] - drawn[0])
+    assert (both.won, both.lost) == ((signs > 0).sum(), (signs < 0).sum())
+    assert both.won + both.lost + both.tied == 12
+    assert both.difference.mean == pytest.approx((by_seed[1] - by_seed[0]).mean())
+    fewer = [row for row in arms[0] if row["seed"] == 1]  # only cells that both have are paired
+    found_of = paired(Records.of(fewer + arms[1]), "other", "amle")
+    assert (found_of.won + found_of.lost + found_of.tied, found_of.difference.seeds) == (4, 1)
 
 
-def test_pooled_rates_weigh_decisions() -> None:
+def test_rates_weigh_cells_or_decisions_and_leave_nothing_out() -> None:
     rows = [{"seed": 1, "a": a, "b": b} for a, b in ((1, 1), (0, 3))]
     assert over_seeds(Records.of(rows), "a", "b").mean == 0.5
     assert over_seeds(Records.of(rows), "a", "b", pooled=True).mean == 0.25
-
-
-def test_paired_cells_won_and_lost() -> None:
-    rows = toy_rows(np.random.default_rng(1))
-    ours, theirs = (
-        {tuple(r[k] for k in comparison.CELL): r["reached"] for r in rows if r["arm"] == arm}
-        for arm in ("other", "amle")
-    )
-    found = paired(Records.of(rows), "other", "amle")
-    assert found.won == sum(ours[cell] > theirs[cell] for cell in ours)
-    assert found.lost == sum(ours[cell] < theirs[cell] for cell in ours)
-    assert found.won + found.lost + found.tied == 12
-    assert found.difference.mean == pytest.approx(
-        sum(ours[cell] - theirs[cell] for cell in ours) / 8 / 12
-    )
-    swapped = paired(Records.of(rows), "amle", "other")
-    assert swapped.difference.mean == pytest.approx(-found.difference.mean)
+    none = [{"seed": seed, "a": 0, "b": b} for seed, b in ((1, 0), (2, 4))]
+    assert over_seeds(Records.of(none), "a", "b")[::2] == (0.0, 1)
+    assert over_seeds(Records.of(none[:1]), "a", "b").text(2) == "–"
+    assert Estimate(-0.25, 0.5, 2).text(1, 100.0) == "−25.0 ± 50.0"
 
 
 # ---------------------------------------------------------------- tables
@@ -305,18 +293,3 @@ def test_labels_are_in_order_and_named() -> None:
     ]
     table = across(with_labels(Records.of(rows)), ["labels"], "t", "T", PRINTED)
     assert table.heads[2:] == ["1 label", "16 labels", "lf = 0.02", "lf = 0.05"]
-
-
-class Nothing:
-    """A method that refuses to be compared or hashed."""
-
-    directed: ClassVar[bool] = False
-    __hash__: ClassVar[None] = None  # type: ignore[assignment]
-
-    def solve(self, problem: Problem) -> Solution:
-        return Solution(np.zeros(problem.labelled.size), status=Status.NO_BRACKET)
-
-
-def test_methods_need_no_hash() -> None:
-    trial, method = Trial(TINY), Nothing()
-    assert trial.fields(method) is trial.fields(method)
