@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 from wayfield.numerics.csr import Arcs
-from wayfield_study.kernels.midrange import balance, midrange
+from wayfield_study.kernels.midrange import balance, jacobi, midrange
 from wayfield_study.sweeps import MidrangeSweeps
 from worlds import REAL, UNIT, small_problems
 
@@ -114,6 +115,27 @@ def test_every_start_ends_at_the_straight_line_on_a_path(start: str, relaxation:
     ext = wf.extend(path, labels, method)
     np.testing.assert_allclose(ext.values, 2.0 * wf.cost_to_go(path, 0), atol=1e-12)
     assert ext.residual < 1e-13
+
+
+@pytest.mark.parametrize("relaxation", [1.0, 0.5])
+@pytest.mark.parametrize("start", ["harmonic", "lower"])
+def test_fields_side_by_side_are_each_alone(start: str, relaxation: float) -> None:
+    """To the last bit: on a maze with a hub of eleven neighbours, and another component."""
+    maze = wf.grid_graph(wf.load_layout("umaze"), 3)
+    n = maze.num_vertices
+    once, far = maze.tails < maze.indices, np.arange(0, 44, 4)
+    tails = [*maze.tails[once], *[n] * far.size, n + 1]
+    graph = wf.Graph.from_edges(tails, [*maze.indices[once], *far, n + 2])
+    rng = np.random.default_rng(0)
+    sets = [wf.Labels([n + 1, 5, 30, k], rng.uniform(0, 9, 4)) for k in range(7, 28)]
+    method = MidrangeSweeps(9, start, relaxation)  # type: ignore[arg-type]
+    first = wf.extend_many(graph, sets, replace(method, sweeps=0))
+    for labels, begin, many in zip(sets, first, wf.extend_many(graph, sets, method), strict=True):
+        values, residual, _ = jacobi(
+            graph.arcs, labels.mask(graph), True, begin.values, 9, relaxation, 0.0
+        )
+        np.testing.assert_array_equal(many.values, values)
+        assert (many.residual, many.iterations) == (residual, 9)
 
 
 @pytest.mark.parametrize("start", ["harmonic", "mean", "upper", "lower"])

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,7 @@ import wayfield as wf
 from wayfield import audit, travel
 from wayfield.advice import Answer
 from wayfield.certificates import Audit, HeldOutAudit, audit_held_out
+from wayfield.fields import Method
 from wayfield.graphs.labels import label_distance
 from wayfield.typing import BoolArray, FloatArray
 
@@ -257,7 +259,7 @@ def run_audits(cell: DecisionCell) -> list[Row]:
         if plan.reached[x] and x != goal:
             paid[x] = cost[x] + paid[plan.successor[x]]
     ratio = paid[starts] / case.truth[starts]
-    sure = {"confidence": CONFIDENCE, "population": starts.size}
+    sure: dict[str, Any] = {"confidence": CONFIDENCE, "population": starts.size}
     for arm, stated in (("routes_mean", {}), ("routes", sure)):
         found = []
         for _ in range(DRAWS):
@@ -445,7 +447,8 @@ def run_influence(cell: DecisionCell) -> list[Row]:
     free = np.setdiff1d(np.flatnonzero(np.isfinite(case.truth)), labels.vertices)
     drawn = cell.rng.choice(free, min(STATES, free.size), replace=False)
     rows: list[Row] = []
-    for arm, method in zip(TITLES, (AMLE, wf.Harmonic(bracket=False)), strict=True):
+    methods: dict[str, Method] = {"amle": AMLE, "harmonic": wf.Harmonic(bracket=False)}
+    for arm, method in methods.items():
         if method.directed or not graph.directed:
             field = wf.extend(graph, labels, method, unreachable="nan")
             weights = []

@@ -167,7 +167,7 @@ class Energy:
         # the matrix from a field to its slopes along edges
         signs = np.repeat([1.0, -1.0], tails.size) / np.tile(lengths, 2)
         places = np.tile(np.arange(tails.size), 2), np.concatenate([heads, tails])
-        slope = sparse.csr_array((signs, places), shape=(tails.size, n))
+        slope: Any = sparse.csr_array((signs, places), shape=(tails.size, n))
         slopes = slope @ values
         steepest = float(np.abs(slopes).max(initial=0.0))
         if steepest == 0.0:

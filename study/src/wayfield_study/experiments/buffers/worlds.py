@@ -692,7 +692,7 @@ def read_worlds(name: str) -> dict[str, World]:
             walls = np.argwhere(~free).astype(np.float64)
             given |= {"size": free.shape, "blocks": np.hstack([walls, walls + 1.0])}
         arrays = {each.name for each in fields(kind) if each.type == "FloatArray"}
-        settings = {
+        settings: dict[str, Any] = {
             key: np.array(value, dtype=np.float64) if key in arrays else as_tuples(value)
             for key, value in given.items()
         }
