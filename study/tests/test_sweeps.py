@@ -143,8 +143,9 @@ def test_components_keep_to_their_own_labels(start: str) -> None:
     graph = wf.Graph.from_edges([0, 2, 4], [1, 3, 5])
     labels = wf.Labels([0, 2], [10.0, -10.0])
     method = MidrangeSweeps(1, start)  # type: ignore[arg-type]
-    field = wf.extend(graph, labels, method, unreachable="nan").values
-    np.testing.assert_array_equal(field, [10, 10, -10, -10, np.nan, np.nan])
+    field = wf.extend(graph, labels, method, unreachable="nan")
+    np.testing.assert_array_equal(field.values, [10, 10, -10, -10, np.nan, np.nan])
+    assert field.residual == 0.0
 
 
 @pytest.mark.parametrize("relaxation", [1.0, 0.5])

@@ -175,11 +175,12 @@ def test_poisson_learning_needs_one_piece() -> None:
         wf.extend(graph, wf.Labels([0, 2], [0.0, 1.0]), PoissonLearning())
 
 
+@pytest.mark.parametrize("fraction", [0.1, 0.03])
 @pytest.mark.parametrize("rival", RIVALS, ids=repr)
-def test_shared_work_changes_nothing(rival: Any) -> None:
+def test_shared_work_changes_nothing(rival: Any, fraction: float) -> None:
     """Label sets with most vertices in common, as those of several goals."""
     maze = wf.grid_graph(wf.load_layout("umaze"), 4)
-    sets = [wf.sample_labels(maze, goal, 0.1, seed=1) for goal in (0, 7, 30, 90)]
+    sets = [wf.sample_labels(maze, goal, fraction, seed=1) for goal in (0, 7, 30, 90)]
     sets.append(wf.Labels(sets[0].vertices[:-1], sets[0].values[:-1]))
     for labels, many in zip(sets, wf.extend_many(maze, sets, rival), strict=True):
         alone = wf.extend(maze, labels, rival).values

@@ -72,25 +72,18 @@ class PointArm(Look):
         return aims, scene.planner.reach(squares, problem.place).reshape(shape[:2])
 
 
-_COUNTS = partial(planners.counted, least=planners.ENOUGH, shrink=0.0)
-_SHRUNK = partial(planners.counted, least=planners.FEW, shrink=planners.SHRINK)
-_AMLE, _HARMONIC = (
-    partial(planners.extended, method=method) for method in (wf.AMLE(), wf.Harmonic())
-)
+_AMLE = partial(planners.extended, method=wf.AMLE())
 ARMS = (
     PointArm(REFERENCE, "graph distance", "sweeps", "square", plan=planners.graph_distance),
     PointArm("ttgs", "TTGS weights", "line-b", "triangle", plan=planners.ttgs),
     PointArm("cut_off", "cut-off, as in GAS", "line-c", "diamond", plan=planners.cut_off),
     PointArm("amle", "AMLE of labels", "line-a", plan=_AMLE),
-    PointArm("harmonic", "harmonic of labels", "harmonic", "falling", plan=_HARMONIC),
-    PointArm("counts", "value iteration on counts", "nearest", "plus", plan=_COUNTS),
-    PointArm("counts_shrunk", "value iteration, shrunk", "nearest", "hexagon", plan=_SHRUNK),
     PointArm("chance", "expected cost", "line-d", "cross", plan=planners.chance_only),
     PointArm(OURS, "Planner", "exit", "pentagon"),
     PointArm(ORACLE, "oracle", "oracle", "star", plan=planners.oracle),
 )
 BY_NAME = {arm.name: arm for arm in ARMS}
-NO_GRAPH = ("counts", "counts_shrunk", ORACLE)
+NO_GRAPH = (ORACLE,)
 """Arms that do not look at the graph. Nor does Planner, which stands beside all others."""
 
 
@@ -290,7 +283,7 @@ def findings(rows: Records) -> Iterator[StudyFinding]:
 
 
 SUCCESS = make_experiment(
-    "point_success", "Planners on PointMaze", 3, run, cells,
+    "point_success", "Planners on PointMaze", 4, run, cells,
     "A million steps are collected in a maze as OGBench describes it, a thousand of them "
     "become landmarks, and every planner gets a graph on these: the observed changes of "
     "landmark (time), and nearest neighbours on (x, y) and on noisy features. The routes are "
@@ -312,7 +305,7 @@ SUCCESS = make_experiment(
 SHARES = (0.1, 0.03, 0.01)
 SOME_GRAPHS = ("time", "xy-5", "xy-20")
 TWO_DATASETS = ("giant-stitch", "teleport-stitch")
-SHARE_ARMS = (REFERENCE, "ttgs", "cut_off", "counts_shrunk", OURS)
+SHARE_ARMS = (REFERENCE, "ttgs", "cut_off", OURS)
 
 
 def share_cells(profile: Profile) -> list[PointCell]:
@@ -338,7 +331,7 @@ def share_tables(rows: Records) -> Iterator[Table]:
 
 
 LESS_DATA = make_experiment(
-    "point_shares", "Less data", 3, run, share_cells,
+    "point_shares", "Less data", 4, run, share_cells,
     "The same with a tenth of the steps and 500 landmarks, and with 3 and 1 % and 300. "
     "Observed arcs no longer cover the maze.",
     {"charts": share_charts, "tables": share_tables, "notes": NOTES},
@@ -347,12 +340,12 @@ LESS_DATA = make_experiment(
 
 # -------------------------------------------------------------------- OGBench's own evaluation
 
-RIVALS = (REFERENCE, "counts_shrunk")
+RIVALS = (REFERENCE,)
 SubGoal = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def run_official(cell: PointCell) -> list[Row]:
-    """Return one row for `Planner` and for some rivals."""
+    """Return one row for `Planner` and for shortest paths."""
     scene, rows = cell.draw(), []
     graph, count = make_graph(scene, cell.graph), cell.episodes // len(scene.maze.tasks)
     os.environ.setdefault("MUJOCO_GL", "disabled")  # nothing is drawn
@@ -401,7 +394,7 @@ def official_cells(profile: Profile) -> list[PointCell]:
 
 
 OFFICIAL = make_experiment(
-    "point_official", "OGBench's own evaluation", 1, run_official, official_cells,
+    "point_official", "OGBench's own evaluation", 2, run_official, official_cells,
     "The planners in OGBench's environments: env.reset(options=dict(task_id=k)), "
     'info["success"], twenty episodes for each of five tasks. wayfield study pointmaze '
     "--official runs it; it needs the extra sim.",

@@ -6,9 +6,8 @@ Lengths are in steps.
 
 **Planners** take a problem, one goal on one graph, and return a route. Rivals are what others do on
 a graph of landmarks: graph distance as in SoRB [1]_, TTGS's weights [2]_, a cut-off with components
-joined as in GAS [3]_; and tabular value iteration on counts of (landmark, direction, landmark),
-which needs no graph. AMLE and harmonic values extend hindsight labels: the least number of steps
-after which a visitor was at the goal.
+joined as in GAS [3]_. AMLE values extend hindsight labels: the least number of steps after which a
+visitor was at the goal.
 
 References
 ----------
@@ -47,12 +46,6 @@ TTGS_LONG, TTGS_BASE, TTGS_POWER = 24.0, 1000.0, 30.0
 """Longer edges, in steps, count 1000^(length / 24) times; the published setting for PointMaze."""
 GAS_REACH = 2.0
 """Edges longer than this many typical ones are cut off."""
-WINDOW, DIRECTIONS, CLEAR = 5, 8, 0.3
-"""Steps and directions of value iteration on counts; mean actions shorter than this have none."""
-ENOUGH, FEW = 20, 3
-"""Least samples of a direction: as counted, and shrunk."""
-SHRINK = 10.0
-"""Samples of a landmark's outcomes over all directions that are added to each direction's."""
 TELEPORT = 0.2
 """Landmarks where jumps are more likely than this are teleports, for the oracle."""
 
@@ -259,42 +252,6 @@ def extended(problem: PointProblem, method: Method) -> Route:
     found = wf.extend(fit, labels, method, unreachable="nan", check=False).values
     values = wf.lift(graph, np.where(np.isnan(found), np.inf, found), goal).values
     return problem.route(wf.plan(graph, values, goal).successor, np.isfinite(values))
-
-
-def counted(problem: PointProblem, least: int, shrink: float) -> Route:
-    """Run value iteration on counts, and follow its field along observed steps.
-
-    Counted is where landmarks lead within `WINDOW` steps, by the direction of the mean action.
-    Directions taken fewer than `least` times at a landmark are left out. With `shrink` odds are
-    shrunk to the landmark's outcomes over all directions.
-    """
-    scene, graph = problem.scene, problem.scene.replay.graph
-    buffer, n = scene.buffer, len(scene.states)
-    length = int(np.argmax(buffer.terminals)) + 1
-    sums = np.cumsum(buffer.actions.reshape(-1, length, 2), axis=1, dtype=np.float64)
-    mean = (sums[:, WINDOW:] - sums[:, :-WINDOW]) / WINDOW
-    at = scene.replay.locate(buffer.observations).reshape(-1, length)
-    angle = np.arctan2(mean[..., 1], mean[..., 0]) / (2 * np.pi)
-    kind = np.rint(DIRECTIONS * angle).astype(np.int64) % DIRECTIONS
-    clear = np.linalg.norm(mean, axis=2) > CLEAR
-    begin, end = at[:, 1 : length - WINDOW + 1], at[:, WINDOW:]
-    key, count = np.unique(((begin * DIRECTIONS + kind) * n + end)[clear], return_counts=True)
-    choice = key // n
-    often = np.bincount(choice, count, n * DIRECTIONS)[choice] >= least
-    if not often.any():
-        return problem.route(np.full(n, -1), np.zeros(n, bool))
-    state, action = np.divmod(choice[often], DIRECTIONS)
-    moves = wf.Transitions(state, action, (key % n)[often], count[often], float(WINDOW), n)
-    field = wf.expected_cost(moves.shrunk(shrink) if shrink else moves, problem.goals, GIVE_UP)
-    values = np.where(field.gives_up, np.inf, field.values)
-    steps = ~scene.leaps(graph.tails, graph.indices)
-    tails, heads = graph.tails[steps], graph.indices[steps]
-    score = graph.lengths[steps] + values[heads]
-    order = np.lexsort((score, tails))
-    first = order[np.unique(tails[order], return_index=True)[1]]
-    following = np.full(n, -1)
-    following[tails[first]] = heads[first]
-    return problem.route(following, np.isfinite(values))
 
 
 def chance_only(problem: PointProblem) -> Route:
