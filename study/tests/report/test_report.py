@@ -62,7 +62,6 @@ CHARTS = (
     "Success against labels",
     "Success against sweeps",
     "Success against p",
-    "Success against noise, lf = 0.08",
     "success of AMLE, exact by maze, resolution and label fraction",
     "Seven nodes, harmonic",
 )

@@ -22,10 +22,9 @@ from ..paper.figures import Figure, value
 from ..paper.grid import CELL, GRID, SEEDS
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
 from ..report import SHAPES, TONES, Chart, Section, Series, StudyFinding, Table, chart, power
-from .comparison import Rate, by_arm
+from .comparison import Rate, by_arm, printed_points, success
 from .mazes import MazeCell, grid, maze_experiment
 from .ordering import rate
-from .shared import printed_points, success
 from .solver_audit import BUDGET_ARM, budget_cells
 from .trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, arms_of, power_arm
 

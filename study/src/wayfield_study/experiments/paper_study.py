@@ -24,8 +24,8 @@ from ..paper.verdicts import Verdicts
 from ..report import Block, Cover, Look, Tile
 from ..report.page import render
 from . import readings
+from .comparison import printed_success
 from .readings import evidence
-from .shared import printed_success
 from .trial import EXACT, EXACT_EXIT, HARMONIC, SWEEPS
 
 PANELS: tuple[tuple[Look, str | None], ...] = (
