@@ -92,7 +92,7 @@ class Measure:
     value : float or None
         With the settings of the publication; None if it was not measured.
     exact : float or None
-        The same cells and goals with every field solved: exact AMLE, certified p-Laplacian.
+        The same cells and goals with every field solved exactly.
         None where no solver is in doubt.
     note : str
         Why there is no value, or what to know about it.
