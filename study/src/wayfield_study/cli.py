@@ -255,26 +255,16 @@ def _write_report(
 
 def _warm_up(study: Study) -> None:
     """Compile the kernels of a study here, once, and not in every worker."""
-    import wayfield as wf
-    from wayfield import audit
-    from wayfield.cli.warmup import COMMON, warm_up
+    from wayfield.cli.warmup import warm_up
     from wayfield.numerics.jit import compiling
 
-    from .rivals import GamePLaplacian
-    from .sweeps import MidrangeSweeps
-
     announce_compiling()
-    directed = any(experiment.name == "directed" for experiment in study.experiments)
-    warm_up([*COMMON, MidrangeSweeps(1)], directed)
-    graph = wf.grid_graph(wf.load_layout("umaze"), 4)
-    labels, truth = wf.sample_labels(graph, 0, 0.1, seed=0), wf.cost_to_go(graph, 0)
-    with compiling("always"):
-        methods = (wf.Harmonic(), wf.PLaplacian(4.0), GamePLaplacian(), wf.AMLE())
-        smooth, *_, sharp = (wf.extend(graph, labels, method) for method in methods)
-        wf.plan(graph, sharp.values, 0, "q", "index")
-        audit.ordering(graph, smooth, truth, 0)
-        audit.mechanism(graph, smooth, sharp, truth, 0)
-        audit.failures(graph, smooth, labels, 0)
+    warm_up(directed=any(experiment.name == "directed" for experiment in study.experiments))
+    if study.name in (PAPER, ALL):
+        with compiling("always"):  # the smallest cell of each experiment
+            for experiment in study.experiments:
+                cells = experiment.cells(study.profile("quick"))
+                experiment.run(min(cells, key=experiment.effort))
 
 
 # ------------------------------------------------------------------ progress and results
