@@ -446,6 +446,13 @@ def test_what_differs_from_the_labels_is_said() -> None:
     assert lifted.plan.reached.all()
 
 
+def test_rounding_at_a_label_is_no_difference() -> None:
+    for off, count in ((7e-15, 0), (7e-14, 1)):  # an ulp of the largest label is 4e-16
+        values = np.array([0.0, 1.0, 2.0, 3.0 + off])
+        field = wf.extend(PATH, ENDS, lambda graph, labels, values=values: values)
+        assert np.count_nonzero(field.missed) == count
+
+
 def test_a_solution_says_how_it_ended() -> None:
     with pytest.raises(TypeError, match="status"):
         Solution(INTERPOLATED)  # type: ignore[call-arg]

@@ -45,6 +45,9 @@ from .proof import HasProof, field_sections
 if TYPE_CHECKING:
     from .amle.kernels import Fixing
 
+ROUNDING = 16
+"""Units in the last place that a computed value at a label may be off: a few operations' worth."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Extension(KeepsReadOnly):
@@ -247,10 +250,17 @@ class Extension(KeepsReadOnly):
 
     @cached_property
     def missed(self) -> FloatArray:
-        """(k,) value less label at each label: 0 everywhere if the method interpolates."""
-        labels = self.labels
-        missed = np.empty(0) if labels is None else self.values[labels.vertices] - labels.values
-        return frozen(missed)
+        """(k,) value less label at each label: 0 everywhere if the method interpolates.
+
+        Differences up to `ROUNDING` units in the last place of the largest label are rounding,
+        and count as 0.
+        """
+        if self.labels is None:
+            return frozen(np.empty(0))
+        given = self.labels.values
+        missed = self.values[self.labels.vertices] - given
+        rounding = ROUNDING * np.spacing(np.abs(given).max())
+        return frozen(np.where(np.abs(missed) <= rounding, 0.0, missed))
 
     def __repr__(self) -> str:
         parts = [describe(self.method), f"{self.values.size:,} values", str(self.status)]
