@@ -348,8 +348,8 @@ def tables(rows: Records) -> Iterator[Table]:
 SECTION = Section(
     "solvers",
     "Finite-p solvers",
-    "L-BFGS-B, under-relaxed fixed-point sweeps and Newton-CG with the paper's caps, beside the exact "
-    "solver on the same goals.",
+    "L-BFGS-B, under-relaxed fixed-point sweeps and Newton-CG with the paper's caps, beside the "
+    "exact solver on the same goals.",
     compared={"solvers": (), "solver-gradient": ()},
     tables=tables,
 )
