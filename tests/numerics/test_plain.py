@@ -18,7 +18,6 @@ ROOT = Path(__file__).parents[2]
 
 LIBRARY = {
     "graphs/labels": "",
-    "graphs/shortest_paths": "",
     "graphs/graph": "twin or symmetr or components",
     "numerics/laplacian": "not diagonal_where and not hardly_grow and not given_up",
     "fields/linear": "agree_with_dense or barriers or what_is_sure or components_with",
