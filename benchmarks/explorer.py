@@ -59,7 +59,7 @@ def explored(*arguments: str) -> Iterator[Any]:
     """Serve a graph, and open it in a browser."""
     from playwright.sync_api import sync_playwright
 
-    command = [sys.executable, "-m", "wayfield.cli", "explore", *arguments, "--no-browser"]
+    command = [sys.executable, "-m", "wayfield", "explore", *arguments, "--no-browser"]
     with (
         subprocess.Popen(
             [*command, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -67,7 +67,6 @@ from ..typing import FloatArray
 from .adjoint import Adjoint, adjoint_of
 from .amle.method import AMLE
 from .base import Problem, Shared, Solution, Status, one_by_one
-from .derivatives import Direction
 from .harmonic import Harmonic, System, shared_system, solve_block
 from .linear import Direct, Interior
 from .newton import Equation, Iterate, levelled, newton, polish, verified_bound
@@ -159,7 +158,7 @@ class PLaplacian:
         solve = partial(one_by_one, partial(self.solve_on, system))
         return Shared(solve, partial(system.prepare, bracket=False))
 
-    def linearised(self, problem: Problem, at: Solution, toward: Direction | None) -> Adjoint:
+    def linearised(self, problem: Problem, at: Solution, toward: FloatArray | None) -> Adjoint:
         """Return the equation linearised at a solution, ready for solving with its transpose."""
         return adjoint_of(problem, at, toward, self.solve, float(self.p))
 

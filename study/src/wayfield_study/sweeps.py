@@ -26,22 +26,29 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
 from wayfield.checks import as_choice, as_real, as_whole
 from wayfield.errors import InputError
-from wayfield.fields.base import Problem, Solution, Status
+from wayfield.fields.base import Problem, Shared, Solution, Status
 from wayfield.fields.harmonic import Harmonic
 from wayfield.fields.names import WORDS, Word
+from wayfield.graphs.graph import Graph
+from wayfield.graphs.labels import Labels
+from wayfield.typing import BoolArray, FloatArray
 
-from .kernels.midrange import jacobi
+from .kernels.midrange import jacobi, unit_sweeps
 
 WORDS["sweeps"] = Word("MidrangeSweeps", number="sweeps", usual=300, home=__name__)
 
 Start = Literal["harmonic", "mean", "upper", "lower"]
+TOGETHER = 32
+"""Fields that are swept side by side; fixed, so that results do not depend on the workers."""
 
 
 @dataclass(frozen=True)
@@ -92,23 +99,64 @@ class MidrangeSweeps:
 
     def solve(self, problem: Problem) -> Solution:
         """Run the sweeps."""
-        graph, labels = problem.graph, problem.labels
-        if self.start == "harmonic":
-            first = Harmonic(bracket=False).solve(problem).values
+        return self._together(None, [problem])[0]
+
+    def share(self, graph: Graph, label_sets: Sequence[Labels]) -> Shared:
+        """Sweep the fields of many label sets side by side, and share the harmonic start."""
+        start = Harmonic(bracket=False).share(graph, label_sets)
+        prepare = bool if start is None or self.start != "harmonic" else start.prepare
+        return Shared(partial(self._together, start), prepare, block=TOGETHER)
+
+    def _together(self, start: Shared | None, problems: Sequence[Problem]) -> list[Solution]:
+        if self.start != "harmonic":
+            first = [self._level(problem) for problem in problems]
+        elif start is not None:
+            first = [found.values for found in start.solve(problems)]
         else:
-            component = graph.components
-            home = component[labels.vertices]
-            level = np.full(int(component.max()) + 1, np.nan)  # stays NaN where there is no label
-            if self.start == "upper":
-                np.fmax.at(level, home, labels.values)
-            elif self.start == "lower":
-                np.fmin.at(level, home, labels.values)
-            else:
-                counts = np.bincount(home, minlength=level.size)
-                sums = np.bincount(home, labels.values, level.size)
-                np.divide(sums, counts, out=level, where=counts > 0)
-            first = np.where(problem.labelled, problem.boundary, level[component])
-        fixed = problem.labelled | problem.orphaned
+            first = [Harmonic(bracket=False).solve(problem).values for problem in problems]
+        fixed = [problem.labelled | problem.orphaned for problem in problems]
         rule = (self.sweeps, float(self.relaxation), float(self.tolerance))
-        values, residual, done = jacobi(graph.arcs, fixed, graph.is_unit, first, *rule)
-        return Solution(values, Status.STOPPED, residual=residual, iterations=done)
+        return [
+            Solution(values, Status.STOPPED, residual=residual, iterations=done)
+            for values, residual, done in swept(problems[0].graph, fixed, first, *rule)
+        ]
+
+    def _level(self, problem: Problem) -> FloatArray:
+        """Return the mean, the largest or the least label of each component."""
+        labels, component = problem.labels, problem.graph.components
+        home = component[labels.vertices]
+        level = np.full(int(component.max()) + 1, np.nan)  # stays NaN where there is no label
+        if self.start == "upper":
+            np.fmax.at(level, home, labels.values)
+        elif self.start == "lower":
+            np.fmin.at(level, home, labels.values)
+        else:
+            counts = np.bincount(home, minlength=level.size)
+            sums = np.bincount(home, labels.values, level.size)
+            np.divide(sums, counts, out=level, where=counts > 0)
+        return np.where(problem.labelled, problem.boundary, level[component])
+
+
+def swept(
+    graph: Graph,
+    fixed: Sequence[BoolArray],
+    fields: Sequence[FloatArray],
+    sweeps: int,
+    relaxation: float = 1.0,
+    tolerance: float = 0.0,
+) -> list[tuple[FloatArray, float, int]]:
+    """Sweep several fields of one graph; return each one's values, residual and sweeps made.
+
+    Without a tolerance, on unit lengths, they are swept side by side: every value and residual is
+    that of the field alone, to the last bit.
+    """
+    if tolerance > 0.0 or not graph.is_unit:
+        return [
+            jacobi(graph.arcs, mask, graph.is_unit, values, sweeps, relaxation, tolerance)
+            for mask, values in zip(fixed, fields, strict=True)
+        ]
+    arcs, held = (graph.indptr, graph.indices), np.stack(fixed, axis=1)
+    done = unit_sweeps(*arcs, held, np.stack(fields, axis=1), sweeps, relaxation)
+    moved = np.abs(unit_sweeps(*arcs, held, done, 1, 1.0) - done)
+    residuals = np.where(held, 0.0, moved).max(axis=0, initial=0.0)
+    return list(zip(done.T.copy(), residuals.tolist(), [sweeps] * len(fields), strict=True))

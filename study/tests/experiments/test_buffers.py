@@ -14,14 +14,15 @@ from wayfield.replay.dataset import read_dataset
 from wayfield_study.engine import Profile, Records
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import buffers
-from wayfield_study.experiments.buffers import held_back, planners, tuned, worlds
-from wayfield_study.experiments.buffers.worlds import World, behave, make_buffer, steer
+from wayfield_study.experiments.buffers import planners, worlds
+from wayfield_study.experiments.buffers.worlds import SETS, World, behave, make_buffer, steer
 
 WORLDS = {
-    f"{which}: {name}": world
-    for which, worlds in buffers.SETS.items()
-    for name, world in worlds.items()
+    f"{which}: {name}": world for which, worlds in SETS.items() for name, world in worlds.items()
 }
+
+
+TUNED, HELD_BACK = SETS.values()
 
 
 @pytest.fixture
@@ -31,9 +32,9 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_world_is_in_both_sets() -> None:
-    assert not set(tuned.WORLDS) & set(held_back.WORLDS)
-    assert len(held_back.WORLDS) >= 12
-    assert sum(len(world.tasks) for world in held_back.WORLDS.values()) >= 36
+    assert not set(TUNED) & set(HELD_BACK)
+    assert len(HELD_BACK) >= 12
+    assert sum(len(world.tasks) for world in HELD_BACK.values()) >= 36
 
 
 @pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
@@ -71,7 +72,7 @@ def test_a_world_keeps_its_own_rules(world: World) -> None:
 
 @pytest.mark.parametrize("name", ["spiral", "two rooms", "key, 400"])
 def test_nobody_walks_through_walls(name: str) -> None:
-    world = tuned.WORLDS[name]
+    world = TUNED[name]
     assert isinstance(world, worlds.Plane)
     run = behave(world, 5, 50 * world.length)
     before, after = (
@@ -84,14 +85,14 @@ def test_nobody_walks_through_walls(name: str) -> None:
 
 
 def test_the_low_level_takes_the_action_that_comes_nearest() -> None:
-    world = tuned.WORLDS["two rooms"]
+    world = TUNED["two rooms"]
     states = np.array([[1.0, 1.0], [3.0, 1.0]])
     aims = world.features(states + np.array([[0.0, 0.5], [-0.5, 0.0]]))
     assert steer(world, states, aims).tolist() == [2, 4]  # up, and left
 
 
 def test_deaths_are_seen_by_the_plan_of_counts_but_not_by_dijkstra() -> None:
-    ice = tuned.WORLDS["ice"]
+    ice = TUNED["ice"]
     assert isinstance(ice, worlds.Ice)
     world = replace(ice, rows=20_000, slip=0.6, sensor=0.0, deadly=True)
     data = make_buffer(world, 0)
@@ -120,7 +121,7 @@ def test_a_planner_that_refuses_predicts_nothing() -> None:
     def refuse(goal: Any) -> planners.GuidePlan:
         raise wf.InputError("no")
 
-    world = tuned.WORLDS["ice"]
+    world = TUNED["ice"]
     row = buffers.walk(world, refuse, world.tasks[0], 3, np.random.default_rng(0))
     assert (row["predicted"], row["arrived"], row["refused"]) == (0.0, 0, True)
 
@@ -142,7 +143,6 @@ def test_figures_by_hand() -> None:
     assert found["gap"] == pytest.approx((0.1 + 0.15 + 0.1) / 3)
     shares = [found[name] for name in ("over", "holds", "meets", "narrow")]
     assert shares == pytest.approx([1 / 3, 1 / 3, 2 / 3, 2 / 3])
-    assert buffers.calibration(rows) == [(0.1, 0.0, 1), (0.65, 0.5, 1), (0.9, 1.0, 1)]
     assert np.isnan(buffers.figures(Records.of([task(1, 0.5, np.nan, np.nan)]))["holds"])
 
 
@@ -150,7 +150,7 @@ def test_findings_compare_with_rivals() -> None:
     rows = [
         task(8 if look.name == "subgoals" else 2, 0.5, np.nan, np.nan, arm=look.name, world=world)
         for look in buffers.LOOKS
-        for world in held_back.WORLDS
+        for world in HELD_BACK
     ]
     first, second = buffers.findings(Records.of(rows))
     assert first.mark == "new"

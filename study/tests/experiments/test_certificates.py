@@ -82,12 +82,6 @@ def test_what_theorems_forbid(cell: MazeCell) -> None:
             assert row["extrema"] == 0
 
 
-def test_other_methods_have_no_corollary() -> None:
-    for row in rows_of(TINY):
-        alone = [row[name] for name in certificates.COROLLARY]
-        assert any(alone) == (row["arm"] in ("amle", "amle_exit"))
-
-
 @pytest.mark.parametrize("arm", COMPARED, ids=lambda arm: arm.name)
 def test_proved_moves_and_audits_are_those_of_the_library(arm: Any) -> None:
     trial, found = Trial(FEW), np.zeros(4, dtype=int)

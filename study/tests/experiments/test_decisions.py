@@ -10,6 +10,7 @@ from wayfield_study.engine import Records
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import STUDIES, decisions
 from wayfield_study.experiments.decisions import DecisionCell
+from wayfield_study.experiments.wrong_worlds import make_wrong_world
 
 CELLS = [
     DecisionCell(world, 0.05, 90)
@@ -78,6 +79,28 @@ def test_a_route_that_leaves_the_graph_costs_the_world_s_price() -> None:
     assert np.isinf(case.costs).any()
 
 
+@pytest.mark.parametrize("kind", decisions.WRONG)
+def test_worlds_are_wrong_in_their_own_way(kind: str) -> None:
+    world, again, other = (make_wrong_world(kind, seed) for seed in (1, 1, 4))
+    assert np.array_equal(world.costs, again.costs)
+    assert world.goal == again.goal != other.goal
+    graph, there = world.graph, np.isfinite(world.costs)
+    assert not graph.directed
+    assert (world.costs >= graph.lengths).all()
+    assert np.isfinite(world.truth).all()
+    assert world.truth[world.goal] == 0.0
+    assert there.all() == (kind != "walls")
+    slow = world.costs[there] / graph.lengths[there]
+    assert 0.0 < (slow == 1.0).mean() < 1.0 or kind == "walls"
+    assert slow.max() <= {"walls": 1.0, "patch": 10.0}.get(kind, np.inf)
+    # no arc leads to a better place than the truth says, and one of each state leads there
+    beyond = (world.costs + world.truth[graph.indices])[there]
+    best = np.full(graph.num_vertices, np.inf)
+    np.minimum.at(best, graph.tails[there], beyond)
+    best[world.goal] = 0.0
+    assert best == pytest.approx(world.truth)
+
+
 def test_measuring_where_it_is_wide_beats_drawing_at_random() -> None:
     cells = [DecisionCell("medium", 0.05, seed) for seed in (90, 91, 92)]
     found = rows(decisions.CHOSEN, cells)
@@ -94,7 +117,7 @@ def test_a_value_of_the_amle_rests_on_fewer_labels() -> None:
     arms = found.where(world="medium").by("arm")
     assert 1.0 <= arms["amle"].mean("effective") <= arms["amle"].mean("labels")
     assert arms["amle"].mean("labels") < 0.2 * arms["harmonic"].mean("labels")
-    assert len(decisions.tables_influence(found)[0].rows) == 3
+    assert [len(each.rows) for each in decisions.tables_influence(found)] == [2, 1]
     assert list(decisions.findings_influence(found))
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from study_work import files
 
 import wayfield as wf
 from pages import outline
 from wayfield.graphs.tables.write import MANIFEST
-from wayfield_study.engine import Records, Row, Store, Task, by_experiment, run
+from wayfield_study.engine import Records, Store, Task, by_experiment, run
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import STUDIES, WorldCell, directed
 from wayfield_study.experiments.directed import ARMS, WORLDS, make_world
@@ -37,18 +36,6 @@ def rows(store: Store) -> Records:
 
 
 # ------------------------------------------------------------------- worlds
-
-
-@pytest.mark.parametrize("kind", WORLDS)
-def test_worlds_are_the_same_for_the_same_seed(kind: str) -> None:
-    one, two, other = (make_world(kind, SIZE, seed) for seed in (1, 1, 2))
-    assert np.array_equal(one.graph.indices, two.graph.indices)
-    assert np.array_equal(one.graph.lengths, two.graph.lengths)
-    assert one.goal == two.goal
-    assert not np.array_equal(one.graph.indices, other.graph.indices)
-    assert one.graph.directed
-    able = np.isfinite(wf.cost_to_go(one.graph, one.goal))
-    assert able.mean() > 0.5
 
 
 def test_worlds_are_what_they_are_called() -> None:
@@ -110,14 +97,6 @@ def test_every_arm_is_there_and_figures_repeat(rows: Records) -> None:
     assert str(again) == str(list(before))  # not a number among them, which differs from itself
 
 
-def test_an_arm_that_never_reaches_has_no_cost() -> None:
-    row = directed.row("cost_q", np.array([np.inf, np.inf]))
-    assert (row["pairs"], row["reached"]) == (2, 0)
-    assert np.isnan(row["cost_ratio"])
-    (table,) = directed.tables(Records.of([row | {"world": "terrain maze"}]))
-    assert table.rows == [["AMLE, cost fill, q", "0.0000", "–"]]
-
-
 # ------------------------------------------------------------------- profiles
 
 
@@ -130,21 +109,6 @@ def test_profiles() -> None:
     assert {cell.columns["world"] for cell in quick} == set(WORLDS)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"worlds": ["moon"]}, r"grid.worlds\[0\] must be one of"),
-        ({"sizes": [3]}, r"grid.sizes\[0\] must be a whole number of at least 4"),
-        ({"label_fractions": [0.0]}, r"grid.label_fractions\[0\]"),
-        ({"seeds": [-1]}, r"grid.seeds\[0\]"),
-        ({"goals": 3}, "unknown key grid.goals"),
-    ],
-)
-def test_a_grid_that_cannot_be_read(given: Row, message: str, tmp_path: Path) -> None:
-    with pytest.raises(wf.InputError, match=message):
-        directed.read_grid(given, tmp_path)
-
-
 def test_a_grid_of_ones_own(tmp_path: Path) -> None:
     cells = directed.read_grid({"worlds": ["terrain maze"], "sizes": [50, 90]}, tmp_path)
     assert len(cells) == 2 * len(directed.FRACTIONS) * len(directed.SEEDS)
@@ -152,18 +116,6 @@ def test_a_grid_of_ones_own(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------- store and report
-
-
-def test_it_resumes_and_the_bytes_are_the_same(store: Store, tmp_path: Path) -> None:
-    whole = files(store)
-    assert len(whole) == len(TASKS)
-    resumed = Store(tmp_path / "resumed")
-    assert run(TASKS[:2], resumed, workers=0).reused == 0
-    again = run(TASKS, resumed, workers=0)
-    assert (again.reused, len(again.tables)) == (2, len(TASKS))
-    assert files(resumed) == whole
-    assert run(TASKS, resumed, workers=0).reused == len(TASKS)
-    assert files(resumed) == whole
 
 
 def test_its_report(store: Store, rows: Records, tmp_path: Path) -> None:

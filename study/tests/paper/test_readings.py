@@ -40,7 +40,6 @@ from wayfield_study.experiments.readings import (
     run_adopted,
     under_readings,
 )
-from wayfield_study.experiments.solver_audit import Energy, reweighted
 from wayfield_study.paper.figures import FIGURES
 from wayfield_study.paper.grid import DESIGN_SEEDS, GRID, OTHER_SEEDS, PAPER_APART, SEEDS
 from wayfield_study.paper.likelihood import rank
@@ -395,17 +394,6 @@ def test_readings_are_told_apart_in_words() -> None:
 
 
 # ---------------------------------------------------------------- solvers
-
-
-def test_reweighted_least_squares_finds_the_certified_field() -> None:
-    drawn = TINY.draw()
-    graph, labels = drawn.graph, drawn.labels[0]
-    for p in (4.0, 8.0):
-        found = reweighted(Energy(graph, labels, p))
-        assert found.converged
-        exact = wf.extend(graph, labels, wf.PLaplacian(p)).values
-        np.testing.assert_allclose(found.values, exact, atol=1e-4)
-    assert not reweighted(Energy(graph, labels, 8.0), cap=2).converged
 
 
 # ---------------------------------------------------------------- searches

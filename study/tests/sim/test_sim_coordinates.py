@@ -58,18 +58,3 @@ def test_clearance_is_the_distance_to_the_nearest_block() -> None:
 
 def test_a_maze_without_walls_is_clear() -> None:
     assert np.isinf(ogbench_coordinates(wf.Layout.from_text("..")).clearance).all()
-
-
-def test_a_graph_of_another_size_is_refused() -> None:
-    places = ogbench_coordinates(wf.load_layout("medium"))
-    with pytest.raises(wf.InputError, match=r"must be on a graph of .* got one of 46 vertices"):
-        places.of(wf.grid_graph(wf.load_layout("large")))
-
-
-def test_a_graph_of_another_shape_is_refused() -> None:
-    one, other = wf.Layout.from_text("####\n#..#\n####"), wf.Layout.from_text("###\n#.#\n#.#\n###")
-    with pytest.raises(wf.InputError, match="got a graph with other positions"):
-        ogbench_coordinates(one).of(wf.grid_graph(other, 2))
-    bare = wf.Graph.from_edges([0], [1])
-    with pytest.raises(wf.InputError, match="with other positions"):
-        ogbench_coordinates(one).of(bare)

@@ -62,8 +62,62 @@ PAPER: tuple[Experiment[Any], ...] = (
 )
 """What ``make reproduce`` runs: the paper's tables and figures, and the other draws on which
 verdicts rest; in the order of the report."""
-EVIDENCE: tuple[Experiment[Any], ...] = (readings.DESIGN, *beyond.EXPERIMENTS)
+EVIDENCE: tuple[Experiment[Any], ...] = (readings.DESIGN, beyond.EXPERIMENT)
 """What ``make evidence`` adds: why the paper is read as it is, and what lies beyond it."""
+PROFILES = (
+    Profile("paper", "the paper's cells, 32 goals each", 32),
+    Profile("quick", "a few small cells of every experiment, half a minute", 4),
+    Profile("full", "the paper's cells with up to 512 goals each: hours", PAIRS),
+)
+
+
+def _profiles(**about: str) -> tuple[Profile, ...]:
+    return tuple(Profile(name, text) for name, text in about.items())
+
+
+_BEYOND = "The paper, why it is read as it is, and what lies beyond it"
+_DECISIONS = "Moves that are proved, audits with a stated risk, and where to measure next"
+_ALL = (
+    Study("paper", "The paper's figures again", PAPER, PROFILES, paper_study.cover),
+    Study("all", _BEYOND, (*PAPER, *EVIDENCE), PROFILES, paper_study.cover),
+    Study(
+        "directed", "One-way mazes, terrain and replay-like graphs", (directed.EXPERIMENT,),
+        _profiles(
+            standard="worlds of 5,000 states, five seeds", quick="small worlds, seconds"
+        ),
+    ),
+    Study(
+        "decisions", _DECISIONS, decisions.EXPERIMENTS,
+        _profiles(
+            standard="13 worlds, three label fractions, 20 seeds: minutes",
+            quick="three worlds, seconds",
+        ),
+    ),
+    Study(
+        "pointmaze", "From a replay buffer to a plan that arrives", pointmaze.POINT,
+        _profiles(
+            standard="three mazes, six graphs, three seeds, less data: minutes",
+            quick="a part of it, under a minute",
+            official="OGBench's own evaluation in MuJoCo; needs the extra sim",
+        ),
+    ),
+    Study(
+        "buffers", "From a buffer to the goal, on many worlds", (buffers.EXPERIMENT,),
+        _profiles(
+            standard="33 worlds of 60,000 rows, about a hundred tasks: minutes",
+            quick="two small worlds, seconds",
+        ),
+        buffers.cover,
+    ),
+    Study(
+        "antmaze", "The paper's plans, walked by an ant", (antmaze.EXPERIMENT, antmaze.BUFFER),
+        _profiles(
+            standard="the paper's grid, giant mazes and the ant's own buffer",
+            quick="a few small cells, a minute",
+        ),
+    ),
+)  # fmt: skip
+STUDIES = {study.name: study for study in _ALL}
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     *PAPER,
     *EVIDENCE,
@@ -75,72 +129,6 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     antmaze.BUFFER,
 )
 """All of them, by name in a study of one's own."""
-
-PROFILES = (
-    Profile("paper", "the paper's cells, 32 goals each", 32),
-    Profile("quick", "a few small cells of every experiment, half a minute", 4),
-    Profile("full", "the paper's cells with up to 512 goals each: hours", PAIRS),
-)
-STUDIES = {
-    study.name: study
-    for study in (
-        Study("paper", "The paper's figures again", PAPER, PROFILES, paper_study.cover),
-        Study(
-            "all",
-            "The paper, why it is read as it is, and what lies beyond it",
-            (*PAPER, *EVIDENCE),
-            PROFILES,
-            paper_study.cover,
-        ),
-        Study(
-            "directed",
-            "One-way mazes, terrain and replay-like graphs",
-            (directed.EXPERIMENT,),
-            (
-                Profile("standard", "worlds of 5,000 states, five seeds"),
-                Profile("quick", "small worlds, seconds"),
-            ),
-        ),
-        Study(
-            "decisions",
-            "Moves that are proved, audits with a stated risk, and where to measure next",
-            decisions.EXPERIMENTS,
-            (
-                Profile("standard", "13 worlds, three label fractions, 20 seeds: minutes"),
-                Profile("quick", "three worlds, seconds"),
-            ),
-        ),
-        Study(
-            "pointmaze",
-            "From a replay buffer to a plan that arrives",
-            pointmaze.POINT,
-            (
-                Profile("standard", "three mazes, seven graphs, three seeds, less data: minutes"),
-                Profile("quick", "a part of it, under a minute"),
-                Profile("official", "OGBench's own evaluation in MuJoCo; needs the extra sim"),
-            ),
-        ),
-        Study(
-            "buffers",
-            "From a buffer to the goal, on many worlds",
-            (buffers.EXPERIMENT,),
-            (
-                Profile("standard", "33 worlds of 60,000 rows, about a hundred tasks: minutes"),
-                Profile("quick", "two small worlds, seconds"),
-            ),
-            buffers.cover,
-        ),
-        Study(
-            "antmaze",
-            "The paper's plans, walked by an ant",
-            (antmaze.EXPERIMENT, antmaze.BUFFER),
-            (
-                Profile("standard", "the paper's grid, giant mazes and the ant's own buffer"),
-                Profile("quick", "a few small cells, a minute"),
-            ),
-        ),
-    )
-}
 
 
 def find_study(which: str) -> Study:

@@ -46,8 +46,8 @@ from ..paper.grid import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
 from ..report import Chart, Look, StudyFinding, Table, against
 from ..sim import Coordinates, Ending, Maze, foresee, make, ogbench_coordinates, walk, wander
 from ..sim.walking import Style
+from .comparison import Settings, make_experiment, share_of
 from .mazes import seeds_of
-from .shared import Settings, make_experiment, share_of
 from .trial import EXACT, HARMONIC, Arm, power_arm
 
 SWEEPS = Arm(
@@ -172,17 +172,15 @@ def run(cell: AntCell) -> list[Row]:
     return rows
 
 
-def lacks() -> str | None:
-    """Return what is not installed that an ant needs."""
-    return missing("mujoco", "sim") or missing("ogbench", "sim")
-
-
 def count_endings(endings: Counter[str]) -> Row:
     """Return the columns that count walks by how they end."""
     return {ending.replace(" ", "_"): endings[ending] for ending in Ending}
 
 
-SIMULATED: dict[str, Any] = {"lacks": lacks, "packages": ("mujoco", "ogbench")}
+SIMULATED: dict[str, Any] = {
+    "lacks": lambda: missing("mujoco", "sim") or missing("ogbench", "sim"),
+    "packages": ("mujoco", "ogbench"),
+}
 """What experiments with the ant have in common."""
 
 
@@ -293,17 +291,13 @@ def findings(rows: Records) -> Iterator[StudyFinding]:
 
 
 EXPERIMENT = make_experiment(
-    "antmaze",
-    "The paper's plans, walked by an ant",
-    2,
-    run,
-    cells,
+    "antmaze", "The paper's plans, walked by an ant", 2, run, cells,
     "The same labels and fields as in the paper, and an ant that follows the plans in "
     "MuJoCo. The plan on the true distances is the control.",
     {"charts": charts, "tables": tables, "findings": findings, "notes": NOTES},
     effort=effort,
     **SIMULATED,
-)
+)  # fmt: skip
 
 
 # -------------------------------------------------------------------- the ant's own buffer
@@ -411,14 +405,10 @@ def buffer_tables(rows: Records) -> list[Table]:
 
 
 BUFFER = make_experiment(
-    "antmaze_buffer",
-    "From the ant's own buffer",
-    1,
-    run_buffer,
-    buffer_cells,
+    "antmaze_buffer", "From the ant's own buffer", 1, run_buffer, buffer_cells,
     "The ant wanders about the maze with noisy steps; a planner is made of where it was, "
     "and the ant then walks OGBench's five tasks by it.",
     {"tables": buffer_tables},
     effort=lambda cell: cell.buffer / 100 + 40 * cell.each * 5,
     **SIMULATED,
-)
+)  # fmt: skip

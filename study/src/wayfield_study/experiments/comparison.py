@@ -1,4 +1,6 @@
-"""Methods side by side: figures pooled over goals and seeds, and tables with a row for each arm.
+"""What experiments share: cells of settings, one section each, and methods side by side.
+
+Figures are pooled over goals and seeds, and tables have a row for each arm.
 
 A rate is a quotient of sums. Within a cell the sums are over goals. Then, for every seed, the mean
 over cells is taken, or for a *pooled* rate the sums are over cells too, so that every decision
@@ -9,24 +11,63 @@ independent. Cells that do not allow a rate (0 / 0) are left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import cycle
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from wayfield.typing import FloatArray
 from wayfield.words import number_of
 
-from ..engine import Records
-from ..paper.figures import FIGURES
-from ..paper.grid import GRID, SEEDS
-from ..report import SHAPES, TONES, Look, Table
-from .trial import EXACT, EXIT, ORACLE, title_of
+from ..engine import Experiment, Profile, Records, Row
+from ..engine.statistics import wilson_interval
+from ..engine.tasks import C
+from ..paper.figures import FIGURES, value
+from ..paper.grid import CONFIGURATION, GRID, SEEDS, on_papers_mazes
+from ..report import SHAPES, TONES, Figures, Look, Section, Series, Table
+from .trial import EXACT, EXIT, HARMONIC, ORACLE, SWEEPS, title_of
 
 LABELS = ("label_count", "label_fraction")
 CELL = ("maze", "refinement", *LABELS, "seed", "goals")
 """Columns that tell cells apart."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A cell: its fields are the settings of an experiment."""
+
+    @property
+    def columns(self) -> Row:
+        """All settings."""
+        return asdict(self)
+
+
+def make_experiment(
+    name: str,
+    title: str,
+    version: int,
+    run: Callable[[C], list[Row]],
+    cells: Callable[[Profile], Sequence[C]],
+    about: str,
+    shown: Mapping[str, Any],
+    **settings: Any,
+) -> Experiment[C]:
+    """Make an experiment with one section of the same name; `shown` are the section's functions."""
+    section = Section(name.replace("_", "-"), title, about, **shown)
+    return Experiment(name, title, version, run, cells, sections=(section,), **settings)
+
+
+def share_of(part: str, total: str) -> Figures:
+    """Return the figures "share of a count in another", with Wilson's interval."""
+
+    def figures(rows: Records) -> tuple[float, float, float]:
+        return rows.ratio(part, total), *wilson_interval(rows.total(part), rows.total(total))
+
+    return figures
+
+
+# -------------------------------------------------------------------- figures by arm
 
 
 class Estimate(NamedTuple):
@@ -153,6 +194,10 @@ class Rate:
         return over_seeds(rows, self.part, self.whole, self.pooled).text(self.digits, scale)
 
 
+SUCCESS = Rate("reached", "pairs")
+"""Share of the sampled pairs that reach the goal."""
+
+
 def titles(arm: str, rows: Records) -> list[str]:
     """Return an arm's name for people, and its tie rule."""
     return [title_of(arm), rows.rows[0].get("ties", "index")]
@@ -275,3 +320,55 @@ def _pooled(rows: Records) -> str:
         texts.append(f"{number_of(cells, 'cells')} of {number_of(seeds, 'seeds')}{who}")
     spread = ", ± the standard error over seeds" if max(n for _, n in by_cells) > 1 else ""
     return f"Means over {'; '.join(texts)}{spread}."
+
+
+# -------------------------------------------------------------------- success by arm
+
+
+def shares(rows: Records, arm: str) -> FloatArray:
+    """Share of the sampled pairs that reach, per cell."""
+    return rows.where(arm=arm).share("reached", "pairs")
+
+
+def success(rows: Records, arm: str) -> float:
+    """Return the mean over cells of the share of sampled pairs that reach the goal."""
+    return float(shares(rows, arm).mean())
+
+
+def failing(rows: Records, arm: str, which: Literal["", "_all"] = "") -> int:
+    """Count the sampled pairs, or all starts, that do not reach."""
+    chosen = rows.where(arm=arm)
+    return chosen.total("starts_all" if which else "pairs") - chosen.total(f"reached{which}")
+
+
+# -------------------------------------------------------------------- the paper's figures
+
+
+def printed_success(rows: Records, method: str) -> float | None:
+    """Return the paper's mean over these configurations; None if it lacks one of them."""
+    if not on_papers_mazes(rows):
+        return None
+    names = [f"grid-{m}/r{r}/lf{lf:.2f}/{method}" for m, r, lf in rows.distinct(*CONFIGURATION)]
+    known = all(name in FIGURES for name in names)
+    return float(np.mean([value(name) for name in names])) if known else None
+
+
+def printed_series(rows: Records, column: str) -> list[Series]:
+    """Return the paper's success by a column, on the same configurations, where it has them."""
+    groups, found = rows.by(column), []
+    for method, arm, name in (("harmonic", HARMONIC, "harmonic"), ("amle", SWEEPS, "AMLE")):
+        means = [printed_success(groups[each], method) for each in rows.values(column)]
+        points = [(float(k), mean) for k, mean in enumerate(means) if mean is not None]
+        if points:
+            found.append(Series(f"paper, {name}", arm.colour, points, (), "diamond", hollow=True))
+    return found
+
+
+def printed_points(
+    rows: Records, names: Sequence[str], first: int = 0
+) -> list[tuple[float, float]]:
+    """Return the paper's figures by these ids, where it has them and the rows are on its mazes."""
+    if not on_papers_mazes(rows):
+        return []
+    found = enumerate(names, first)
+    return [(float(place), value(name)) for place, name in found if name in FIGURES]

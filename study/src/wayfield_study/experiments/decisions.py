@@ -36,23 +36,24 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import wayfield as wf
 from wayfield import audit, travel
 from wayfield.advice import Answer
 from wayfield.certificates import Audit, HeldOutAudit, audit_held_out
+from wayfield.fields import Method
+from wayfield.fields.base import takes_directed
 from wayfield.graphs.labels import label_distance
 from wayfield.typing import BoolArray, FloatArray
 
 from ..engine import Profile, Records, Row
 from ..report import StudyFinding, Table
 from . import directed
-from .shared import Settings, make_experiment
-from .wrong_worlds import make_wrong_world
+from .comparison import Settings, make_experiment
+from .wrong_worlds import DecisionCase, make_wrong_world
 
 RIGHT = ("medium", "large", "medium-eval", "large-eval", "giant", *directed.WORLDS)
 PASSAGES = ("medium + passages", "large-eval + passages")
@@ -69,30 +70,10 @@ MOST_AUDITS, ENOUGH = 100, 0.9
 """Audits of a draw, and the share of certified moves whose first audit is noted."""
 STATES, HEAVY = 30, 0.01
 """States of a cell whose influence is traced; weights above this count as heavy."""
+TITLES = {"amle": "AMLE", "harmonic": "harmonic"}
 COUNTS = (5, 10, 20)
 """Numbers of labels, the goal's included."""
 AMLE = wf.AMLE(bracket=False)
-
-
-class DecisionCase(NamedTuple):
-    """A graph and what its arcs come to in the world."""
-
-    graph: wf.Graph
-    goal: int
-    truth: FloatArray
-    """(n,) cost-to-go in the world."""
-    costs: FloatArray
-    """(m,) cost of every arc; inf for one that does not exist."""
-
-    def judge(self, successor: NDArray[np.int64]) -> tuple[BoolArray, FloatArray]:
-        """Whether each move is right, and what it costs."""
-        graph, n = self.graph, self.graph.num_vertices
-        q = self.costs + self.truth[graph.indices]
-        best, own, cost = (np.full(n, np.inf) for _ in range(3))
-        np.minimum.at(best, graph.tails, q)
-        slots = np.flatnonzero(successor[graph.tails] == graph.indices)
-        own[graph.tails[slots]], cost[graph.tails[slots]] = q[slots], self.costs[slots]
-        return np.isfinite(own) & (own <= best * (1.0 + 1e-9)), cost
 
 
 @dataclass(frozen=True)
@@ -116,9 +97,7 @@ class DecisionCell(Settings):
             graph, goal = world.graph, world.goal
             return DecisionCase(graph, goal, wf.cost_to_go(graph, goal), graph.lengths)
         if self.world in WRONG:
-            wrong = make_wrong_world(self.world, 3_200 + self.seed)
-            costs = np.where(wrong.lands == wrong.graph.indices, wrong.costs, np.inf)
-            return DecisionCase(wrong.graph, wrong.goal, wrong.truth, costs)
+            return make_wrong_world(self.world, 3_200 + self.seed)
         rng = np.random.default_rng([*self.world.encode(), self.seed])
         maze, _, more = self.world.partition(" + ")
         graph = wf.grid_graph(wf.load_layout(maze), REFINEMENT)
@@ -148,6 +127,11 @@ def cells(profile: Profile) -> list[DecisionCell]:
     return [DecisionCell(w, f, s) for s, w, f in product(range(SEEDS), WORLDS, FRACTIONS)]
 
 
+def right_cells(profile: Profile) -> list[DecisionCell]:
+    """Return those whose graph is right: elsewhere distances do not bound the cost."""
+    return [cell for cell in cells(profile) if cell.world in RIGHT]
+
+
 # -------------------------------------------------------------------- proved moves
 
 
@@ -163,39 +147,37 @@ def run_proved(cell: DecisionCell) -> list[Row]:
     known = labels.vertices
     if not found.refuted:
         known = np.flatnonzero(found.upper - found.lower <= 1e-9 * (1.0 + found.lower))
-    away = [
-        label_distance(graph, wf.Labels(at, np.zeros(at.size))) for at in (labels.vertices, known)
-    ]
-    inverted, if_errors, if_labels = np.nan, np.nan, np.nan
+    row: Row = {
+        "decisions": int(decides.sum()),
+        "proved": int((found.proved & decides).sum()),
+        "routes": int((found.route_proved & decides).sum()),
+        "wrong": int((found.proved & decides & ~right).sum()),
+        "refuted": int(found.refuted),
+    }
+    for name, at in (("to_labels", labels.vertices), ("to_known", known)):
+        away = label_distance(graph, wf.Labels(at, np.zeros(at.size)))
+        row[name] = float(away[np.isfinite(away)].mean())
+    bounds = (np.nan, np.nan, np.nan)
     if cell.world in RIGHT:
         field = audit.ordering(graph, answer.field, case.truth, goal)
-        plain = audit.fidelity(field)
-        inverted, if_errors = plain.inverted, plain.bound
-        if_labels = audit.fidelity(field, answer.certificate.error_bound).bound
-    return [
-        {
-            "decisions": int(decides.sum()),
-            "proved": int((found.proved & decides).sum()),
-            "routes": int((found.route_proved & decides).sum()),
-            "wrong": int((found.proved & decides & ~right).sum()),
-            "refuted": int(found.refuted),
-            "to_labels": float(away[0][np.isfinite(away[0])].mean()),
-            "to_known": float(away[1][np.isfinite(away[1])].mean()),
-            "inverted": inverted,
-            "if_errors": if_errors,
-            "if_labels": if_labels,
-        }
-    ]
+        plain, by_labels = (
+            audit.fidelity(field, errors) for errors in (None, answer.certificate.error_bound)
+        )
+        bounds = (plain.inverted, plain.bound, by_labels.bound)
+    return [row | dict(zip(("inverted", "if_errors", "if_labels"), bounds, strict=True))]
 
 
-def by_world(rows: Records, heads: dict[str, str], form: str) -> list[list[str]]:
-    """Return a line for every world: means of the columns by label fraction."""
+def by_world(
+    rows: Records, name: str, title: str, heads: dict[str, str], form: str, note: str = ""
+) -> Table:
+    """Tabulate the means of some columns: a row for each world, the label fractions in a cell."""
     lines = []
     for world, group in rows.by("world").items():
         fractions = group.by("label_fraction").values()
-        texts = [" / ".join(f"{some.mean(name):{form}}" for some in fractions) for name in heads]
+        texts = [" / ".join(f"{some.mean(each):{form}}" for some in fractions) for each in heads]
         lines.append([world, *texts])
-    return lines
+    note = f"{note} At label fractions {' / '.join(map(str, FRACTIONS))}.".strip()
+    return Table(name, title, ["world", *heads.values()], lines, note)
 
 
 def tables_proved(rows: Records) -> list[Table]:
@@ -213,9 +195,8 @@ def tables_proved(rows: Records) -> list[Table]:
     shares = Records.of(
         row | {name: row[name] / row["decisions"] for name in ("proved", "routes")} for row in rows
     )
-    note = f"Means over seeds, at label fractions {' / '.join(map(str, FRACTIONS))}."
-    title, lines = "What labels and distances prove", by_world(shares, heads, ".2f")
-    return [Table("proved", title, ["world", *heads.values()], lines, note)]
+    title = "What labels and distances prove"
+    return [by_world(shares, "proved", title, heads, ".2f", "Means over seeds.")]
 
 
 def findings_proved(rows: Records) -> Iterator[StudyFinding]:
@@ -250,35 +231,31 @@ def run_audits(cell: DecisionCell) -> list[Row]:
     answer = wf.solve(graph, labels, goal, AMLE, check=False)
     right, cost = case.judge(answer.plan.successor)
     rows = []
-    arms = {"audits": False}
-    if cell.world not in WRONG:  # elsewhere the premise of proved moves is false
-        arms |= {"proved_audits": True}
-    for arm, proved in arms.items():
-        draws_of_arm = []
-        for draw in range(DRAWS):
-            one = wf.audit_decisions(answer, RISK, CONFIDENCE, use_proved=proved, seed=draw)
-            draws_of_arm.append(audited(one, right))
-        risks, shares, counts = np.transpose(draws_of_arm)
-        rows.append(summary(arm, risks, shares) | {"audits": float(counts.mean())})
+    # elsewhere the premise of proved moves is false
+    arms = {"": False} | ({} if cell.world in WRONG else {"proved_": True})
+    for prefix, proved in arms.items():
+        audits = (
+            wf.audit_decisions(answer, RISK, CONFIDENCE, use_proved=proved, seed=draw)
+            for draw in range(DRAWS)
+        )
+        risks, shares, counts = np.transpose([audited(one, right) for one in audits])
+        rows.append(summary(f"{prefix}audits", risks, shares) | {"audits": float(counts.mean())})
 
     # half of the labels are held out: the plan is another one, and executed once from each of them
     # for every arm the risk of each draw, and the share or factor that it states
-    splits = {"held_out": list[tuple[float, float]]()}
+    splits: dict[str, list[tuple[float, float]]] = {prefix: [] for prefix in arms}
     others = np.flatnonzero(labels.vertices != goal)
-    if cell.world not in WRONG:
-        splits["proved_held_out"] = []
     for _ in range(SPLITS):
         held = np.zeros(len(labels), dtype=bool)
         held[rng.choice(others, others.size // 2, replace=False)] = True
         kept, rest = (wf.Labels(labels.vertices[w], labels.values[w]) for w in (~held, held))
         half = wf.solve(graph, kept, goal, AMLE, check=False)
         good, moves = case.judge(half.plan.successor)
-        for arm, draws in splits.items():
-            proved = arm == "proved_held_out"
-            sample = audit_held_out(half, rest, RISK, CONFIDENCE, use_proved=proved)
+        for prefix, draws in splits.items():
+            sample = audit_held_out(half, rest, RISK, CONFIDENCE, use_proved=arms[prefix])
             done = sample.certify(sample.judge(executed(half, sample, moves)))
             draws.append((wrong_share(done.certified, good), done.share))
-    rows += [summary(arm, *np.transpose(draws)) for arm, draws in splits.items()]
+    rows += [summary(f"{name}held_out", *np.transpose(draws)) for name, draws in splits.items()]
 
     # routes: cost over least cost from audited starts
     plan = answer.plan
@@ -289,17 +266,13 @@ def run_audits(cell: DecisionCell) -> list[Row]:
         if plan.reached[x] and x != goal:
             paid[x] = cost[x] + paid[plan.successor[x]]
     ratio = paid[starts] / case.truth[starts]
-    for arm, confidence in (("routes_mean", None), ("routes", CONFIDENCE)):
-        population, found = None if confidence is None else starts.size, []
+    sure: dict[str, Any] = {"confidence": CONFIDENCE, "population": starts.size}
+    for arm, stated in (("routes_mean", {}), ("routes", sure)):
+        found = []
         for _ in range(DRAWS):
-            some = ratio[rng.choice(starts.size, AUDITS, replace=False)]
-            try:
-                bound = travel.cost_bound(
-                    np.ones(AUDITS), some, 1.0 - RISK, confidence=confidence, population=population
-                )
-                factor = bound.factor
-            except wf.InputError:  # too many of them never arrive
-                factor = np.inf
+            some, factor = ratio[rng.choice(starts.size, AUDITS, replace=False)], np.inf
+            with suppress(wf.InputError):  # too many of them never arrive
+                factor = travel.cost_bound(np.ones(AUDITS), some, 1.0 - RISK, **stated).factor
             found.append(((ratio > factor * (1.0 + 1e-12)).mean(), factor))
         rows.append(summary(arm, *np.transpose(found)))
     return rows
@@ -367,8 +340,7 @@ def tables_audits(rows: Records) -> list[Table]:
         if "audits" in arm:
             heads |= {"audits": f"audits for {ENOUGH:g} of the moves"}
         note = "It bounds the mean risk only." if "mean" in arm else ""
-        lines = by_world(rates, heads, ".3f")
-        found.append(Table(f"audits-{arm}", f"By {title}", ["world", *heads.values()], lines, note))
+        found.append(by_world(rates, f"audits-{arm}", f"By {title}", heads, ".3f", note))
     return found
 
 
@@ -465,15 +437,9 @@ def findings_labels(rows: Records) -> Iterator[StudyFinding]:
     )
 
 
-def cells_labels(profile: Profile) -> list[DecisionCell]:
-    """Worlds whose graph is right: elsewhere distances do not bound the cost."""
-    return list(dict.fromkeys(
-        DecisionCell(cell.world, 0.05, cell.seed) for cell in cells(profile) if cell.world in RIGHT
-    ))  # fmt: skip
-
-
 CHOSEN = make_experiment(
-    "next_labels", "Where to measure next", 1, run_labels, cells_labels,
+    "next_labels", "Where to measure next", 1, run_labels,
+    lambda profile: [cell for cell in right_cells(profile) if cell.label_fraction == FRACTIONS[1]],
     "Five, ten and twenty labels, the goal's included: drawn at random, as far apart as possible, "
     "or where the bounds on the cost-to-go are widest.",
     {"tables": tables_labels, "findings": findings_labels},
@@ -488,8 +454,9 @@ def run_influence(cell: DecisionCell) -> list[Row]:
     free = np.setdiff1d(np.flatnonzero(np.isfinite(case.truth)), labels.vertices)
     drawn = cell.rng.choice(free, min(STATES, free.size), replace=False)
     rows: list[Row] = []
-    for arm, method in (("amle", AMLE), ("harmonic", wf.Harmonic(bracket=False))):
-        if method.directed or not graph.directed:
+    methods: dict[str, Method] = {"amle": AMLE, "harmonic": wf.Harmonic(bracket=False)}
+    for arm, method in methods.items():
+        if takes_directed(method) or not graph.directed:
             field = wf.extend(graph, labels, method, unreachable="nan")
             weights = []
             for x in drawn.tolist():
@@ -508,15 +475,15 @@ def run_influence(cell: DecisionCell) -> list[Row]:
 
 def tables_influence(rows: Records) -> list[Table]:
     """Tabulate labels per value by world and method."""
-    names = {"labels": "labels per value", "heavy": "above .01", "effective": "1 / Σ w²"}
-    lines = [
-        [f"{world}, {'AMLE' if arm == 'amle' else arm}", *texts]
+    heads = {
+        "known": "labels in all", "labels": "labels per value", "heavy": "above .01",
+        "effective": "1 / Σ w²",
+    }  # fmt: skip
+    title, note = "On how many labels a value rests", f"Means over seeds and {STATES} states."
+    return [
+        by_world(some, f"influence-{arm}", f"{title}, {TITLES[arm]}", heads, ".1f", note)
         for arm, some in rows.by("arm").items()
-        for world, *texts in by_world(some, {"known": "labels", **names}, ".1f")
     ]
-    note = f"Means over seeds and {STATES} states, at label fractions .02 / .05 / .12."
-    heads = ["world and method", "labels in all", *names.values()]
-    return [Table("influence", "On how many labels a value rests", heads, lines, note)]
 
 
 def findings_influence(rows: Records) -> Iterator[StudyFinding]:
@@ -531,8 +498,7 @@ def findings_influence(rows: Records) -> Iterator[StudyFinding]:
 
 
 INFLUENCE = make_experiment(
-    "influence", "Which labels decide", 1, run_influence,
-    lambda profile: [cell for cell in cells(profile) if cell.world in RIGHT],
+    "influence", "Which labels decide", 1, run_influence, right_cells,
     "The labels that a value rests on, by its derivative: the AMLE beside the harmonic extension.",
     {"tables": tables_influence, "findings": findings_influence},
 )  # fmt: skip

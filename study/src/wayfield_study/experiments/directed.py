@@ -28,7 +28,7 @@ from wayfield.words import number_of, percent
 from ..engine import Profile, Records, Row
 from ..engine.config import one_of, read_lists, real, whole
 from ..report import Chart, Look, StudyFinding, Table, against
-from .shared import Settings, make_experiment
+from .comparison import Settings, make_experiment
 from .trial import Arm
 
 FRACTIONS = (0.001, 0.003, 0.01, 0.03, 0.1)
@@ -232,14 +232,13 @@ def run(cell: WorldCell) -> list[Row]:
         ratios[arm.name] = outcome.cost[starts] / truth[starts]
     ratios[REFERENCE.name] = wf.plan(graph, truth, goal).cost[starts] / truth[starts]
     about: Row = {"vertices": graph.num_vertices, "arcs": graph.num_arcs, "labels": len(labels)}
-    return [about | row(name, ratio) for name, ratio in ratios.items()]
-
-
-def row(arm: str, ratio: FloatArray) -> Row:
-    """Return the row of an arm from walked over least cost, inf where the goal was not reached."""
-    done = np.isfinite(ratio)
-    mean = round(float(ratio[done].mean()), 6) if done.any() else float("nan")
-    return {"arm": arm, "pairs": ratio.size, "reached": int(done.sum()), "cost_ratio": mean}
+    rows = []
+    for name, ratio in ratios.items():  # inf where the goal was not reached
+        done = np.isfinite(ratio)
+        mean = round(float(ratio[done].mean()), 6) if done.any() else float("nan")
+        reached: Row = {"pairs": ratio.size, "reached": int(done.sum()), "cost_ratio": mean}
+        rows.append({**about, "arm": name, **reached})
+    return rows
 
 
 # -------------------------------------------------------------------- what is shown
@@ -293,14 +292,10 @@ def findings(rows: Records) -> Iterator[StudyFinding]:
 
 
 EXPERIMENT = make_experiment(
-    "directed",
-    "Directed worlds",
-    1,
-    run,
-    cells,
+    "directed", "Directed worlds", 1, run, cells,
     "One-way mazes, terrain and replay-like graphs with exact labels: the directed AMLE "
     "with both greedy rules, and methods on the symmetrised graph, beside reverse Dijkstra.",
     {"charts": charts, "tables": tables, "findings": findings},
     effort=lambda cell: float(cell.size),
     read_grid=read_grid,
-)
+)  # fmt: skip

@@ -27,8 +27,8 @@ from ..paper.grid import (
 )
 from ..paper.measures import measured, on_papers_cells
 from ..report import Chart, Section, Series, StudyFinding, chart
+from .comparison import printed_points, shares, success
 from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
-from .shared import printed_points, shares, success
 from .trial import EXACT, HARMONIC, SWEEPS, Swept, Trial
 
 BUDGETS = (50, 100, 200, 500, 1000, 2000, 5000)

@@ -29,18 +29,16 @@ of the rollouts and of the audits, so that the same measures can be taken of the
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import wayfield as wf
-from wayfield.audit import ordering, separated_states, strict_extrema, visits_from, walk_ends
 from wayfield.typing import FloatArray
 
 from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Tables
@@ -65,10 +63,10 @@ from ..paper.likelihood import GROUPS, Ranking, rank
 from ..paper.measures import as_papers_seeds, measured_values
 from ..paper.rules import Expected, ExpectedFigures, expect
 from ..report import Section, Table
+from .comparison import SUCCESS, across, success, with_labels
 from .mazes import Draw, MazeCell, cells_by_profile, draw_starts, grid, maze_experiment
 from .ordering import columns_after
-from .shared import success, table_by
-from .trial import ENDS, HARMONIC, NEAREST, SCOPES, SWEEPS, Swept, Trial
+from .trial import SCOPES, Swept, Trial
 
 MECHANISM = "mechanism_"
 AVERAGES = PAPER_SWEEPS
@@ -198,35 +196,34 @@ def closed_lattice(layout: wf.Layout, r: int) -> wf.Graph:
 def run(cell: ReadingCell) -> list[Row]:
     """Return rows of every arm under every reading on the cell's lattice."""
     trial = Trial(cell)
-    rng = np.random.default_rng([trial.drawn.label_seed, 1])
-    starts = {
-        apart: draw_starts(trial.drawn.truths, cell.starts, apart * cell.refinement, rng)
+    drawn, rng = trial.drawn, np.random.default_rng([trial.drawn.label_seed, 1])
+    trials = {
+        apart: trial.from_starts(
+            draw_starts(drawn.truths, cell.starts, apart * cell.refinement, rng)
+        )
         for apart in LEVELS["apart"]
     }
     configuration = (cell.maze, cell.refinement, cell.label_fraction)
     audited = configuration in AUDITED and cell.seed in DESIGN_SEEDS[: len(AUDIT_SEEDS)]
     rows: list[Row] = []
 
-    def add(arm: str, counted: list[Row], **about: Any) -> None:
+    def add(arm: str, fields: Sequence[FloatArray], harmonic: Any = None, **about: Any) -> None:
         settings = {"solver": "any", "relaxation": 0.0, "tolerance": 0.0, "sweeps": 0}
         settings |= {"residual": 0.0} | about
-        for apart, counts in zip(starts, counted, strict=True):
-            rows.append({"arm": arm, "apart": apart} | settings | counts)
+        for apart, each in trials.items():
+            rows.append({"arm": arm, "apart": apart} | settings | counted(each, fields, harmonic))
 
     nearest = [field.values for field in trial.fields(wf.NearestLabel())]
-    for arm, baseline in (("nearest", nearest), ("oracle", trial.drawn.truths)):
-        add(arm, outcomes(trial, baseline, starts.values()))
-    drawn = trial.drawn
+    add("nearest", nearest)
+    add("oracle", drawn.truths)
     solved = [field.values for field in trial.fields(wf.Harmonic(bracket=False))]
     averaged = [averages(drawn.graph, labels) for labels in drawn.labels]
     stopped = [
         averages(drawn.graph, labels, AVERAGES, first, PAPER_RELAXATION, STOP)
         for labels, first in zip(drawn.labels, nearest, strict=True)
     ]
-    fields_of = dict(zip(LEVELS["solver"], (solved, averaged, stopped), strict=True))
-    for solver, harmonic in fields_of.items():
-        counted = outcomes(trial, harmonic, starts.values(), harmonic)
-        add("harmonic", counted, solver=solver)
+    for solver, harmonic in zip(LEVELS["solver"], (solved, averaged, stopped), strict=True):
+        add("harmonic", harmonic, harmonic, solver=solver)
         for relaxation in LEVELS["relaxation"]:
             # one pass of sweeps until the residual is small, and on to the full number
             passes = [[(STOP, PAPER_SWEEPS), (0.0, PAPER_SWEEPS)]]
@@ -236,29 +233,23 @@ def run(cell: ReadingCell) -> list[Row]:
                 swept = [Swept(values) for values in harmonic]
                 for tolerance, budget in stages:
                     swept = trial.swept(swept, budget, relaxation, tolerance)
+                    about = {"relaxation": relaxation, "tolerance": tolerance, "sweeps": budget}
+                    about["residual"] = float(np.mean([each.residual for each in swept]))
                     compared = harmonic if budget == PAPER_SWEEPS else None
-                    add(
-                        "sweeps",
-                        outcomes(trial, [each.values for each in swept], starts.values(), compared),
-                        solver=solver,
-                        relaxation=relaxation,
-                        tolerance=tolerance,
-                        sweeps=budget,
-                        residual=float(np.mean([each.residual for each in swept])),
-                    )
+                    fields = [each.values for each in swept]
+                    add("sweeps", fields, compared, solver=solver, **about)
     return filled(rows)
 
 
 def run_adopted(cell: MazeCell) -> list[Row]:
     """Return one row per arm of the paper under the adopted reading, with two audits."""
     trial = Trial(cell)
-    starts = [trial.drawn.starts]
     harmonic = [field.values for field in trial.fields(wf.Harmonic(bracket=False))]
     done = trial.swept(map(Swept, harmonic), PAPER_SWEEPS, PAPER_RELAXATION)
     swept = [each.values for each in done]
     nearest = [field.values for field in trial.fields(wf.NearestLabel())]
     return filled(
-        {"arm": arm} | outcomes(trial, fields, starts, audited)[0]
+        {"arm": arm} | counted(trial, fields, audited)
         for arm, fields, audited in (
             ("harmonic", harmonic, harmonic),
             ("sweeps", swept, harmonic),
@@ -275,54 +266,16 @@ def filled(rows: Iterable[Row]) -> list[Row]:
     return [empty | row for row in known]
 
 
-def outcomes(
-    trial: Trial,
-    fields: Sequence[FloatArray],
-    starts: Iterable[NDArray[np.int64]],
-    harmonic: Sequence[FloatArray] | None = None,
-) -> list[Row]:
-    """Count how walks on some fields end, for each of several sets of starts.
-
-    Parameters
-    ----------
-    trial : Trial
-        The drawn cell.
-    fields : sequence of (n,) arrays
-        One for every goal.
-    starts : iterable of (goals, k) arrays
-        Starts of every goal.
-    harmonic : sequence of (n,) arrays, optional
-        Harmonic fields: with them, the counts of the two audits are added.
-    """
-    drawn = trial.drawn
-    graph, chosen = drawn.graph, list(starts)
-    found: list[Counter[str]] = [Counter() for _ in chosen]
-    for k, (values, labels, truth) in enumerate(
-        zip(fields, drawn.labels, drawn.truths, strict=True)
-    ):
-        goal = int(drawn.goals[k])
-        plan = wf.plan(graph, values, goal, "q", "index")
-        end = walk_ends(plan, labels)
-        if harmonic is not None:
-            ranked = ordering(graph, values, truth, goal, plan, [])
-            states = separated_states(graph, harmonic[k], values, truth, goal)
-            everyone = asdict(ranked.all)
-        for counts, some in zip(found, chosen, strict=True):
-            ends = end[some[k]]
-            counts["pairs"] += ends.size
-            for name, kind in ENDS.items():
-                counts[name] += int((ends == kind).sum())
-            if harmonic is None:
-                continue
-            walked = asdict(ranked.scope(visits_from(plan, some[k])))
-            counted = asdict(states.count(some[k]))
-            for prefix, part in zip(
-                (*SCOPES.values(), MECHANISM), (everyone, walked, counted), strict=True
-            ):
-                for name, count in part.items():
-                    counts[prefix + name] += count
-    sinks, _ = strict_extrema(graph, wf.Labels([int(drawn.goals[0])], [0.0]), fields[0])
-    return [dict(counts) | {"sinks": len(sinks)} for counts in found]
+def counted(
+    trial: Trial, fields: Sequence[FloatArray], harmonic: Sequence[FloatArray] | None = None
+) -> Row:
+    """Count how walks on a field for each goal end; given harmonic ones, also for two audits."""
+    row = trial.outcomes(fields)
+    if harmonic is None:
+        return row
+    states = trial.mechanism_counts(harmonic, fields)
+    row |= trial.ordering_counts(fields)
+    return row | {MECHANISM + name: count for name, count in states.items()}
 
 
 def averages(
@@ -571,11 +524,11 @@ DRAWS_SECTION = Section(
     "The protocol of the study on seeds on which nothing was chosen: what its figures are on "
     "average, and how much studies of five seeds vary. Verdicts rest on it.",
     tables=lambda rows: [
-        table_by(rows, "label_fraction", "lf", (HARMONIC, SWEEPS, NEAREST), "Success, other seeds")
+        across(with_labels(rows), ["labels"], "by-labels", "Success, other seeds", SUCCESS)
     ],
 )
 OTHER_DRAWS = maze_experiment(
-    "other_draws", "Other draws", 3, run_adopted, other_cells, 1.5, DRAWS_SECTION, read_grid=None
+    "other_draws", "Other draws", 4, run_adopted, other_cells, 1.5, DRAWS_SECTION, read_grid=None
 )
 DESIGN_SECTION = Section(
     "design",

@@ -31,9 +31,20 @@ from ..paper.grid import (
 )
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
 from ..report import Chart, Section, StudyFinding, Table, against, power
-from .comparison import Rate, across, base_arm, by_arm, looks_of, with_labels
+from .comparison import (
+    SUCCESS,
+    Rate,
+    across,
+    base_arm,
+    by_arm,
+    failing,
+    looks_of,
+    printed_series,
+    shares,
+    success,
+    with_labels,
+)
 from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
-from .shared import COUNTED, failing, printed_series, shares, success
 from .trial import (
     EXACT,
     EXIT,
@@ -75,14 +86,9 @@ def run(cell: MazeCell) -> list[Row]:
 
 def rows_of(cell: MazeCell, pairs: bool = False) -> list[Row]:
     """Return a row for each arm of a cell; the oracle's too, if the cell names no method."""
-    trial, rows = Trial(cell), []
-    for arm in arms_of(cell.method):
-        kept = trial.pairs(trial.fields(arm.method), arm.rule, arm.ties) if pairs else {}
-        rows.append(trial.row(arm) | kept)
-    if not cell.method:
-        kept = trial.pairs(trial.drawn.truths) if pairs else {}
-        rows.append(trial.oracle_row() | kept)
-    return rows
+    trial = Trial(cell)
+    rows = [trial.row(arm, pairs) for arm in arms_of(cell.method)]
+    return rows if cell.method else [*rows, trial.oracle_row(pairs)]
 
 
 # -------------------------------------------------------------------- the paper's figures
@@ -248,7 +254,6 @@ def charts(rows: Records) -> Iterator[Chart]:
     yield against(labels, "labels", looks, title, others=by_lf)
 
 
-SUCCESS = Rate("reached", "pairs")
 PAPERS = {HARMONIC.name: "harmonic", SWEEPS.name: "amle"}
 """The paper's names of its two methods, by the arms that stand for them."""
 RATES = {
@@ -283,7 +288,11 @@ def tables(rows: Records) -> Iterator[Table]:
         "“All starts” takes every start of every goal instead of the sampled ones. Cost is the sum "
         "over the walks that arrive, divided by the least possible; “of all” is the mean of least "
         "cost over cost, 0 for a walk that does not arrive.",
-        {"failing starts": COUNTED["failing starts"]},
+        {
+            "failing starts": lambda some: (
+                f"{some.total('starts_all') - some.total('reached_all'):,}"
+            )
+        },
     )
     base, labels = base_arm(rows), with_labels(rows)
     than = f"{title_of(base)}, {'exit' if base.endswith(EXIT) else 'index'} ties"
@@ -354,14 +363,24 @@ def brackets(rows: Records) -> Iterator[StudyFinding]:
     )
 
 
+def about(rows: Records) -> str:
+    """Say what ran: the paper's methods, or others."""
+    if len(rows) and not {HARMONIC.name, SWEEPS.name, EXACT.name} <= set(rows.values("arm")):
+        return (
+            "The methods below, planned on by argmin Q with lowest-index ties, and with exit ties."
+        )
+    return (
+        f"Harmonic values, the AMLE by midrange sweeps, relaxed by {PAPER_RELAXATION:g} and "
+        f"stopped after {PAPER_SWEEPS} (our reading), and the exact AMLE, planned on by argmin Q "
+        "with lowest-index ties. Figures marked “exact” are those of the exact AMLE."
+    )
+
+
 SECTIONS = (
     Section(
         "rollouts",
         "Main rollouts",
-        f"Harmonic values, the AMLE by midrange sweeps, relaxed by {PAPER_RELAXATION:g} and "
-        f"stopped after {PAPER_SWEEPS} (our reading), and "
-        "the exact AMLE, planned on by argmin Q with "
-        "lowest-index ties. Figures marked “exact” are those of the exact AMLE.",
+        about,
         compared={
             "main": ("success", "sd", "low", "high"),
             "lift": (),

@@ -1,4 +1,4 @@
-"""Small graphs to look at: the seven nodes, graphs that fit the paper's witnesses, our own.
+"""Small graphs to look at: the seven nodes, and graphs that fit the paper's witnesses.
 
 A row for every graph and way of solving, with all that its drawing needs, and the two shares of
 starts that reach.
@@ -18,7 +18,7 @@ the exact field differ in the last digits after sweeps, and a greedy planner fol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,15 +28,13 @@ import wayfield as wf
 from wayfield.plans.planning import Plan
 
 from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables
-from ..lattice_search import UPDATE, Search, contests, induced
+from ..lattice_search import UPDATE, contests, induced
 from ..paper.measures import NOT_RUN, figures_of
 from ..report import Chart, StudyFinding, drawn_graph, graph_drawing
 from ..witnesses import Witness, seven_node
-from .shared import make_experiment
-from .witnesses import LATTICES, SEVEN_NODES, SIDE, GraphCell
+from .comparison import make_experiment
+from .witnesses import SEVEN_NODES, SIDE, GraphCell
 
-SHOWN = 3
-"""Witnesses of our own search to draw."""
 _CHOSEN = "the paper's graph is not printed, ours was chosen to fit this line"
 _FITTED = "on a graph that fits, the paper's own is not printed"
 
@@ -122,35 +120,21 @@ def run(cell: GraphCell) -> list[Row]:
         )
         shares = (harmonic.success, amle.success)
         return [
-            _row(way, 0, goal, names, labels, route, shares)
+            _row(way, goal, names, labels, route, shares)
             for way, route in (("harmonic", harmonic), ("amle", amle))
         ]
-    found: list[tuple[str, int, Witness, Plan, Callable[[Plan], float]]]
-    if cell.graph.startswith("witness-"):
-        fit = FITS[int(cell.graph.removeprefix("witness-"))]
-        exact = fit.witnesses["exact"].harmonic_plan
-        found = [
-            (way, 0, witness, fit.swept_harmonic if way == "swept" else exact, fit.success)
-            for way, witness in fit.witnesses.items()
-        ]
-    else:
-        searched = cell.draw()
-        assert isinstance(searched, Search)
-        found = [
-            ("exact", number, witness, witness.harmonic_plan, witness.success)
-            for number, witness in list(searched.witnesses["exact"].items())[:SHOWN]
-        ]
-    rows = []
-    for way, number, witness, smooth, success in found:
+    fit, rows = FITS[int(cell.graph.removeprefix("witness-"))], []
+    exact = fit.witnesses["exact"].harmonic_plan
+    for way, witness in fit.witnesses.items():
         route, names = witness.amle_plan, witness.names.tolist()
-        shares = (success(smooth), success(route))
-        rows.append(_row(way, number, witness.goal, names, witness.labels, route, shares))
+        smooth = fit.swept_harmonic if way == "swept" else exact
+        shares = (fit.success(smooth), fit.success(route))
+        rows.append(_row(way, witness.goal, names, witness.labels, route, shares))
     return rows
 
 
 def _row(
     way: str,
-    number: int,
     goal: int,
     names: Sequence[int],
     labels: wf.Labels,
@@ -160,7 +144,6 @@ def _row(
     """Return a drawing's row; `shares` are the starts that reach on the harmonic field and AMLE."""
     about: Row = {
         "way": way,
-        "number": number,
         "goal_name": names[goal],
         "vertices": route.graph.num_vertices,
         "labels": len(labels),
@@ -194,21 +177,18 @@ def measures(tables: Tables) -> dict[str, Measure]:
 
 
 def drawings(rows: Records) -> list[Chart]:
-    """Draw the seven nodes, the fitted witnesses after sweeps, and some of our own."""
+    """Draw the seven nodes, and the fitted witnesses after sweeps."""
     drawn = []
     for graph, some in rows.by("graph").items():
         ways = some.by("way")
         if graph == "seven-node":
             titles = {"harmonic": "harmonic", "amle": "AMLE"}
             shown = [(row, f"Seven nodes, {titles[row['way']]}") for row in some]
-        elif str(graph).startswith("witness-"):
+        else:
             number = str(graph).removeprefix("witness-")
             (swept,), (exact,) = ways["swept"], ways["exact"]
             shares = f"{swept['amle']:.3f} by sweeps, {exact['amle']:.3f} exact"
             shown = [(swept, f"Witness {number}: {shares}")]
-        else:
-            words = "Candidate {number}, exact AMLE: {amle:.3f}, harmonic {harmonic:.3f}"
-            shown = [(row, words.format_map(row)) for row in some]
         drawn += [Chart(title, graph_drawing(row, title)) for row, title in shown]
     return drawn
 
@@ -237,7 +217,7 @@ def findings(rows: Records) -> Iterator[StudyFinding]:
 
 def cells(profile: Profile) -> list[GraphCell]:
     """Return the same graphs in every profile."""
-    return [SEVEN_NODES, *(GraphCell(f"witness-{number}") for number in FITS), LATTICES[0]]
+    return [SEVEN_NODES, *(GraphCell(f"witness-{number}") for number in FITS)]
 
 
 NOTE = (
@@ -247,15 +227,11 @@ NOTE = (
 )
 COMPARED = {"witnesses": ("harmonic", "amle", "failing"), "witness-failures": ()}
 EXPERIMENT = make_experiment(
-    "small_graphs",
-    "Small graphs, drawn",
-    2,
-    run,
-    cells,
-    "The seven nodes, graphs that fit the paper's witnesses, and witnesses of our own. "
+    "small_graphs", "Small graphs, drawn", 3, run, cells,
+    "The seven nodes, and graphs that fit the paper's witnesses. "
     "Values are written in the vertices; labels have a double ring, the goal is filled, and "
     "starts that never reach it are tinted.",
     {"compared": COMPARED, "drawings": drawings, "findings": findings, "notes": (NOTE,)},
-    effort=lambda cell: 3500.0 if cell.candidates else 10.0,
+    effort=lambda cell: 10.0,
     measures=measures,
-)
+)  # fmt: skip

@@ -12,9 +12,10 @@ the trips are drawn, and errors are those of others.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,14 +60,8 @@ COUNTS = (30, 100, 250)
 """How many measured trips are drawn."""
 KINDS = ("30 labels", "30 trips", "100 trips")
 FAULTS = (
-    "nothing, free flow",
-    "nothing",
-    "area × 2",
-    "road closed",
-    "start-up",
-    "slip",
-    "shuffled",
-)
+    "nothing, free flow", "nothing", "area × 2", "road closed", "start-up", "slip", "shuffled",
+)  # fmt: skip
 OTHERWISE = 1.15
 """A place is accused wrongly if it is not this much slower than the mean trip."""
 
@@ -154,9 +149,12 @@ def _pairs(rng: np.random.Generator, n: int, count: int) -> tuple[IntArray, IntA
     return starts, (starts + rng.integers(1, n, size=count)) % n
 
 
-def _times(graph: wf.Graph, starts: IntArray, ends: IntArray) -> FloatArray:
+def _times(
+    graph: wf.Graph, starts: IntArray, ends: IntArray, lengths: FloatArray | None = None
+) -> FloatArray:
     shape = graph.num_vertices, graph.num_vertices
-    arcs = sparse.csr_array((graph.lengths, graph.indices, graph.indptr), shape=shape)
+    entries = graph.lengths if lengths is None else lengths
+    arcs = sparse.csr_array((entries, graph.indices, graph.indptr), shape=shape)
     roots, row = np.unique(starts, return_inverse=True)
     return np.asarray(dijkstra(arcs, indices=roots)[row, ends])
 
@@ -223,8 +221,7 @@ def measured_table(
     for count in COUNTS:
         if 2 * count > len(trips):
             continue
-        drawn = [measured_errors(graph, trips, count, seed) for seed in seeds]
-        row = {key: np.array([each[key] for each in drawn]) for key in drawn[0]}
+        row = _stacked([measured_errors(graph, trips, count, seed) for seed in seeds])
         heads = ["trips", *row]
         rows.append([str(count), *_cells(row)])
     if not rows:
@@ -293,11 +290,7 @@ def _closed(town: Town, starts: IntArray, ends: IntArray, rng: np.random.Generat
         tail, head = graph.tails[arc], graph.indices[arc]
         road = (graph.tails == tail) & (graph.indices == head)
         road |= (graph.tails == head) & (graph.indices == tail)
-        lengths = np.where(road, np.inf, town.world.lengths)
-        shape = graph.num_vertices, graph.num_vertices
-        arcs = sparse.csr_array((lengths, graph.indices, graph.indptr), shape=shape)
-        roots, row = np.unique(starts, return_inverse=True)
-        after = dijkstra(arcs, indices=roots)[row, ends]
+        after = _times(graph, starts, ends, np.where(road, np.inf, town.world.lengths))
         if np.isfinite(after).all() and (after > 1.001 * before).sum() >= 3:
             return np.asarray(road)
     raise InputError(f"{town.name}: no road can be closed that three trips use")
@@ -310,12 +303,11 @@ def tables(towns: list[Town], seeds: range) -> Iterator[tuple[str, list[str], li
         for town in towns:
             if town.graph.num_vertices < 2 * int(kind.split()[0]):
                 continue
-            drawn = [errors(town, kind, seed) for seed in seeds]
-            all_rows.append({key: np.array([row[key] for row in drawn]) for key in drawn[0]})
+            all_rows.append(_stacked([errors(town, kind, seed) for seed in seeds]))
             rows.append([town.name, *_cells(all_rows[-1])])
         if not rows:
             continue
-        mean = {key: np.mean([row[key] for row in all_rows], axis=0) for key in all_rows[0]}
+        mean = {key: each.mean(axis=0) for key, each in _stacked(all_rows).items()}
         yield f"{kind}, 5 % noise: error in %", ["network", *mean], [*rows, ["mean", *_cells(mean)]]
     rows = []
     for fault in FAULTS:
@@ -329,6 +321,10 @@ def tables(towns: list[Town], seeds: range) -> Iterator[tuple[str, list[str], li
         counts = [sum(each.found for each in found), sum(each.named for each in found)]
         rows.append([fault, *map(str, (len(found), *counts, sum(each.untrue for each in found)))])
     yield "findings, 50 trips", ["planted", "runs", "found", "places named", "untrue"], rows
+
+
+def _stacked(rows: Sequence[Mapping[str, Any]]) -> dict[str, FloatArray]:
+    return {key: np.array([row[key] for row in rows]) for key in rows[0]}
 
 
 def _cells(row: dict[str, FloatArray]) -> list[str]:

@@ -11,26 +11,27 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, replace
 from itertools import cycle
 from math import inf, isnan
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 import wayfield as wf
 from wayfield.audit import End, mechanism, ordering, pool, strict_extrema, walk_ends
 from wayfield.audit.decisions import Ordering
 from wayfield.fields import Extension
-from wayfield.plans.planning import RuleName, TieName
+from wayfield.plans.planning import Plan, RuleName, TieName
 from wayfield.typing import FloatArray
-from wayfield_study.sweeps import MidrangeSweeps
 
 from ..engine.proofs import COLUMN, proof_digest
 from ..engine.tasks import Row
-from ..kernels.midrange import jacobi
 from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS
 from ..report.charts import TONES, Look
+from ..sweeps import MidrangeSweeps, swept
 from .mazes import Draw, MazeCell
 from .methods import find_method
 
@@ -64,14 +65,11 @@ class Arm(Look):
         How ties are broken.
     rule : {"q", "slope"}
         The greedy rule.
-    tie_tolerance : float
-        Differences of values that count as ties.
     """
 
     method: Any = dataclasses.field(kw_only=True)
     ties: TieName = dataclasses.field(default="index", kw_only=True)
     rule: RuleName = dataclasses.field(default="q", kw_only=True)
-    tie_tolerance: float = dataclasses.field(default=0.0, kw_only=True)
 
     def by_exits(self) -> Arm:
         """Return the same arm with ties broken towards exits."""
@@ -84,14 +82,14 @@ EXIT = "_exit"
 
 
 def power_arm(p: int) -> Arm:
-    """Return the arm of the certified p-Laplacian extension.
+    """Return the arm of the p-Laplacian extension, solved exactly.
 
     Examples
     --------
     >>> power_arm(8).name
     'p8'
     """
-    return Arm(f"p{p}", f"p = {p}, certified", "line-c", "falling", method=wf.PLaplacian(p))
+    return Arm(f"p{p}", f"p = {p}, exact", "line-c", "falling", method=wf.PLaplacian(p))
 
 
 HARMONIC = Arm("harmonic", "harmonic", "harmonic", method=wf.Harmonic())
@@ -159,7 +157,7 @@ def title_of(arm: str) -> str:
     Examples
     --------
     >>> title_of("amle_exit"), title_of("mine:game_exit"), title_of("p8")
-    ('AMLE, exact', 'mine:game', 'p = 8, certified')
+    ('AMLE, exact', 'mine:game', 'p = 8, exact')
     """
     name = arm.removesuffix(EXIT)
     if name == ORACLE.name:
@@ -208,7 +206,13 @@ class Trial:
     def __init__(self, drawn: MazeCell | Draw) -> None:
         self.drawn = drawn.draw() if isinstance(drawn, MazeCell) else drawn
         self._solved: dict[Any, list[Extension]] = {}
-        self._digests: dict[Any, str] = {}
+        self._planned: dict[Any, tuple[list[FloatArray], list[Plan]]] = {}
+
+    def from_starts(self, starts: NDArray[np.int64]) -> Trial:
+        """Return the same trial from other starts; fields and plans are shared."""
+        other = copy(self)
+        other.drawn = replace(self.drawn, starts=starts)
+        return other
 
     @property
     def spans(self) -> list[float]:
@@ -230,71 +234,75 @@ class Trial:
 
         `sweeps` is the largest number, those made before counted in.
         """
-        graph = self.drawn.graph
-        found = []
-        for labels, field in zip(self.drawn.labels, fields, strict=True):
-            rule = (sweeps - field.sweeps, relaxation, tolerance)
-            given = graph.arcs, labels.mask(graph), graph.is_unit, field.values
-            values, residual, made = jacobi(*given, *rule)
-            found.append(Swept(values, residual, field.sweeps + made))
-        return found
+        graph, found, known = self.drawn.graph, dict[int, Swept](), list(fields)
+        fixed = [labels.mask(graph) for labels in self.drawn.labels]
+        # together those that have as many sweeps to go
+        for before in {field.sweeps for field in known}:
+            some = [k for k, field in enumerate(known) if field.sweeps == before]
+            masks, first = [fixed[k] for k in some], [known[k].values for k in some]
+            done = swept(graph, masks, first, sweeps - before, relaxation, tolerance)
+            for k, (values, residual, made) in zip(some, done, strict=True):
+                found[k] = Swept(values, residual, before + made)
+        return [found[k] for k in range(len(known))]
 
-    def digest(self, method: Any) -> str:
-        """Return the digest of the proof of the first goal's field; empty if there is none."""
-        key = method if isinstance(method, Hashable) else id(method)
-        if key not in self._digests:
-            self._digests[key] = proof_digest(self.fields(method)[0])
-        return self._digests[key]
+    def plans(self, fields: Fields, rule: RuleName, ties: TieName) -> list[Plan]:
+        """Plan on one field for every goal; the latest plans are kept for the next question."""
+        known = [field.values if isinstance(field, Extension) else field for field in fields]
+        asked = (*map(id, known), rule, ties)
+        if asked not in self._planned:
+            goals = zip(known, self.drawn.goals.tolist(), strict=True)
+            made = [wf.plan(self.drawn.graph, field, goal, rule, ties) for field, goal in goals]
+            self._planned.clear()
+            self._planned[asked] = known, made  # an object that is kept shares its id with none
+        return self._planned[asked][1]
 
-    def row(self, arm: Arm) -> Row:
+    def row(self, arm: Arm, pairs: bool = False) -> Row:
         """Count how an arm's walks end, and measure how good its fields are."""
         fields = self.fields(arm.method)
         widths = [field.width / span for field, span in zip(fields, self.spans, strict=True)]
         residuals = [inf if isnan(field.residual) else field.residual for field in fields]
-        residual = float(np.mean(residuals))
-        outcomes = self.outcomes(fields, arm.rule, arm.ties, arm.tie_tolerance)
-        quality: Row = {"residual": residual, "width": max(widths)}
-        about: Row = {"arm": arm.name, "ties": arm.ties}
-        return about | outcomes | quality | {COLUMN: self.digest(arm.method)}
+        quality: Row = {"residual": float(np.mean(residuals)), "width": max(widths)}
+        quality |= {COLUMN: proof_digest(fields[0])}
+        return self._row(arm, fields, quality, pairs, arm.rule, arm.ties)
 
-    def oracle_row(self) -> Row:
+    def oracle_row(self, pairs: bool = False) -> Row:
         """Return the same row for walks on the true cost-to-go."""
         quality: Row = {"residual": 0.0, "width": 0.0, COLUMN: ""}
-        about: Row = {"arm": ORACLE.name, "ties": "index"}
-        return about | self.outcomes(self.drawn.truths) | quality
+        return self._row(ORACLE, self.drawn.truths, quality, pairs)
 
-    def pairs(self, fields: Fields, rule: RuleName = "q", ties: TieName = "index") -> Row:
-        """Return goal, start, end, cost and least cost of every sampled pair, a list each.
-
-        The cost is infinite where the walk does not arrive.
-        """
-        drawn, count = self.drawn, self.drawn.starts.shape[1]
-        end: list[str] = []
-        cost: list[float] = []
-        least: list[float] = []
-        for field, labels, goal, truth, starts in zip(
-            fields, drawn.labels, drawn.goals.tolist(), drawn.truths, drawn.starts, strict=True
-        ):
-            route = wf.plan(drawn.graph, field, goal, rule, ties)
-            end += [NAMES[each] for each in walk_ends(route, labels)[starts].tolist()]
-            cost += np.where(route.reached, route.cost, np.inf)[starts].tolist()
-            least += truth[starts].tolist()
-        goals = np.repeat(drawn.goals, count).tolist()
-        lists = (goals, drawn.starts.ravel().tolist(), end, cost, least)
-        return dict(zip(PAIR_COLUMNS, lists, strict=True))
+    def _row(
+        self,
+        look: Look,
+        fields: Fields,
+        quality: Row,
+        pairs: bool,
+        rule: RuleName = "q",
+        ties: TieName = "index",
+    ) -> Row:
+        kept: Row = {name: [] for name in PAIR_COLUMNS} if pairs else {}
+        outcomes = self.outcomes(fields, rule, ties, kept)
+        return {"arm": look.name, "ties": ties} | outcomes | quality | kept
 
     def outcomes(
-        self, fields: Fields, rule: RuleName = "q", ties: TieName = "index", within: float = 0.0
+        self,
+        fields: Fields,
+        rule: RuleName = "q",
+        ties: TieName = "index",
+        pairs: Row | None = None,
     ) -> Row:
-        """Plan on one field for every goal, by the paper's rule if no other is given, and count."""
+        """Plan on one field for every goal, by the paper's rule if no other is given, and count.
+
+        Goal, start, end, cost and least cost of every sampled pair are added to the lists in
+        `pairs`; the cost is infinite where the walk does not arrive.
+        """
         drawn, graph = self.drawn, self.drawn.graph
         known = [field.values if isinstance(field, Extension) else field for field in fields]
         sampled, everyone = np.zeros((2, len(End)), dtype=np.int64)
         cost, least, weighted = 0.0, 0.0, 0.0
-        for values, labels, goal, truth, starts in zip(
-            known, drawn.labels, drawn.goals.tolist(), drawn.truths, drawn.starts, strict=True
+        routes = self.plans(known, rule, ties)
+        for route, labels, goal, truth, starts in zip(
+            routes, drawn.labels, drawn.goals.tolist(), drawn.truths, drawn.starts, strict=True
         ):
-            route = wf.plan(graph, values, goal, rule, ties, within)
             # how the walks end, from the sampled starts and from all but the goal
             ends = walk_ends(route, labels)
             sampled += np.bincount(ends[starts], minlength=len(End))
@@ -304,6 +312,12 @@ class Trial:
             least += float(truth[route.reached].sum())
             arrive = starts[route.reached[starts]]  # none is the goal itself
             weighted += float((truth[arrive] / route.cost[arrive]).sum())
+            if pairs:
+                paid = np.where(route.reached, route.cost, np.inf)[starts]
+                named = [NAMES[each] for each in ends[starts].tolist()]
+                columns = [goal] * starts.size, starts, named, paid, truth[starts]
+                for name, column in zip(PAIR_COLUMNS, columns, strict=True):
+                    pairs[name] += list(column)
 
         # with the goal as the only label, all other vertices are interior
         sinks, _ = strict_extrema(graph, wf.Labels([int(drawn.goals[0])], [0.0]), known[0])
@@ -322,12 +336,11 @@ class Trial:
 
     def audits(self, fields: Fields, ties: TieName = "index") -> Iterator[Ordering]:
         """Audit how the fields of all goals rank neighbours, argmin Q as the plan."""
-        drawn = self.drawn
-        for field, truth, goal, starts in zip(
-            fields, drawn.truths, drawn.goals.tolist(), drawn.starts, strict=True
+        drawn, known = self.drawn, list(fields)
+        for field, route, truth, starts in zip(
+            known, self.plans(known, "q", ties), drawn.truths, drawn.starts, strict=True
         ):
-            route = wf.plan(drawn.graph, field, goal, "q", ties)
-            yield ordering(drawn.graph, field, truth, goal, route, starts)
+            yield ordering(drawn.graph, field, truth, route.goal, route, starts)
 
     def ordering_counts(self, fields: Fields, ties: TieName = "index") -> Row:
         """Audit how fields of all goals rank neighbours, in both scopes."""
@@ -340,11 +353,12 @@ class Trial:
 
     def mechanism_counts(self, harmonic: Fields, amle: Fields) -> Row:
         """Audit the harmonic walks of all goals, and another field's decisions at their states."""
-        drawn = self.drawn
+        drawn, smooth = self.drawn, list(harmonic)
         audits = (
-            mechanism(drawn.graph, smooth, sharp, truth, int(goal), starts)
-            for smooth, sharp, truth, goal, starts in zip(
-                harmonic, amle, drawn.truths, drawn.goals, drawn.starts, strict=True
+            mechanism(drawn.graph, field, sharp, truth, route.goal, starts, route)
+            for field, route, sharp, truth, starts in zip(
+                smooth, self.plans(smooth, "q", "index"), amle, drawn.truths, drawn.starts,
+                strict=True,
             )
-        )
+        )  # fmt: skip
         return asdict(pool(audits))

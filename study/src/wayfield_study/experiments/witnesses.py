@@ -22,7 +22,7 @@ from ..paper.figures import TABLES
 from ..paper.measures import NOT_RUN, figures_of
 from ..report import Table
 from ..witnesses import DECISION, SevenNode, seven_node, seven_node_values, subdivision
-from .shared import Settings, make_experiment
+from .comparison import Settings, make_experiment
 
 SUBDIVISIONS = (1, 2, 4, 8, 16)
 SEED = 20260510
@@ -86,13 +86,8 @@ def run(cell: GraphCell) -> list[Row]:
 
 
 def _figure(table: str, item: object, quantity: str, value: float, exact: str = "") -> Row:
-    return {
-        "table": table,
-        "item": str(item),
-        "quantity": quantity,
-        "value": float(value),
-        "exact": exact,
-    }
+    about = {"table": table, "item": str(item), "quantity": quantity}
+    return {**about, "value": float(value), "exact": exact}
 
 
 def _seven_node_rows(drawn: SevenNode) -> list[Row]:
@@ -187,17 +182,13 @@ def cells(profile: Profile) -> list[GraphCell]:
 
 
 EXPERIMENT = make_experiment(
-    "witnesses",
-    "Small graphs",
-    2,
-    run,
-    cells,
+    "witnesses", "Small graphs", 2, run, cells,
     "The seven-node graph on which harmonic turns the wrong way, in rationals, its "
     "subdivisions, and a search for graphs on which the AMLE does worse.",
     {"compared": dict.fromkeys(PAPERS, ()), "tables": tables},
     effort=lambda cell: 3500.0,  # the searches take long
     measures=measures,
-)
+)  # fmt: skip
 
 
 def search_cells(profile: Profile) -> list[GraphCell]:
@@ -222,13 +213,9 @@ def by_seed(rows: Records) -> list[Table]:
 
 
 OTHER_SEARCHES = make_experiment(
-    "other_searches",
-    "Other draws of the adversarial search",
-    1,
-    run_search,
-    search_cells,
+    "other_searches", "Other draws of the adversarial search", 1, run_search, search_cells,
     "The paper tries 588 “random connected induced subgraphs” and finds five witnesses. Here "
     "are the numbers that other seeds find.",
     {"tables": by_seed},
     effort=lambda cell: 1200.0,
-)
+)  # fmt: skip

@@ -33,12 +33,8 @@ def factor(matrix: Any) -> Any:
     return splu(columns, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=mode)
 
 
-def log_det(matrix: Any) -> float:
-    """Return the logarithm of the determinant of a symmetric positive definite matrix."""
-    return _log_det(factor(matrix))
-
-
-def _log_det(factors: Any) -> float:
+def log_det(factors: Any) -> float:
+    """Return the logarithm of the determinant of a matrix from its factors."""
     return float(np.log(np.abs(factors.U.diagonal())).sum())
 
 
@@ -67,13 +63,16 @@ class Conditional:
     precision: sparse.csr_array[np.float64]
     free: IntArray
     factors: Any
+    size: float
+    """Log det of the precision off the common vertices."""
 
     @classmethod
     def of(cls, precision: Any, common: IntArray) -> Self:
         """Factor the precision off the common vertices."""
         rows = precision.tocsr()
         free = np.setdiff1d(np.arange(rows.shape[0]), common)
-        return cls(rows, free, factor(rows[free][:, free]))
+        factors = factor(rows[free][:, free])
+        return cls(rows, free, factors, log_det(factors))
 
     def given(self, known: FloatArray, where: BoolArray) -> tuple[FloatArray, FloatArray, float]:
         """Return means, their products in the precision, and log det of it off the vertices.
@@ -89,7 +88,7 @@ class Conditional:
         mean[free] = 0.0
         mean[free] = self.factors.solve(-np.asarray(self.precision @ mean)[free])
         gram: FloatArray = np.asarray(mean.T @ (self.precision @ mean))
-        size = _log_det(self.factors)
+        size = self.size
         later = np.flatnonzero(where[free])
         if later.size:
             pulses = np.zeros((free.size, later.size))

@@ -10,17 +10,17 @@ smoothness ν = 2 and the grid for κ, in edges, are ours.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from wayfield.fields.base import Problem, Shared, Solution
+from wayfield.fields.base import Problem, Shared, Solution, one_by_one
 from wayfield.graphs.graph import Graph
 from wayfield.graphs.labels import Labels
 
-from .linear import Conditional, laplacian, log_det, solved, weights
+from .linear import Conditional, factor, laplacian, log_det, solved, weights
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,10 @@ class Matern:
         common = reduce(np.intersect1d, (labels.vertices for labels in label_sets))
         matrix, n = laplacian(weights(graph)), graph.num_vertices
         roots = [matrix + 4.0 / scale**2 * sparse.eye_array(n) for scale in self.scales]
-        systems = [(Conditional.of(root @ root, common), 2.0 * log_det(root)) for root in roots]
-        return Shared(lambda problems: [_krige(systems, problem) for problem in problems])
+        systems = [
+            (Conditional.of(root @ root, common), 2.0 * log_det(factor(root))) for root in roots
+        ]
+        return Shared(partial(one_by_one, partial(_krige, systems)))
 
 
 def _krige(systems: Sequence[tuple[Conditional, float]], problem: Problem) -> Solution:

@@ -2,8 +2,9 @@
 
 A cell is a world and a seed. Its buffer is collected by persistent random actions, every planner
 reads it, and each task is walked many times (`worlds` has the worlds' common part, `planners` the
-planners). Constants of the planner are chosen on the worlds of `tuned`. The figures that count are
-those of `held_back`: worlds that were written separately and whose data chose no constant.
+planners). Constants of the planner are chosen on the worlds of ``tuned.toml``. The figures that
+count are those of ``held_back.toml``: worlds that were written separately and whose data chose no
+constant.
 
 For every task: walks that arrive, the predicted probability at the start, the interval around it,
 and the steps of those that arrive. An interval *holds* if the walked share is in it, and holds *up
@@ -25,17 +26,14 @@ import numpy as np
 
 import wayfield as wf
 from wayfield import replay
-from wayfield.typing import FloatArray
 
 from ...engine import NO_ROWS, Profile, Records, Row, Study, Tables
 from ...engine.statistics import wilson_interval
 from ...report import Chart, Cover, Look, Series, StudyFinding, Table, Tile, scatter
-from ..shared import Settings, make_experiment
-from . import held_back, tuned
+from ..comparison import Settings, make_experiment
 from .planners import Guide, GuidePlan, Oracle, counts, neighbours, ours, shortest
-from .worlds import StartGoal, World, make_buffer
+from .worlds import SETS, StartGoal, World, make_buffer
 
-SETS = {"tuned": tuned.WORLDS, "held back": held_back.WORLDS}
 WALKS, SEED = 40, 1
 INTERVAL_LEVEL = 0.9
 OVER, NARROW = 0.1, 0.3
@@ -261,21 +259,10 @@ def charts(rows: Records) -> list[Chart]:
     return found
 
 
-def calibration(rows: Records, bins: int = 5) -> list[tuple[float, float, int]]:
-    """Return mean prediction, mean arrival and number of tasks, by fifths of the prediction."""
-    said, walked = rows.column("predicted"), rows.share("arrived", "walks")
-    which: FloatArray = np.minimum(said * bins, bins - 1).astype(int)
-    return [
-        (float(said[which == k].mean()), float(walked[which == k].mean()), int((which == k).sum()))
-        for k in range(bins)
-        if (which == k).any()
-    ]
-
-
 def findings(rows: Records) -> Iterator[StudyFinding]:
     """Report arrival and honesty on the worlds held back."""
     kept = rows.where(set="held back")
-    if len(kept.values("world")) < len(held_back.WORLDS):
+    if len(kept.values("world")) < len(SETS["held back"]):
         return  # too few to say anything
     arms = {arm: figures(some) for arm, some in kept.by("arm").items()}
     ours = arms["subgoals"]
@@ -290,16 +277,11 @@ def findings(rows: Records) -> Iterator[StudyFinding]:
         + ", ".join(f"{title}: {rival['arrival']:.0%}" for title, rival in rivals.items())
         + f"; the oracle: {arms['oracle']['arrival']:.0%}.",
     )
-    steps = ", ".join(
-        f"{walked:.2f} where {said:.2f} was predicted ({count})"
-        for said, walked, count in calibration(kept.where(arm="subgoals"))
-    )
     yield StudyFinding(
         "new" if ours["over"] <= 0.05 else "differs",
         "Does the planner keep what it predicts?",
         f"Predictions differ from the walked share by {ours['gap']:.2f} on average, and are more "
-        f"than {OVER} too high in {ours['over']:.0%} of the tasks. By size of the prediction, "
-        f"walked shares (tasks): {steps}.",
+        f"than {OVER} too high in {ours['over']:.0%} of the tasks.",
     )
 
 

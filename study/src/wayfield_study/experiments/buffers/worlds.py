@@ -13,15 +13,17 @@ coordinates in which a step is about 1 (`World.features`). It decides again afte
 
 from __future__ import annotations
 
+import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from importlib import resources
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfield.graphs.layouts import load_layout
 from wayfield.typing import BoolArray, FloatArray
 
 Rng: TypeAlias = np.random.Generator | None
@@ -164,6 +166,12 @@ def steer(world: World, states: FloatArray, aims: FloatArray) -> Actions:
     return found
 
 
+def wrap(angles: FloatArray) -> FloatArray:
+    """Return angles between −π and π."""
+    turned: FloatArray = (angles + np.pi) % (2 * np.pi) - np.pi
+    return turned
+
+
 # -------------------------------------------------------------------- a point in the plane
 
 
@@ -274,8 +282,10 @@ class KeyDoor(Plane):
     key: tuple[float, float]
     door: FloatArray
     """(1, 4) a wall to those without the key."""
-    beyond: Callable[[FloatArray], BoolArray]
-    """Whether places are behind the door; starts there have the key."""
+    border: FloatArray
+    """(2, k) corners of a line through the door, by one coordinate: where, and the other there."""
+    beyond: tuple[int, int]
+    """The other coordinate, 0 or 1, and in which direction from the line one is behind the door."""
     reach: float = 0.6
     """Distance from which the key is taken."""
 
@@ -289,9 +299,10 @@ class KeyDoor(Plane):
         return np.hstack([there, np.maximum(has, near)[:, None]])
 
     def draw(self, rng: np.random.Generator, count: int) -> FloatArray:
-        """Draw places; three in ten in front of the door have the key."""
-        places = super().draw(rng, count)
-        has = self.beyond(places) | (rng.random(count) < 0.3)
+        """Draw places; those behind the door have the key, and three in ten of the others."""
+        places, (axis, way) = super().draw(rng, count), self.beyond
+        behind = way * (places[:, axis] - np.interp(places[:, 1 - axis], *self.border)) > 0
+        has = behind | (rng.random(count) < 0.3)
         return np.hstack([places, has[:, None]])
 
     def parted(self, a: FloatArray, b: FloatArray) -> BoolArray:
@@ -349,6 +360,22 @@ class Ledge(Plane):
         """Draw places that are not in the pit."""
         found = super().draw(rng, 4 * count)
         return found[~self.fatal(found)][:count]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Belts(Plane):
+    """A plane with belts that carry along: some directions are faster, some impossible."""
+
+    belts: tuple[tuple[float, float, float], ...]
+    """Lower and upper end of each along the second coordinate, and its speed along the first."""
+
+    def step(self, states: FloatArray, actions: Actions, rng: Rng) -> FloatArray:
+        """Move, and be carried."""
+        there = super().step(states, actions, rng)
+        drift = np.zeros(len(states))
+        for low, high, speed in self.belts:
+            drift += speed * ((states[:, 1] >= low) & (states[:, 1] < high))
+        return self.moved(there, there + np.stack([drift, np.zeros_like(drift)], axis=1))
 
 
 # -------------------------------------------------------------------- grids
@@ -456,6 +483,44 @@ class Mass(Plane):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Car(Plane):
+    """A car that drives ahead and steers: place and heading, the latter as cosine and sine."""
+
+    turn: float = 0.35
+    jitter: float = 0.02
+    look: int = 4
+    radius: float = 0.7
+
+    @property
+    def controls(self) -> FloatArray:
+        """Left, straight, right."""
+        return np.array([[self.turn], [0.0], [-self.turn]])
+
+    def step(self, states: FloatArray, actions: Actions, rng: Rng) -> FloatArray:
+        """Steer, then drive."""
+        heading = states[:, 2] + self.controls[actions, 0]
+        if rng is not None:
+            heading = heading + self.jitter * rng.normal(size=heading.shape)
+        ahead = self.stride * np.stack([np.cos(heading), np.sin(heading)], axis=1)
+        places = self.moved(states[:, :2], states[:, :2] + ahead)
+        return np.hstack([places, wrap(heading)[:, None]])
+
+    def draw(self, rng: np.random.Generator, count: int) -> FloatArray:
+        """Draw places and headings."""
+        return np.hstack([super().draw(rng, count), rng.uniform(-np.pi, np.pi, (count, 1))])
+
+    def seen(self, states: FloatArray) -> FloatArray:
+        """Return places and headings."""
+        heading = states[:, 2:]
+        return np.hstack([states[:, :2] @ self.frame.T, np.cos(heading), np.sin(heading)])
+
+    def given(self, observations: FloatArray) -> FloatArray:
+        """Return places in strides and headings in turns."""
+        places = observations[:, :2] @ np.linalg.inv(self.frame).T / self.stride
+        return np.hstack([places, observations[:, 2:] / self.turn])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Hill(World):
     """A car in a valley that is too weak to drive straight up (MountainCar's equations)."""
 
@@ -496,13 +561,49 @@ class Hill(World):
         return np.asarray(observations / np.array([0.02, 0.0015]))
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pendulum(World):
+    """A pendulum that is too heavy to lift at once: angle as cosine and sine, and its speed."""
+
+    torque: float = 0.02
+    weight: float = 0.045
+    jitter: float = 0.002
+    look: int = 4
+    persistence: float = 0.9
+    radius: float = 0.3
+
+    @property
+    def controls(self) -> FloatArray:
+        """Push one way, not at all, the other way."""
+        return self.torque * np.array([[-1.0], [0.0], [1.0]])
+
+    def step(self, states: FloatArray, actions: Actions, rng: Rng) -> FloatArray:
+        """Swing; an angle of 0 hangs."""
+        angle, speed = states.T
+        speed = 0.995 * speed + self.controls[actions, 0] - self.weight * np.sin(angle)
+        if rng is not None:
+            speed = speed + self.jitter * rng.normal(size=speed.shape)
+        speed = np.clip(speed, -0.6, 0.6)
+        return np.stack([wrap(angle + speed), speed], axis=1)
+
+    def draw(self, rng: np.random.Generator, count: int) -> FloatArray:
+        """Draw angles and speeds."""
+        return np.stack([rng.uniform(-np.pi, np.pi, count), rng.normal(0.0, 0.15, count)], axis=1)
+
+    def arrived(self, states: FloatArray, goal: FloatArray) -> BoolArray:
+        """Whether angles are near, at any speed."""
+        return np.asarray(np.abs(wrap(states[:, 0] - goal[..., 0])) < self.radius)
+
+    def seen(self, states: FloatArray) -> FloatArray:
+        """Return cosine, sine and speed."""
+        return np.stack([np.cos(states[:, 0]), np.sin(states[:, 0]), 10 * states[:, 1]], axis=1)
+
+    def given(self, observations: FloatArray) -> FloatArray:
+        """Return all three, divided by their changes per step."""
+        return np.asarray(observations / np.array([0.15, 0.15, 0.3]))
+
+
 # -------------------------------------------------------------------- arms
-
-
-def wrap(angles: FloatArray) -> FloatArray:
-    """Return angles between −π and π."""
-    turned: FloatArray = (angles + np.pi) % (2 * np.pi) - np.pi
-    return turned
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -570,3 +671,39 @@ class RobotArm(World):
         if not self.circles:
             observations = np.hstack([np.cos(observations), np.sin(observations)])
         return np.asarray(observations / self.stride)
+
+
+# -------------------------------------------------------------------- the worlds themselves
+
+
+def read_worlds(name: str) -> dict[str, World]:
+    """Read the worlds of a set from the file of its name.
+
+    A world has a `kind` and the fields of this class, or is `like` another one but for some fields.
+    The cells of a `maze`, of side 1, are its walls.
+    """
+    text = resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    worlds: dict[str, World] = {}
+    for title, given in tomllib.loads(text).items():
+        like = worlds.get(given.pop("like", ""))
+        kind = globals()[given.pop("kind")] if like is None else type(like)
+        if "maze" in given:
+            free = load_layout(given.pop("maze")).free
+            walls = np.argwhere(~free).astype(np.float64)
+            given |= {"size": free.shape, "blocks": np.hstack([walls, walls + 1.0])}
+        arrays = {each.name for each in fields(kind) if each.type == "FloatArray"}
+        settings: dict[str, Any] = {
+            key: np.array(value, dtype=np.float64) if key in arrays else as_tuples(value)
+            for key, value in given.items()
+        }
+        worlds[title] = kind(**settings) if like is None else replace(like, **settings)
+    return worlds
+
+
+def as_tuples(value: Any) -> Any:
+    """Return nested lists as nested tuples; anything else as it is."""
+    return tuple(map(as_tuples, value)) if isinstance(value, list) else value
+
+
+SETS = {"tuned": read_worlds("tuned"), "held back": read_worlds("held_back")}
+"""Worlds on which constants of the planner may be chosen, and those on which none was."""

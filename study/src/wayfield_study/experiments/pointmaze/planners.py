@@ -1,15 +1,13 @@
 """Graphs on a buffer's landmarks, and planners on them.
 
 **Graphs.** ``time`` has the observed changes of landmark, directed; ``xy-k`` the k nearest
-neighbours on (x, y); ``noisy-k`` those on (x, y) with noise, and ``lap-k`` those on a commute-time
-embedding of the transitions in three dimensions: stand-ins for learned features. Lengths are in
-steps.
+neighbours on (x, y), and ``noisy-k`` those on (x, y) with noise, which stands for learned features.
+Lengths are in steps.
 
 **Planners** take a problem, one goal on one graph, and return a route. Rivals are what others do on
 a graph of landmarks: graph distance as in SoRB [1]_, TTGS's weights [2]_, a cut-off with components
-joined as in GAS [3]_; and tabular value iteration on counts of (landmark, direction, landmark),
-which needs no graph. AMLE and harmonic values extend hindsight labels: the least number of steps
-after which a visitor was at the goal.
+joined as in GAS [3]_. AMLE values extend hindsight labels: the least number of steps after which a
+visitor was at the goal.
 
 References
 ----------
@@ -22,13 +20,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, dijkstra
-from scipy.sparse.linalg import eigsh
 from scipy.spatial import cKDTree
 
 import wayfield as wf
@@ -39,12 +35,9 @@ from wayfield.typing import BoolArray, FloatArray
 
 from .maze import LandmarkScene, Route
 
-GRAPHS = ("time", "xy-5", "xy-10", "xy-20", "xy-50", "noisy-10", "lap-20")
+GRAPHS = ("time", "xy-5", "xy-10", "xy-20", "xy-50", "noisy-10")
 BLUR = 2.0
 """Noise of noisy features."""
-_DIMENSIONS = 3
-_ORDINARY = 30.0
-"""Observed arcs that span more steps at the usual speed do not say how large an embedding is."""
 GIVE_UP = 2000.0
 """What stopping short of the goal costs where chance is counted: two episodes."""
 HIT = 0.7
@@ -53,12 +46,6 @@ TTGS_LONG, TTGS_BASE, TTGS_POWER = 24.0, 1000.0, 30.0
 """Longer edges, in steps, count 1000^(length / 24) times; the published setting for PointMaze."""
 GAS_REACH = 2.0
 """Edges longer than this many typical ones are cut off."""
-WINDOW, DIRECTIONS, CLEAR = 5, 8, 0.3
-"""Steps and directions of value iteration on counts; mean actions shorter than this have none."""
-ENOUGH, FEW = 20, 3
-"""Least samples of a direction: as counted, and shrunk."""
-SHRINK = 10.0
-"""Samples of a landmark's outcomes over all directions that are added to each direction's."""
 TELEPORT = 0.2
 """Landmarks where jumps are more likely than this are teleports, for the oracle."""
 
@@ -70,13 +57,11 @@ def make_graph(scene: LandmarkScene, name: str) -> wf.Graph:
     if name == "time":
         return scene.replay.graph
     kind, number = name.split("-")
-    features, pace = scene.states, 1.0 / scene.replay.speed
+    features = scene.states
     if kind == "noisy":
         rng = np.random.default_rng([scene.seed, 2])
         features = features + rng.normal(0.0, BLUR, features.shape)
-    elif kind == "lap":
-        features, pace = commute_embedding(scene)
-    return nearest_neighbours(features, int(number), pace)
+    return nearest_neighbours(features, int(number), 1.0 / scene.replay.speed)
 
 
 def nearest_neighbours(features: FloatArray, k: int, pace: float) -> wf.Graph:
@@ -96,31 +81,6 @@ def nearest_neighbours(features: FloatArray, k: int, pace: float) -> wf.Graph:
     ends = np.sort([tails[proper], heads[proper]], axis=0)
     pairs, first = np.unique(ends, axis=1, return_index=True)
     return wf.Graph.from_edges(pairs[0], pairs[1], lengths[first], n)
-
-
-def commute_embedding(scene: LandmarkScene) -> tuple[FloatArray, float]:
-    """Embed the landmarks by commute times of the observed graph; return also steps per unit.
-
-    Landmarks outside its largest component are taken for their nearest neighbours within.
-    """
-    graph, states = scene.replay.graph, scene.states
-    arcs = graph.to_scipy()
-    main = np.flatnonzero(graph.components == np.bincount(graph.components).argmax())
-    both: Any = arcs + arcs.T
-    joined = (both > 0).astype(float)[main][:, main]
-    degrees = joined.sum(axis=1)
-    half = sparse.diags_array(1 / np.sqrt(degrees))
-    count = min(_DIMENSIONS, len(main) - 2)
-    walk = half @ joined @ half
-    values, vectors = eigsh(walk, count + 1, which="LA", tol=1e-6, v0=np.ones(len(main)))
-    order = np.argsort(-values)[1:]
-    within = vectors[:, order] / np.sqrt(degrees)[:, None] / np.sqrt(1 - values[order])
-    features: FloatArray = within[np.asarray(cKDTree(states[main]).query(states)[1])]
-    tails, heads = graph.tails, graph.indices
-    apart = np.linalg.norm(features[tails] - features[heads], axis=1)
-    steps = np.linalg.norm(states[tails] - states[heads], axis=1) / scene.replay.speed
-    usual = (apart > 0) & (steps < _ORDINARY)
-    return features, float(np.median(steps[usual] / apart[usual]))
 
 
 # -------------------------------------------------------------------- chance
@@ -292,42 +252,6 @@ def extended(problem: PointProblem, method: Method) -> Route:
     found = wf.extend(fit, labels, method, unreachable="nan", check=False).values
     values = wf.lift(graph, np.where(np.isnan(found), np.inf, found), goal).values
     return problem.route(wf.plan(graph, values, goal).successor, np.isfinite(values))
-
-
-def counted(problem: PointProblem, least: int, shrink: float) -> Route:
-    """Run value iteration on counts, and follow its field along observed steps.
-
-    Counted is where landmarks lead within `WINDOW` steps, by the direction of the mean action.
-    Directions taken fewer than `least` times at a landmark are left out. With `shrink` odds are
-    shrunk to the landmark's outcomes over all directions.
-    """
-    scene, graph = problem.scene, problem.scene.replay.graph
-    buffer, n = scene.buffer, len(scene.states)
-    length = int(np.argmax(buffer.terminals)) + 1
-    sums = np.cumsum(buffer.actions.reshape(-1, length, 2), axis=1, dtype=np.float64)
-    mean = (sums[:, WINDOW:] - sums[:, :-WINDOW]) / WINDOW
-    at = scene.replay.locate(buffer.observations).reshape(-1, length)
-    angle = np.arctan2(mean[..., 1], mean[..., 0]) / (2 * np.pi)
-    kind = np.rint(DIRECTIONS * angle).astype(np.int64) % DIRECTIONS
-    clear = np.linalg.norm(mean, axis=2) > CLEAR
-    begin, end = at[:, 1 : length - WINDOW + 1], at[:, WINDOW:]
-    key, count = np.unique(((begin * DIRECTIONS + kind) * n + end)[clear], return_counts=True)
-    choice = key // n
-    often = np.bincount(choice, count, n * DIRECTIONS)[choice] >= least
-    if not often.any():
-        return problem.route(np.full(n, -1), np.zeros(n, bool))
-    state, action = np.divmod(choice[often], DIRECTIONS)
-    moves = wf.Transitions(state, action, (key % n)[often], count[often], float(WINDOW), n)
-    field = wf.expected_cost(moves.shrunk(shrink) if shrink else moves, problem.goals, GIVE_UP)
-    values = np.where(field.gives_up, np.inf, field.values)
-    steps = ~scene.leaps(graph.tails, graph.indices)
-    tails, heads = graph.tails[steps], graph.indices[steps]
-    score = graph.lengths[steps] + values[heads]
-    order = np.lexsort((score, tails))
-    first = order[np.unique(tails[order], return_index=True)[1]]
-    following = np.full(n, -1)
-    following[tails[first]] = heads[first]
-    return problem.route(following, np.isfinite(values))
 
 
 def chance_only(problem: PointProblem) -> Route:

@@ -1,3 +1,5 @@
+"""Runs: the same bytes whatever the workers, what is run again, failures, and the display."""
+
 from __future__ import annotations
 
 import json
@@ -5,13 +7,10 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
-from itertools import starmap
 from multiprocessing import active_children
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import pytest
 from rich.console import Console
@@ -24,6 +23,7 @@ from study_work import (
     count_threads,
     die_on_bad_seed,
     die_once,
+    fail_oddly,
     fail_on_bad_seed,
     figures,
     files,
@@ -38,20 +38,23 @@ import wayfield as wf
 from wayfield_study.engine import (
     Condition,
     Experiment,
+    Profile,
     Store,
+    Study,
     Task,
     by_experiment,
     run,
-    runner,
 )
 from wayfield_study.engine.progress import Display
 from wayfield_study.engine.tasks import headline
 from wayfield_study.experiments import MazeCell
 
-SMALL = MazeCell("umaze", 3, 0.1, 54, goals=4)
 
-
-# ------------------------------------------------------------------- runner
+def said(tasks: list[Task], store: Store, **options: bool) -> str:
+    """What a run in this process says."""
+    out = StringIO()
+    run(tasks, store, 0, console=Console(file=out), **options)
+    return out.getvalue()
 
 
 def test_same_bytes_whatever_the_workers_and_the_order(tmp_path: Path) -> None:
@@ -68,6 +71,7 @@ def test_same_bytes_whatever_the_workers_and_the_order(tmp_path: Path) -> None:
         assert files(store) == files(stores[0])
         assert outcome.tables == outcomes[0].tables
     assert list(outcomes[2].tables) == shuffled
+    assert run([], stores[0], workers=2).tables == {}
 
 
 def test_only_what_is_missing_damaged_or_stale_runs_again(
@@ -83,14 +87,10 @@ def test_only_what_is_missing_damaged_or_stale_runs_again(
     store.path(tasks[1]).unlink()
     store.path(tasks[2]).write_bytes(b"half a fi")
     marker.unlink()
-    with (tmp_path / "log").open("w+") as log:
-        second = run(tasks, store, 0, console=Console(file=log))
-        log.seek(0)
-        text = log.read()
-    assert f"{store.path(tasks[2])} is damaged: running it again" in text
+    assert f"{store.path(tasks[2])} is damaged: running it again" in said(tasks, store)
     assert sorted(marker.read_text().split()) == ["2", "3"]
-    assert (second.reused, second.stale) == (2, 0)
-    assert second.tables == first.tables
+    again = run(tasks, store, 0)
+    assert (again.reused, again.stale, again.tables) == (4, 0, first.tables)
 
 
 @pytest.mark.parametrize("workers", [0, 1])
@@ -100,34 +100,40 @@ def test_a_failing_task_is_recorded_and_the_rest_goes_on(tmp_path: Path, workers
     outcome = run(tasks, store, workers)
     assert list(outcome.tables) == [tasks[0], *tasks[2:]]
     assert list(outcome.failed) == [bad]
-    assert "RuntimeError: seed 66 is bad" in store.failure_path(bad).read_text()
+    kept = store.failure_path(bad)
+    assert "Traceback" in kept.read_text()
+    assert "RuntimeError: seed 66\nis bad" in kept.read_text()
     assert store.look(bad).condition is Condition.FAILED
+    assert f"{bad.key} failed: RuntimeError: seed 66 is bad (see {kept})\n" in said(tasks, store)
     again = run(some_tasks(1, BAD_SEED, 2, 3), store, workers)
     assert (again.reused, len(again.tables)) == (3, 4)
-    assert not store.failure_path(bad).exists()
+    assert not kept.exists()
 
 
-def test_rows_that_make_no_table_are_a_failure(tmp_path: Path) -> None:
-    (task,) = some_tasks(1, work=return_odd_rows)
-    outcome = run([task], Store(tmp_path), 1)
-    assert "row 1: figure is float, in row 0 it is int" in outcome.failed[task]
+def test_whatever_goes_wrong_is_a_failure_of_its_task(tmp_path: Path) -> None:
+    good, store = some_tasks(1)[0], Store(tmp_path)
+    odd = [Task(Experiment(f"odd{k}", "", 1, work), good.cell)
+           for k, work in enumerate((return_odd_rows, fail_oddly))]  # fmt: skip
+    outcome = run([*odd, good], store, workers=0)
+    assert list(outcome.tables) == [good]
+    assert "row 1: figure is float, in row 0 it is int" in outcome.failed[odd[0]]
+    assert "ValueError" in store.failure_path(odd[1]).read_text()  # half a surrogate
 
 
-def test_a_task_that_kills_its_workers_fails_alone(tmp_path: Path) -> None:
+def test_workers_that_die(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task that kills its workers fails alone; one that kills the first has a second chance."""
     tasks = some_tasks(1, 2, BAD_SEED, 3, 4, work=die_on_bad_seed)
-    outcome = run(tasks, Store(tmp_path), workers=1)
-    assert outcome.failed == {
-        tasks[2]: "its worker process died 3 times, perhaps for lack of memory\n"
-    }
+    outcome = run(tasks, Store(tmp_path / "a"), workers=1)
+    died = "its worker process died 3 times, perhaps for lack of memory\n"
+    assert outcome.failed == {tasks[2]: died}
     assert len(outcome.tables) == 4
-
-
-def test_a_second_chance_suffices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MARKER, str(tmp_path / "died"))
-    tasks = some_tasks(1, BAD_SEED, work=die_once)
-    outcome = run(tasks, Store(tmp_path), workers=1)
-    assert not outcome.failed
+    assert not run(some_tasks(1, BAD_SEED, work=die_once), Store(tmp_path / "b"), workers=1).failed
     assert (tmp_path / "died").exists()
+    monkeypatch.setattr("wayfield.numerics.processes._serve", os.getpid)  # takes no argument
+    with pytest.raises(wf.errors.WayfieldError, match="die before they are ready"):
+        run(some_tasks(1), Store(tmp_path / "c"), workers=1)
+    assert not active_children()
 
 
 def test_workers_may_be_killed_at_any_moment(
@@ -157,15 +163,6 @@ def test_workers_may_be_killed_at_any_moment(
     assert not active_children()
 
 
-def test_workers_that_cannot_start_are_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("wayfield.numerics.processes._serve", os.getpid)  # takes no argument
-    with pytest.raises(wf.errors.WayfieldError, match="die before they are ready"):
-        run(some_tasks(1), Store(tmp_path), workers=1)
-    assert not active_children()
-
-
 def test_an_interrupt_leaves_what_is_done(tmp_path: Path) -> None:
     tasks, store = some_tasks(1, 2, BAD_SEED, 3, work=be_interrupted), Store(tmp_path)
     with pytest.raises(KeyboardInterrupt):
@@ -186,116 +183,76 @@ def test_workers_use_one_thread_and_the_environment_is_restored(
     assert "MKL_NUM_THREADS" not in os.environ
 
 
-def test_long_tasks_are_begun_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_tasks_are_begun_first_and_times_are_kept_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(MARKER, str(tmp_path / "runs"))
-    sizes = {1: 2, 2: 5, 3: 1, 4: 3}
+    sizes, store = {1: 2, 2: 5, 3: 1, 4: 3}, Store(tmp_path)
     slow = toy(slow_figures)
     tasks = [Task(slow, MazeCell("umaze", r, 0.1, seed, 2)) for seed, r in sizes.items()]
-    run(tasks, Store(tmp_path), workers=0)
+    run(tasks, store, workers=0)
     assert (tmp_path / "runs").read_text().split() == ["2", "4", "1", "3"]
-
-
-def test_several_experiments_have_tables_of_their_own(tmp_path: Path) -> None:
-    (task,) = some_tasks(1)
-    tasks = [task, Task(Experiment("other", "another", 1, other_figures), task.cell)]
-    outcome = run(tasks, Store(tmp_path), 0)
-    tables = by_experiment(outcome.tables)
-    assert {name: len(rows) for name, rows in tables.items()} == {"toy": 2, "other": 1}
-    assert tables["other"][0]["figure"] == 1.1
-
-
-def test_times_are_kept_apart(tmp_path: Path) -> None:
-    store, tasks = Store(tmp_path), some_tasks(1, 2)
-    run(tasks, store, 0)
     lines = [json.loads(line) for line in store.log_path.read_text().splitlines()]
-    assert [line["seed"] for line in lines] == [1, 2]
-    assert all(line["seconds"] >= 0 for line in lines)
-    store.log(tasks[0], 3.0)  # run again: the last time counts
-    with store.log_path.open("a") as log:
-        log.write('{"experiment": "toy", "fi')
-    assert store.computing(tasks) == {"toy": pytest.approx(3.0 + lines[1]["seconds"])}
-    assert Store(tmp_path / "none").computing(tasks) == {"toy": 0.0}
-
-
-def test_number_of_workers(tmp_path: Path) -> None:
-    with pytest.raises(wf.InputError, match="workers must be at least 0, got -1"):
-        run([], Store(tmp_path), workers=-1)
-
-
-def test_as_many_workers_as_processors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-
-    def note(
-        work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], count: int
-    ) -> Iterator[tuple[int, Any]]:
-        asked.append(count)
-        yield from enumerate(starmap(work, tasks))
-
-    monkeypatch.setattr(runner, "in_processes", note)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(13)), raising=False)
-    run(some_tasks(1), Store(tmp_path / "default"))
-    run(some_tasks(1), Store(tmp_path / "two"), workers=2)
-    monkeypatch.delattr(os, "sched_getaffinity")
-    monkeypatch.setattr(os, "cpu_count", lambda: 5)
-    run(some_tasks(1), Store(tmp_path / "elsewhere"))
-    assert asked == [13, 2, 5]
+    assert [line["seed"] for line in lines] == [2, 4, 1, 3]
+    with store.log_path.open("a") as log:  # one line is cut short, one is of a later run
+        log.write('{"experiment": "toy", "file"\n' + json.dumps(lines[0] | {"seconds": 7.0}) + "\n")
+    spent = sum(line["seconds"] for line in lines[1:]) + 7.0
+    assert store.computing(tasks) == {"toy": pytest.approx(spent)}
 
 
 @pytest.mark.parametrize("workers", [0, 1])
-def test_a_cell_of_ones_own_kind(tmp_path: Path, workers: int) -> None:
-    """Whatever has columns and a draw is a cell; the engine asks for nothing else."""
+def test_cells_and_experiments_of_any_kind(tmp_path: Path, workers: int) -> None:
+    """Whatever has columns is a cell; the engine asks for nothing else."""
     tasks = [Task(CAST, Dice(sides)) for sides in (4, 6)]
-    store = Store(tmp_path)
-    outcome = run(tasks, store, workers)
-    assert list(outcome.tables.values()) == [
-        [{"sides": sides, "cast": cast} for cast in range(1, sides + 1)] for sides in (4, 6)
+    tasks += [
+        *some_tasks(1),
+        Task(Experiment("other", "", 1, other_figures), MazeCell("x", 1, 1, 1)),
     ]
+    store = Store(tmp_path)
+    tables = by_experiment(run(tasks, store, workers).tables)
+    casts = [{"sides": sides, "cast": cast} for sides in (4, 6) for cast in range(1, sides + 1)]
+    assert tables["cast"] == casts
+    assert (len(tables["toy"]), tables["other"][0]["figure"]) == (2, 1.1)
     assert store.path(tasks[0]).name.startswith("sides4-")
-    assert run(tasks, store, workers).reused == 2
+    assert run(tasks, store, workers).reused == 4
 
 
-def test_nothing_to_do(tmp_path: Path) -> None:
-    outcome = run([], Store(tmp_path), workers=2)
-    assert (outcome.tables, outcome.failed, outcome.reused) == ({}, {}, 0)
+def test_two_experiments_of_one_name_would_share_their_results(tmp_path: Path) -> None:
+    mine, yours = (Experiment("mine", "", 1, work) for work in (figures, other_figures))
+    cell = MazeCell("umaze", 2, 0.1, 54)
+    with pytest.raises(wf.InputError, match="two experiments are called 'mine'"):
+        run([Task(mine, cell), Task(yours, cell)], Store(tmp_path), workers=0)
+    for other in (yours, Experiment("MINE", "", 1, other_figures)):
+        with pytest.raises(wf.InputError, match="two experiments are called"):
+            Study("both", "", (mine, other), (Profile("all", ""),))
+    for name in ("", "../escaped", "a/b", "rollout/../rollout", "x" * 65, "a b"):
+        with pytest.raises(wf.InputError, match="an experiment's name must have at most 64"):
+            Experiment(name, "no folder", 1, figures)
+    with pytest.raises(wf.InputError, match="number of workers must be at least 0, got -1"):
+        run([], Store(tmp_path), workers=-1)
 
 
 # ------------------------------------------------------------------- progress
 
 
-def test_plain_lines_where_there_is_no_terminal(tmp_path: Path) -> None:
-    with (tmp_path / "log").open("w+") as log:
-        with Display(Console(file=log), every=0.0) as show:
-            show.expect("toy", 2)
-            show.expect("other", 1)
-            show.recall("toy", figures(MazeCell("umaze", 2, 0.1, 128)))
-            show.count("toy", figures(MazeCell("umaze", 2, 0.1, 256)))
-            show.count("other", [])
-        log.seek(0)
-        first, second = log.read().splitlines()
+def test_plain_lines_where_there_is_no_terminal() -> None:
+    out = StringIO()
+    with Display(Console(file=out), every=0.0) as show:
+        show.expect("toy", 2)
+        show.expect("other", 1)
+        show.recall("toy", figures(MazeCell("umaze", 2, 0.1, 128)))
+        show.count("toy", figures(MazeCell("umaze", 2, 0.1, 256)))
+        show.count("other", [])
+    first, second = out.getvalue().splitlines()
     assert first.startswith("2/3 tasks, ")
     assert first.endswith("; toy 2/2: success harmonic 0.375 · exact 1.000")
     assert second.startswith("3/3 tasks, ")
     assert second.endswith(" 0:00 left; other 1/1")
-
-
-def test_progress_shows_the_measure_of_the_final_table() -> None:
-    rows = [{"arm": "oracle", "reached": 1, "pairs": 2, "spl": 0.25}]
-    assert headline(rows) == ("SPL", {"oracle": 0.25})
-    out = StringIO()
-    with Display(Console(file=out), every=0.0) as show:
-        show.expect("toy", 1)
-        show.count("toy", rows)
-    assert out.getvalue().endswith("; toy 1/1: SPL oracle 0.250\n")
-
-
-def test_lines_are_not_too_many(tmp_path: Path) -> None:
-    with (tmp_path / "log").open("w+") as log:
-        with Display(Console(file=log), every=60.0) as show:
-            show.expect("toy", 50)
-            for _ in range(50):
-                show.count("toy", figures(SMALL))
-        log.seek(0)
-        assert len(log.read().splitlines()) == 1
+    with Display(Console(file=(few := StringIO())), every=60.0) as show:
+        show.expect("toy", 50)
+        for _ in range(50):
+            show.count("toy", figures(MazeCell("umaze", 2, 0.1, 256)))
+    assert len(few.getvalue().splitlines()) == 1
 
 
 def test_time_left_goes_by_what_an_experiments_tasks_took(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,15 +272,20 @@ def test_time_left_goes_by_what_an_experiments_tasks_took(monkeypatch: pytest.Mo
     assert show.pace == "3/5 tasks, 3.6/min, 0:40 left"  # 4 at 10 s and 2 at 20 s
 
 
-def test_live_table_on_a_terminal(tmp_path: Path) -> None:
-    with (tmp_path / "log").open("w+") as log:
-        console = Console(file=log, force_terminal=True, width=160)
-        run(some_tasks(256), Store(tmp_path / "r"), 0, console=console)
-        with Display(console) as show:
-            show.expect("toy", 1)
-            show.count("toy", figures(MazeCell("umaze", 2, 0.1, 256)))
-            console.print(show._render())
-        log.seek(0)
-        text = log.read()
-    assert "1/1 tasks" in text
-    assert "success harmonic 0.500 · exact 1.000" in text
+def test_bars_on_a_terminal(tmp_path: Path) -> None:
+    out = StringIO()
+    console = Console(file=out, force_terminal=True, width=160)
+    run(some_tasks(256), Store(tmp_path), 0, console=console)
+    with Display(console) as show:
+        show.expect("toy", 1)
+        show.count("toy", figures(MazeCell("umaze", 2, 0.1, 256)))
+        console.print(show.bars)
+    assert "1/1 tasks" in out.getvalue()
+    assert "success harmonic 0.500 · exact 1.000" in out.getvalue()
+
+
+def test_the_measure_that_sums_a_table_up() -> None:
+    rows = [{"arm": "oracle", "reached": 1, "pairs": 2, "spl": 0.25}]
+    assert headline(rows) == ("SPL", {"oracle": 0.25})
+    episodes = [{"arm": "a", "arrived": n, "episodes": 4} for n in (1, 2)]
+    assert headline(episodes) == ("success", {"a": 0.375})
