@@ -2,8 +2,8 @@
 
 A million steps are collected, a thousand of them become landmarks, and every planner gets a graph
 on these: of observed moves, or of nearest neighbours, with k = 5 to 50 or noisy features. How often
-it arrives is walked, and what `Planner` predicted stands beside it. Then the same with less data: 10, 3 and 1 % of the steps, where transitions
-no longer cover the maze.
+it arrives is walked, and what `Planner` predicted stands beside it. Then the same with less data:
+10, 3 and 1 % of the steps, where transitions no longer cover the maze.
 
 **OGBench's own evaluation** in MuJoCo: five tasks, twenty episodes each, `info["success"]`. It is
 what a user would write, and has nothing of this study's physics but the data: a `replay.Planner` on
