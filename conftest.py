@@ -19,7 +19,6 @@ NEEDED = {
     ("jax",): [
         "src/wayfield/adapters/jax.py",
         "docs/how-to/learn-labels.md",
-        "docs/how-to/p-laplacian-in-jax.md",
     ],
 }
 collect_ignore = [

@@ -1,6 +1,6 @@
-"""Fill the figures of the pages about the paper from a report of ``wayfield study all``.
+"""Fill the figures of the page about the paper from a report of ``wayfield study all``.
 
-A figure on these pages is followed by a comment that says where it comes from, such as
+A figure on this page is followed by a comment that says where it comes from, such as
 ``0.970<!--main/amle/success paper-->``: the id of a claim, and its column. Columns: ``paper``,
 ``ours`` at the paper's budget, ``exact`` with solved fields, ``mean``, ``sd`` and ``z`` over many
 draws. ``<!--run KEY-->`` is a figure of the run as a whole: see `summary`.
@@ -25,7 +25,7 @@ from wayfield_study.paper.grid import SEEDS
 from wayfield_study.paper.likelihood import GROUPS
 
 DOCS = Path(__file__).parent
-PAGES = [DOCS / "note.md", DOCS / "reading-the-paper.md"]
+PAGES = [DOCS / "reading-the-paper.md"]
 CLAIMS, RUN = DOCS / "assets" / "note-claims.json", DOCS / "assets" / "note-run.json"
 BY_METHOD = (
     "certificates-premise", "certificates-bound", "certificates-corollary", "certificates-proved",

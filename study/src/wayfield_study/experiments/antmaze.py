@@ -16,6 +16,10 @@ planner's sub-goals: start and goal up to a metre off the middles of their cells
 steps. The graph distance is the control; it knows the maze, which the planner does not. x and y
 are observed, and the controller was trained without this data: published figures of agents that
 learn everything from a buffer are for another task.
+
+Columns: ``episodes`` = ``arrived`` + ``looped`` + ``fell`` + ``out_of_time``; ``steps`` of those
+that arrived; ``graph`` and ``foreseen``, the starts that the graph's verdict and the forecast
+expected to arrive; ``graph_right`` and ``foreseen_right``. On a buffer also ``predicted``.
 """
 
 from __future__ import annotations

@@ -22,6 +22,12 @@ after the other.
 
 **Influence.** The number of labels that a value rests on, by its derivative (`field.influence`):
 those with any weight, those above a hundredth, and the effective number 1 / Σ w².
+
+Columns of audits: ``draws``, 100 for each cell (10 with held-out labels); ``violations``;
+``risk``, the mean share that is wrong; ``value``, the share certified after 30 audits, or for
+routes the median bound on cost over least cost; ``audits``, the mean number until .9 of the moves
+are certified. Of influence: ``labels`` with any weight, ``heavy`` ones, ``effective``, and
+``traced``, the states that have a derivative.
 """
 
 from __future__ import annotations

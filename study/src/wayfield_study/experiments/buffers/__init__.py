@@ -9,6 +9,10 @@ constant.
 For every task: walks that arrive, the predicted probability at the start, the interval around it,
 and the steps of those that arrive. An interval *holds* if the walked share is in it, and holds *up
 to chance* if it meets the 95 % interval of the walked share.
+
+Columns: ``set`` is ``tuned`` or ``held back``; ``task``, ``walks``, ``arrived``, ``died``,
+``predicted``, ``low`` and ``high`` (the 90 % interval), ``steps``, ``refused`` (the planner raised
+an error), and the ``verdict`` of `Planner.check`.
 """
 
 from __future__ import annotations

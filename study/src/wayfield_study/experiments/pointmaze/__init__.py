@@ -1,13 +1,16 @@
 """The study of PointMaze: from a buffer to plans that arrive, beside what others plan with.
 
 A million steps are collected, a thousand of them become landmarks, and every planner gets a graph
-on these. How often it arrives is walked, and what `Planner` predicted stands beside it; `row`
-describes the columns. Then the same with less data: 10, 3 and 1 % of the steps, where transitions
-no longer cover the maze.
+on these: of observed moves, or of nearest neighbours, with k = 5 to 50 or noisy features. How often
+it arrives is walked, and what `Planner` predicted stands beside it. Then the same with less data:
+10, 3 and 1 % of the steps, where transitions no longer cover the maze.
 
 **OGBench's own evaluation** in MuJoCo: five tasks, twenty episodes each, `info["success"]`. It is
 what a user would write, and has nothing of this study's physics but the data: a `replay.Planner` on
 a buffer is asked for a sub-goal at every step, and a low level heads straight for it, with noise.
+
+Columns: ``pairs``, the episodes; ``reached``, those that arrived; ``by_task``; ``steps``, their sum
+over walks that arrived; ``predicted``, the mean probability of arrival before any walk.
 """
 
 from __future__ import annotations
