@@ -69,6 +69,8 @@ def fail_on_bad_seed(cell: ToyCell) -> list[Row]:
 
 def die_on_bad_seed(cell: ToyCell) -> list[Row]:
     if cell.seed == BAD_SEED:
+        with Path(os.environ.get(MARKER, os.devnull)).open("a") as file:
+            file.write("died\n")
         os.kill(os.getpid(), signal.SIGKILL)
     return figures(cell)
 

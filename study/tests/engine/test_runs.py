@@ -122,8 +122,10 @@ def test_whatever_goes_wrong_is_a_failure_of_its_task(tmp_path: Path) -> None:
 
 def test_workers_that_die(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A task that kills its workers fails alone; one that kills the first has a second chance."""
+    monkeypatch.setenv(MARKER, str(tmp_path / "deaths"))
     tasks = some_tasks(1, 2, BAD_SEED, 3, 4, work=die_on_bad_seed)
     outcome = run(tasks, Store(tmp_path / "a"), workers=1)
+    assert (tmp_path / "deaths").read_text().count("died") == 3
     died = "its worker process died 3 times, perhaps for lack of memory\n"
     assert outcome.failed == {tasks[2]: died}
     assert len(outcome.tables) == 4

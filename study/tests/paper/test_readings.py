@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from itertools import product
 
@@ -43,7 +43,6 @@ from wayfield_study.experiments.readings import (
 from wayfield_study.paper.figures import FIGURES
 from wayfield_study.paper.grid import DESIGN_SEEDS, GRID, OTHER_SEEDS, PAPER_APART, SEEDS
 from wayfield_study.paper.likelihood import rank
-from wayfield_study.paper.rules import expect
 
 PAPER = STUDIES["all"]
 TINY = MazeCell("umaze", 4, 0.1, 54, goals=4)
@@ -92,14 +91,6 @@ def test_averages_are_their_naive_twin(count: int) -> None:
         after[labels.vertices] = labels.values
         values = after
     np.testing.assert_allclose(averages(graph, labels, count), values, atol=1e-12)
-
-
-def test_averages_end_at_the_harmonic_extension() -> None:
-    drawn = TINY.draw()
-    graph, labels = drawn.graph, drawn.labels[0]
-    finished = wf.extend(graph, labels, wf.Harmonic()).values
-    np.testing.assert_allclose(averages(graph, labels, 20_000), finished, atol=1e-9)
-    assert abs(averages(graph, labels) - finished).max() > 1e-9
 
 
 def naive_closed_lattice(layout: wf.Layout, r: int) -> list[set[int]]:
@@ -387,12 +378,6 @@ def test_deviations_are_those_of_all_readings(monkeypatch: pytest.MonkeyPatch) -
     assert deviations[name] == pytest.approx(np.sqrt((0.25**2 + 0.5**2) / 2 * 5 / 4))
 
 
-def test_readings_are_told_apart_in_words() -> None:
-    assert len(set(map(str, READINGS))) == len(READINGS)
-    assert str(replace(ADOPTED, apart=0)).endswith("any start")
-    assert asdict(ProtocolReading()).keys() == LEVELS.keys()
-
-
 # ---------------------------------------------------------------- solvers
 
 
@@ -414,12 +399,6 @@ def test_a_search_is_settled_by_its_cell() -> None:
     (row,) = witnesses.run_search(cell)
     assert witnesses.run_search(cell) == [row]
     assert 0 <= row["exact"] <= 30
-
-
-def test_expect_takes_spread_within_groupings() -> None:
-    found = expect([[1.0, 3.0], [2.0, 2.0]], 10)
-    assert (found.mean, found.sd) == (2.0, 1.0)
-    assert found.apart == pytest.approx(np.sqrt(1.5))
 
 
 def test_own_seeds_are_resampled_within_configurations() -> None:

@@ -176,33 +176,6 @@ def test_what_others_build_on_may_be_missing(
     assert "Not run here" in outline(page).words
 
 
-def test_nothing_is_left_half_written(
-    folder: Path, page: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(self: Path, target: Path) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_report(PAPER, {}, folder, PROVENANCE)
-    assert (folder / "index.html").read_text(encoding="utf-8") == page
-    assert [file.name for file in folder.rglob(".*")] == [MANIFEST]
-
-
-@pytest.mark.parametrize("name", ["index.html", "claims.json", "tables/baseline-gaps.csv"])
-def test_files_of_others_stay_as_they_are(name: str, folder: Path, tmp_path: Path) -> None:
-    assert (folder / name).exists()
-    theirs = tmp_path / name
-    theirs.parent.mkdir(exist_ok=True)
-    theirs.write_text("mine", encoding="utf-8")
-    with pytest.raises(wf.InputError, match=f"{name} was not written by wayfield"):
-        write_report(PAPER, {}, tmp_path, PROVENANCE)
-    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [theirs]
-    assert theirs.read_text(encoding="utf-8") == "mine"
-    write_report(PAPER, {}, tmp_path, PROVENANCE, force=True)
-    assert theirs.read_text(encoding="utf-8") != "mine"
-
-
 # ------------------------------------------------------------------- claims and tables
 
 
@@ -719,9 +692,3 @@ def test_a_study_without_a_cover(tmp_path: Path) -> None:
     assert "Only &lt;toys&gt;" in text
     assert "1 of it." in text
     assert sorted(path.name for path in tmp_path.rglob("*.*")) == [MANIFEST, "index.html"]
-
-
-def test_a_section_that_is_none(tmp_path: Path) -> None:
-    study = Study("toys", "Toys", (replace(toy(), sections=("words",)),), ())
-    with pytest.raises(wf.InputError, match=r"a section of 'toy' must be a .*Section, got a str"):
-        write_report(study, {}, tmp_path, PROVENANCE)
