@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wayfield as wf
-from wayfield.graphs.names import canonical
+from wayfield.graphs.names import Caller, canonical
 
 
 def test_names_are_numbered_as_they_appear() -> None:
@@ -86,3 +86,12 @@ def test_names_of_whole_numbers_are_written_as_such() -> None:
     assert list(wf.Names(["7", "-10"]).as_numbers()) == [7, -10]
     for texts in (["007", "10"], ["7", "x"], ["7", "9" * 20], ["1_0", "7"], ["٣", "7"]):
         assert wf.Names(texts).as_numbers() == texts
+
+
+def test_vertices_are_called_by_name_or_number() -> None:
+    assert Caller(None, 3)(2) == "2"
+    assert Caller(wf.Names(["a", "b"]), 2)(1) == "b"
+    assert Caller([7, 8], 2)(0) == "7"
+    for size in (1, 3):
+        with pytest.raises(wf.InputError, match=f"one entry per vertex, {size}, got 2"):
+            Caller(["a", "b"], size)
