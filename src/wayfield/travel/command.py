@@ -92,8 +92,9 @@ def trips(
 
     Writes predicted.csv (for each pair the median, p50, and p90 of the next measurement, and given,
     the time or distance along EDGES as they are), times.csv (for each row of EDGES its given
-    length, the expected time, and a 90 % interval), summary.json, and times.png if positions are given or the graph has up to 5,000
-    vertices. Trips are left out in turn and predicted, beside one factor and a line.
+    length, the expected time, and a 90 % interval), summary.json, and times.png if positions are
+    given or the graph has up to 5,000 vertices. Trips are left out in turn and predicted, beside
+    one factor and a line.
 
     Exit code 3: times and distances on the graph do not go together.
 
