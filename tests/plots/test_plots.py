@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import LineCollection, PathCollection, PolyCollection
+from matplotlib.collections import EllipseCollection, LineCollection, PathCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from matplotlib.quiver import Quiver
@@ -151,6 +151,14 @@ def test_states_without_a_value_are_blank_and_crossed() -> None:
     assert len(render(graph, np.full(values.size, np.inf)).axes) == 1  # no colour bar
     low, high = render(graph, np.full(values.size, 2.0)).axes[0].images[0].get_clim()
     assert low < 2.0 < high  # a constant has a scale
+
+
+def test_dots_lie_on_rough_ground() -> None:
+    graph = lane("..99..\n......", 3)
+    axes = render(graph, wf.cost_to_go(graph, 0)).axes[0]
+    (dots,) = [c for c in axes.collections if type(c) is EllipseCollection]
+    x, y = np.asarray(dots.get_offsets()).T
+    assert (x.min(), x.max(), y.min(), y.max()) == (5, 12, 2, 5)  # and at its border
 
 
 def test_a_lattice_with_diagonals_is_drawn_as_a_graph() -> None:

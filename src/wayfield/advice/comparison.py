@@ -465,14 +465,10 @@ class Comparison:
     @property
     def _clear(self) -> list[MethodScore]:
         """Fields that predict left-out labels clearly better than the graph distance."""
-        plain = self.scores[0].held_out
-        return [
-            score
-            for score in self._fields
-            if plain is not None
-            and score.held_out is not None
-            and clearly_better(score.held_out, plain)
-        ]
+        plain, tested = self.scores[0].held_out, [(s, s.held_out) for s in self._fields]
+        if plain is None:
+            return []
+        return [s for s, errors in tested if errors is not None and clearly_better(errors, plain)]
 
     @property
     def choice(self) -> MethodScore:
