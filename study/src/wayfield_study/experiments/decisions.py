@@ -39,6 +39,7 @@ from wayfield import audit, travel
 from wayfield.advice import Answer
 from wayfield.certificates import Audit, HeldOutAudit, audit_held_out
 from wayfield.fields import Method
+from wayfield.fields.base import takes_directed
 from wayfield.graphs.labels import label_distance
 from wayfield.typing import BoolArray, FloatArray
 
@@ -449,7 +450,7 @@ def run_influence(cell: DecisionCell) -> list[Row]:
     rows: list[Row] = []
     methods: dict[str, Method] = {"amle": AMLE, "harmonic": wf.Harmonic(bracket=False)}
     for arm, method in methods.items():
-        if method.directed or not graph.directed:
+        if takes_directed(method) or not graph.directed:
             field = wf.extend(graph, labels, method, unreachable="nan")
             weights = []
             for x in drawn.tolist():
