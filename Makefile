@@ -6,7 +6,7 @@ BIN := .venv/bin
 # without files of bytecode every process would parse the sources anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: reproduce evidence test browser theorems lint types contract docs bench dist clean
+.PHONY: reproduce evidence test mutants browser theorems lint types contract docs bench dist clean
 
 reproduce: .venv/study
 	$(BIN)/wayfield reproduce
@@ -18,6 +18,12 @@ evidence: .venv/study
 ROOM ?=
 test: .venv/ready $(if $(filter-out explorer,$(ROOM)),,browser)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(if $(ROOM),tests/$(ROOM) $(wildcard src/wayfield/$(ROOM)))
+
+# faults planted at random in the library: how many do the rooms' own tests notice? (An hour.)
+SEED ?= 0
+COUNT ?= 60
+mutants: .venv/ready
+	$(BIN)/python tests/mutants.py --seed $(SEED) --count $(COUNT) --room "$(ROOM)"
 
 # the explorer's page is tested in a real browser: installed where that is allowed; without one its
 # tests are skipped, and fail where CI is set
@@ -56,10 +62,9 @@ dist: .venv/ready
 	$(BIN)/python -m twine check --strict dist/*
 	.ci/try-wheels dist $(PYTHONS)
 
-# time and true error, beside the peers in an environment of their own: report/benchmarks.html
-PROFILE ?= standard
+# CPU time, memory and error of every solver, beside the peers that are installed
 bench: .venv/ready
-	$(BIN)/python -m benchmarks --profile $(PROFILE)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.solvers
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "wayfield needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -72,5 +77,5 @@ bench: .venv/ready
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers report results build dist site .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv report results build dist site .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src study -name __pycache__ -prune -exec rm -rf {} +

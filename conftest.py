@@ -16,7 +16,11 @@ NEEDED = {
         "study/src/wayfield_study/sim/walking.py",
         "docs/how-to/closed-loop.md",
     ],
-    ("jax",): ["src/wayfield/adapters/jax.py", "docs/how-to/learn-labels.md"],
+    ("jax",): [
+        "src/wayfield/adapters/jax.py",
+        "docs/how-to/learn-labels.md",
+        "docs/how-to/p-laplacian-in-jax.md",
+    ],
 }
 collect_ignore = [
     path for names, paths in NEEDED.items() if not all(map(find_spec, names)) for path in paths

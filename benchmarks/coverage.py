@@ -14,12 +14,16 @@ around the estimate, the same for all draws, that has the truth in .95 of them.
 
 The first six rules in `wayfield.mdp.doubt` were each judged on families written after the rule was
 fixed; where one failed, they joined those that the next one was tuned on. The sixth failed in
-corridors (the true reach was inside in .505 of the worlds of one of them). The present rule, the
-seventh, was chosen on the families `TUNED`, those of the first six rounds and corridors, ladders,
-falls and grids, and on the first list of `FIXED`. The families `HELD_OUT` and the second list of
-`FIXED` were written afterwards. One thing was changed after `HELD_BEFORE`, held out of the sixth
-round, and the second list had been run: the weight of an unseen outcome for cost was raised, since
-with ten samples the true cost of elevators was inside in only .86. `HELD_OUT` had not been run.
+corridors (the true reach was inside in .505 of the worlds of one of them). The seventh was chosen
+on the families `TUNED` and 29 others of the first six rounds, which are in the history of this
+file, and on the first list of `FIXED`. The families `HELD_OUT` and the second list of `FIXED` were
+written afterwards. One thing was changed after `HELD_BEFORE`, held out of the sixth round, and the
+second list had been run: the weight of an unseen outcome for cost was raised, since with ten
+samples the true cost of elevators was inside in only .86. `HELD_OUT` had not been run.
+
+The present rule, the eighth, differs in the lower bound on cost where walks may be lost. It was
+chosen on corridors of 5 to 100 moves with 10 to 100 samples per move, where the true cost lay below
+that bound in up to .08 of 300 draws. The third list of `FIXED` was written afterwards.
 """
 
 from __future__ import annotations
@@ -106,29 +110,6 @@ def random_moves(rng: Rng, size: int = 0) -> World:
     return world(rows, n, 0, n - 1, 60.0)
 
 
-def small_grid(rng: Rng) -> World:
-    """A slippery grid of one size, 4 by 6, with four pits."""
-    return slippery_grid(rng, 4, 6)
-
-
-def short_line(rng: Rng) -> World:
-    """Random moves on a line of 20 states."""
-    return random_moves(rng, 20)
-
-
-def many_outcomes(rng: Rng) -> World:
-    """Five to ten outcomes anywhere, three traps."""
-    n = int(rng.integers(20, 40))
-    traps = rng.choice(np.arange(1, n - 1), 3, replace=False)
-    rows = []
-    for s in set(range(n)) - set(traps.tolist()):
-        for a in range(2):
-            ends = rng.choice(n, int(rng.integers(5, 11)), replace=False)
-            odds = rng.dirichlet(np.full(ends.size, 0.6)) * np.where(np.isin(ends, traps), 0.3, 1.0)
-            rows += [(s, a, int(y), p) for y, p in zip(ends, odds, strict=True)]
-    return world(rows, n, 0, n - 1, 60.0)
-
-
 def rare_failures(rng: Rng) -> World:
     """A corridor of nearly sure moves."""
     n = int(rng.integers(10, 25))
@@ -141,47 +122,7 @@ def rare_failures(rng: Rng) -> World:
     return world(rows, n, 0, n - 2, 60.0)
 
 
-def ten_alike(rng: Rng) -> World:
-    """Ten actions that differ little or not at all: the optimiser's curse."""
-    n = int(rng.integers(8, 14))
-    differ = float(rng.choice([0.0, 0.05]))
-    rows = []
-    for s in range(n - 2):
-        for a in range(10):
-            fails = float(np.clip(0.08 + differ * rng.standard_normal(), 0.01, 0.5))
-            rows += [(s, a, s + 1, 0.8 - fails), (s, a, n - 1, fails), (s, a, max(s - 1, 0), 0.2)]
-    return world(rows, n, 0, n - 2, 60.0)
-
-
 # ------------------------------------------------------------------ tuned on, the second time
-
-
-def wind(rng: Rng) -> World:
-    """A grid whose columns have winds of their own; the uppermost row is a sea."""
-    h, w = int(rng.integers(4, 7)), int(rng.integers(6, 10))
-    blows = rng.uniform(0.0, 0.35, w)
-    rows = []
-    for s in range(w, h * w):
-        for a in range(4):
-            meant = _step(s, h, w, *STEPS[a])
-            gust = blows[s % w]
-            rows.append((s, a, meant, 1 - gust))
-            rows.append((s, a, _step(meant, h, w, -1, 0), 0.7 * gust))
-            rows.append((s, a, _step(_step(meant, h, w, -1, 0), h, w, -1, 0), 0.3 * gust))
-    return world(rows, h * w, (h - 1) * w, h * w - 1, 80.0)
-
-
-def cliff(rng: Rng) -> World:
-    """Walk along a cliff: the lowest row between start and goal is deadly."""
-    h, w = int(rng.integers(3, 6)), int(rng.integers(6, 12))
-    slip = rng.uniform(0.03, 0.25)
-    deadly = set(range((h - 1) * w + 1, h * w - 1))
-    rows = []
-    for s in set(range(h * w)) - deadly:
-        for a in range(4):
-            rows.append((s, a, _step(s, h, w, *STEPS[a]), 1 - slip))
-            rows += [(s, a, _step(s, h, w, *step), slip / 4) for step in STEPS]
-    return world(rows, h * w, (h - 1) * w, h * w - 1, 100.0)
 
 
 def queue(rng: Rng) -> World:
@@ -199,109 +140,7 @@ def queue(rng: Rng) -> World:
     return world(rows, n + 1, n // 2, 0, 70.0)
 
 
-def inventory(rng: Rng) -> World:
-    """Fill a store against random demand, by three suppliers; empty means ruin."""
-    n = int(rng.integers(12, 22))
-    rows = []
-    for s in range(1, n - 1):
-        for a in range(3):
-            late = rng.uniform(0.05, 0.5)
-            demand = rng.dirichlet(np.array([2.0, 2.0, 1.0, 0.5]))
-            for d, p in enumerate(demand):
-                rows.append((s, a, int(np.clip(s - d + 1 + a, 0, n - 1)), (1 - late) * p))
-                rows.append((s, a, max(s - d, 0), late * p))
-    return world(rows, n, n // 3, n - 1, 50.0)
-
-
-def river(rng: Rng) -> World:
-    """Swim upstream; below the last bank there is a waterfall."""
-    n = int(rng.integers(6, 12))
-    rows = []
-    for s in range(1, n - 1):
-        up, down = rng.uniform(0.35, 0.6), rng.uniform(0.03, 0.2)
-        rows += [(s, 0, s + 1, up), (s, 0, s - 1, down), (s, 0, s, 1 - up - down)]
-        up, down = rng.uniform(0.1, 0.4), rng.uniform(0.0, 0.05)
-        rows += [(s, 1, s + 1, up), (s, 1, s - 1, down), (s, 1, s, 1 - up - down)]
-    return world(rows, n, n // 3 + 1, n - 1, 150.0)
-
-
-def local_random(rng: Rng) -> World:
-    """A ring of states, five actions with outcomes nearby, holes here and there."""
-    n = int(rng.integers(30, 60))
-    holes = set(rng.choice(np.arange(3, n - 3), n // 8, replace=False).tolist())
-    rows = []
-    for s in set(range(n)) - holes:
-        for a in range(5):
-            ends = (s + rng.choice(np.arange(-4, 6), int(rng.integers(2, 6)), replace=False)) % n
-            odds = rng.dirichlet(np.ones(ends.size)) * np.where(
-                np.isin(ends, list(holes)), 0.4, 1.0
-            )
-            rows += [(s, a, int(y), p) for y, p in zip(ends, odds, strict=True)]
-    return world(rows, n, 0, n // 2, 60.0)
-
-
-def key_and_door(rng: Rng) -> World:
-    """Fetch a key, then go to the door, on a slippery floor with trapdoors."""
-    h, w = int(rng.integers(3, 5)), int(rng.integers(4, 6))
-    n = h * w
-    slip, key = rng.uniform(0.05, 0.3), w - 1
-    traps = set(rng.choice(np.arange(1, n - 1), 2, replace=False).tolist()) - {key}
-    rows = []
-    for s in set(range(n)) - traps:
-        for a in range(4):
-            for turn, p in ((0, 1 - slip), (1, slip / 2), (3, slip / 2)):
-                to = _step(s, h, w, *STEPS[(a + turn) % 4])
-                rows.append((s, a, to + n if to == key else to, p))
-                rows.append((s + n, a, to + n, p))
-    return world(rows, 2 * n, (h - 1) * w, 2 * n - 1, 120.0)
-
-
-def teleporters(rng: Rng) -> World:
-    """A grid of sure moves; some cells throw one anywhere, and now and then out of the world."""
-    h, w = int(rng.integers(4, 7)), int(rng.integers(5, 8))
-    n = h * w
-    doors = {
-        int(d): rng.choice(n, 4, replace=False)
-        for d in rng.choice(np.arange(1, n - 1), n // 5, replace=False)
-    }
-    rows = []
-    for s in range(n):
-        for a in range(4):
-            to = _step(s, h, w, *STEPS[a])
-            lost = rng.uniform(0.0, 0.04)
-            rows.append((s, a, n, lost))
-            for y in doors.get(to, [to]):
-                rows.append((s, a, int(y), 1 - lost))
-    return world(rows, n + 1, 0, n - 1, 60.0)
-
-
-def dice(rng: Rng) -> World:
-    """A board with snakes and holes; choose one of three dice for every throw."""
-    n = int(rng.integers(25, 45))
-    special = rng.choice(np.arange(2, n - 1), n // 4, replace=False)
-    jump = {int(s): int(rng.integers(0, s)) if i % 2 else n for i, s in enumerate(special)}
-    rows = []
-    for s in range(n - 1):
-        for a, sides in enumerate((2, 4, 6)):
-            ends = [min(s + d, n - 1) for d in range(1, sides + 1)]
-            rows += [(s, a, jump.get(y, y), 1 / sides) for y in ends]
-    return world(rows, n + 1, 0, n - 1, 60.0)
-
-
 # ------------------------------------------------------------------ tuned on, the third time
-
-
-def gambler(rng: Rng) -> World:
-    """Reach a fortune by bets of three sizes; the casino may close."""
-    n = int(rng.integers(12, 25))
-    rows = []
-    for s in range(1, n - 1):
-        for a, stake in enumerate((1, 2, 4)):
-            wins, closed = rng.uniform(0.4, 0.65), rng.uniform(0.0, 0.02)
-            rows.append((s, a, min(s + stake, n - 1), (1 - closed) * wins))
-            rows.append((s, a, max(s - stake, 0), (1 - closed) * (1 - wins)))
-            rows.append((s, a, n, closed))
-    return world(rows, n + 1, n // 2, n - 1, 90.0)
 
 
 def bridge(rng: Rng) -> World:
@@ -324,42 +163,6 @@ def bridge(rng: Rng) -> World:
     return world(rows, 4 * w + 1, w, 2 * w - 1, 70.0)
 
 
-def machine(rng: Rng) -> World:
-    """Finish a number of parts; a worn machine breaks, and maintenance takes time."""
-    parts, wear = int(rng.integers(4, 8)), int(rng.integers(3, 6))
-    broken = parts * wear + 1
-    rows = []
-    for done in range(parts):
-        for worn in range(wear):
-            s = done * wear + worn
-            fails = rng.uniform(0.0, 0.05) * (1 + worn)
-            ages = rng.uniform(0.2, 0.6)
-            for more, p in ((0, 1 - ages), (1, ages)):
-                later = min(worn + more, wear - 1)
-                to = parts * wear if done + 1 == parts else (done + 1) * wear + later
-                rows.append((s, 0, to, (1 - fails) * p))
-            rows.append((s, 0, broken, fails))
-            good = rng.uniform(0.5, 0.95)
-            rows += [(s, 1, done * wear, good), (s, 1, s, 1 - good)]
-    return world(rows, broken + 1, 0, parts * wear, 50.0)
-
-
-def geometric(rng: Rng) -> World:
-    """Random places in a square; one heads for a neighbour and lands near it, or in a swamp."""
-    n = int(rng.integers(25, 50))
-    places = rng.random((n, 2))
-    places[0], places[n - 1] = 0.0, 1.0
-    far = np.linalg.norm(places[:, None] - places[None], axis=2)
-    swamps = set(rng.choice(np.arange(1, n - 1), n // 8, replace=False).tolist())
-    rows = []
-    for s in set(range(n)) - swamps:
-        for a, aim in enumerate(np.argsort(far[s])[1:6]):
-            near = np.argsort(far[aim])[: int(rng.integers(2, 5))]
-            weight = np.exp(-far[aim, near] / rng.uniform(0.03, 0.1))
-            rows += [(s, a, int(y), p) for y, p in zip(near, weight / weight.sum(), strict=True)]
-    return world(rows, n, 0, n - 1, 60.0)
-
-
 def cards(rng: Rng) -> World:
     """Draw cards up to a sum without going over, from a large or a small deck, or drop one."""
     n = int(rng.integers(15, 26))
@@ -373,245 +176,13 @@ def cards(rng: Rng) -> World:
     return world(rows, n + 1, 0, n - 1, 40.0)
 
 
-def night_bus(rng: Rng) -> World:
-    """Walk home, or wait for buses that may not come; some streets are dangerous."""
-    n = int(rng.integers(8, 16))
-    rows = []
-    for s in range(n - 1):
-        danger = float(rng.choice([0.0, 0.01, 0.05]))
-        rows += [(s, 0, s + 1, 0.95 - danger), (s, 0, s, 0.05), (s, 0, n, danger)]
-        comes, wrong = rng.uniform(0.05, 0.4), rng.uniform(0.0, 0.1)
-        rows.append((s, 1, min(s + int(rng.integers(2, 6)), n - 1), comes * (1 - wrong)))
-        rows += [(s, 1, int(rng.integers(0, n)), comes * wrong), (s, 1, s, 1 - comes)]
-        rows += [(s, 2, min(s + 2, n - 1), 0.85), (s, 2, max(s - 1, 0), 0.1), (s, 2, n, 0.05)]
-    return world(rows, n + 1, 0, n - 1, 80.0)
-
-
 # ------------------------------------------------------------------ tuned on, the fourth time
-
-
-def pond(rng: Rng) -> World:
-    """A frog hops over lily pads in two rows: short or long, or across; pads sink, a pike waits."""
-    w = int(rng.integers(6, 12))
-    pike = 2 * w
-    sinks = rng.uniform(0.0, 0.15, 2 * w) * (rng.random(2 * w) < 0.6)
-    rows = []
-    for s in range(2 * w):
-        row, x = divmod(s, w)
-        for a, to in enumerate((x + 1, x + 2)):
-            for miss, p in ((0, 0.75), (-1, 0.15), (1, 0.1)):
-                pad = row * w + int(np.clip(to + miss, 0, w - 1))
-                rows += [(s, a, pad, p * (1 - sinks[pad])), (s, a, pike, p * sinks[pad])]
-        rows += [(s, 2, (1 - row) * w + x, 0.9), (s, 2, s, 0.1)]
-    return world(rows, 2 * w + 1, 0, w - 1, 45.0)
-
-
-def eight_ways(rng: Rng) -> World:
-    """A walled grid with eight directions; moves veer by 45 degrees, a few cells are holes."""
-    h, w = int(rng.integers(4, 7)), int(rng.integers(5, 8))
-    n = h * w
-    ways = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
-    walls = set(rng.choice(np.arange(1, n - 1), n // 8, replace=False).tolist())
-    holes = set(rng.choice(np.arange(1, n - 1), n // 8, replace=False).tolist()) - walls
-    rows = []
-    for s in set(range(n)) - walls - holes:
-        veer = rng.uniform(0.05, 0.35)
-        for a in range(8):
-            for turn, p in ((0, 1 - veer), (1, veer / 2), (7, veer / 2)):
-                to = _step(s, h, w, *ways[(a + turn) % 8])
-                rows.append((s, a, s if to in walls else to, p))
-    return world(rows, n, 0, n - 1, 60.0)
-
-
-def server(rng: Rng) -> World:
-    """Send a file in pieces over one of four lines; retries pile up until one is locked out."""
-    pieces, tries = int(rng.integers(4, 9)), int(rng.integers(3, 6))
-    done, out = pieces * tries, pieces * tries + 1
-    rows = []
-    for s in range(done):
-        sent, failed = divmod(s, tries)
-        for a in range(4):
-            good = rng.uniform(0.5, 0.95)
-            further = (sent + 1) * tries if sent + 1 < pieces else done
-            rows.append((s, a, further, good))
-            rows.append((s, a, s + 1 if failed + 1 < tries else out, 1 - good))
-    return world(rows, out + 1, 0, done, 40.0)
-
-
-def glider(rng: Rng) -> World:
-    """Glide to a strip in falling air: steep, flat or turning; too low too early is the end."""
-    w, h = int(rng.integers(6, 10)), int(rng.integers(5, 9))
-    crash = w * h
-    rows = []
-    for x in range(w):
-        thermal = rng.uniform(0.0, 0.35)
-        for y in range(h):
-            s = x * h + y
-            for a, (dx, dy) in enumerate(((1, -2), (1, -1), (0, -1))):
-                for up, p in ((0, 1 - thermal - 0.1), (2, thermal), (-1, 0.1)):
-                    level = y + dy + up
-                    to = (x + dx) * h + min(level, h - 1)
-                    rows.append((s, a, crash if level < 0 or x + dx >= w else to, p))
-    goal = (w - 1) * h
-    return world(rows, w * h + 1, h - 2, goal, 35.0)
-
-
-def supply(rng: Rng) -> World:
-    """Convoys through a layered network: five roads a town, ambushes on some of them."""
-    layers, towns = int(rng.integers(4, 8)), int(rng.integers(3, 6))
-    n = layers * towns
-    rows = []
-    for s in range(n):
-        layer = s // towns
-        for a in range(5):
-            aim = int(rng.integers(towns))
-            ambush = float(rng.choice([0.0, 0.02, 0.1]))
-            lost = rng.uniform(0.0, 0.3)
-            ahead = n if layer + 1 == layers else (layer + 1) * towns + aim
-            rows += [(s, a, ahead, 1 - ambush - lost), (s, a, n + 1, ambush)]
-            rows.append((s, a, layer * towns + int(rng.integers(towns)), lost))
-    return world(rows, n + 2, 0, n, 50.0)
 
 
 # ------------------------------------------------------------------ tuned on, the fifth time
 
 
-def climb(rng: Rng) -> World:
-    """Climb a face: three routes a pitch, small slips and rare long falls."""
-    n = int(rng.integers(8, 16))
-    rows = []
-    for s in range(n - 1):
-        for a in range(3):
-            slips, falls = rng.uniform(0.05, 0.4), rng.uniform(0.0, 0.05)
-            rows += [(s, a, s + 1, 1 - slips - falls), (s, a, n, falls)]
-            rows.append((s, a, max(s - int(rng.integers(1, 4)), 0), slips))
-    return world(rows, n + 1, 0, n - 1, 60.0)
-
-
-def rooms(rng: Rng) -> World:
-    """Rooms with four doors each to random rooms; doors jam, and some rooms are cells."""
-    n = int(rng.integers(15, 40))
-    cells = set(rng.choice(np.arange(1, n - 1), max(1, n // 10), replace=False).tolist())
-    rows = []
-    for s in set(range(n)) - cells:
-        for a in range(4):
-            first, other = rng.integers(0, n, 2)
-            jams, strays = rng.uniform(0.0, 0.5), rng.uniform(0.0, 0.3)
-            rows += [(s, a, int(first), 1 - jams - strays), (s, a, int(other), strays)]
-            rows.append((s, a, s, jams))
-    return world(rows, n, 0, n - 1, 50.0)
-
-
-def ferry(rng: Rng) -> World:
-    """Cross a channel with a current: three headings, shoals on both sides."""
-    h, w = int(rng.integers(5, 8)), int(rng.integers(5, 9))
-    drift = rng.uniform(0.1, 0.4, w)
-    wreck = h * w
-    rows = []
-    for s in range(h * w):
-        y, x = divmod(s, w)
-        for a, dy in enumerate((-1, 0, 1)):
-            for more, p in ((0, 1 - drift[x]), (1, 0.8 * drift[x]), (-1, 0.2 * drift[x])):
-                level = y + dy + more
-                to = level * w + min(x + 1, w - 1)
-                rows.append((s, a, to if 0 <= level < h else wreck, p))
-    return world(rows, h * w + 1, (h // 2) * w, (h // 2) * w + w - 1, 40.0)
-
-
 # ------------------------------------------------------------------ tuned on, the sixth time
-
-
-def epidemic(rng: Rng) -> World:
-    """Stop an epidemic of n people before it is out of control, by one of three measures."""
-    n = int(rng.integers(10, 20))
-    rows = []
-    for s in range(1, n - 1):
-        for a in range(3):
-            heal, spread = rng.uniform(0.25, 0.5), rng.uniform(0.1, 0.35)
-            burst = rng.uniform(0.0, 0.06) * s / n
-            rows += [(s, a, s - 1, heal), (s, a, s + 1, spread)]
-            rows += [(s, a, min(s + 4, n - 1), burst), (s, a, s, 1 - heal - spread - burst)]
-    return world(rows, n, n // 3, 0, 100.0)
-
-
-def tennis(rng: Rng) -> World:
-    """Win a game ahead by two points: serve hard or softly, play long or come to the net."""
-    top = int(rng.integers(4, 6))
-    won, lost = (top + 1) ** 2, (top + 1) ** 2 + 1
-    rows = []
-    for mine in range(top + 1):
-        for theirs in range(top + 1):
-            for a in range(4):
-                p = rng.uniform(0.45, 0.7)
-                for point, odds in (((1, 0), p), ((0, 1), 1 - p)):
-                    x, y = mine + point[0], theirs + point[1]
-                    if x == y == top:  # deuce again
-                        x = y = top - 1
-                    end = won if x > y else lost
-                    over = (max(x, y) >= top and abs(x - y) >= 2) or max(x, y) > top
-                    rows.append(
-                        (mine * (top + 1) + theirs, a, end if over else x * (top + 1) + y, odds)
-                    )
-    return world(rows, lost + 1, 0, won, 30.0)
-
-
-def guard(rng: Rng) -> World:
-    """Cross a ring of rooms while a guard walks about: move on, back or wait."""
-    n = int(rng.integers(6, 9))
-    caught, home = n * n, n * n + 1
-    drift = rng.uniform(0.2, 0.5)
-    rows = []
-    for me in range(n):
-        for he in range(n):
-            for a, step in enumerate((1, -1, 0)):
-                slow = rng.uniform(0.0, 0.3)
-                for go, p in ((step, 1 - slow), (0, slow)):
-                    for walk, q in ((1, drift), (-1, 0.6 - drift), (0, 0.4)):
-                        x, y = (me + go) % n, (he + walk) % n
-                        to = caught if x == y else home if x == n // 2 else x * n + y
-                        rows.append((me * n + he, a, to, p * q))
-    return world(rows, home + 1, n // 4 + 1, home, 40.0)
-
-
-def fuel(rng: Rng) -> World:
-    """Drive along a road with a tank: fast or sparing, or fill up, which may take long."""
-    places, tank = int(rng.integers(5, 9)), int(rng.integers(4, 7))
-    stranded = places * tank
-    pump = rng.random(places) < 0.5
-    rows = []
-    for x in range(places - 1):
-        for left in range(tank):
-            s = x * tank + left
-            for a, far in enumerate((1, 2)):
-                use = rng.dirichlet(
-                    np.array([4.0, 2.0, 1.0]) if far == 1 else np.array([1.0, 3.0, 2.0])
-                )
-                for burnt, p in enumerate(use):
-                    y = min(x + far, places - 1)
-                    rest = left - burnt - far + 1
-                    on = (places - 1) * tank if y == places - 1 else y * tank + rest
-                    rows.append((s, a, on if rest >= 0 else stranded, p))
-            if pump[x]:
-                works = rng.uniform(0.4, 0.95)
-                rows += [(s, 2, x * tank + tank - 1, works), (s, 2, s, 0.98 - 0.98 * works)]
-                rows.append((s, 2, stranded, 0.02 - 0.02 * works))
-    return world(rows, stranded + 1, tank - 1, (places - 1) * tank, 30.0)
-
-
-def assembly(rng: Rng) -> World:
-    """Assemble parts in any order; a try may knock off another part or spoil the piece."""
-    parts = int(rng.integers(3, 6))
-    full = 2**parts - 1
-    rows = []
-    for s in range(full):
-        for a in range(parts):
-            if s >> a & 1:
-                continue
-            good, spoils = rng.uniform(0.4, 0.9), rng.uniform(0.0, 0.08)
-            rows += [(s, a, s | 1 << a, good), (s, a, full + 1, spoils)]
-            knocked = s & ~(1 << int(rng.integers(parts)))
-            rows.append((s, a, knocked, 1 - good - spoils))
-    return world(rows, full + 2, 0, full, 60.0)
 
 
 # ------------------------------------------------------------------ tuned on, the seventh time
@@ -913,12 +484,7 @@ def ice(rng: Rng) -> World:
 
 
 TUNED = (
-    *(slippery_grid, random_moves, small_grid, short_line),
-    *(many_outcomes, rare_failures, ten_alike),
-    *(wind, cliff, queue, inventory, river, local_random, key_and_door, teleporters, dice),
-    *(gambler, bridge, machine, geometric, cards, night_bus),
-    *(pond, eight_ways, server, glider, supply, climb, rooms, ferry),
-    *(epidemic, tennis, guard, fuel, assembly),
+    *(slippery_grid, random_moves, rare_failures, queue, bridge, cards),
     *(corridor, ladder, far_fall, unsure_grid),
 )
 HELD_BEFORE = (darts, drone, treatment, sailing, router, lock, duel, marsh, elevator, harvest)
@@ -944,6 +510,13 @@ FIXED: dict[str, tuple[tuple[World, int], ...]] = {
         *((snakes(np.random.default_rng(2)), 50), (detour(np.random.default_rng(3)), 30)),
         *((unsure_slips(np.random.default_rng(4), 4, 7), 40),),
         *((ice(np.random.default_rng(5)), 60),),
+    ),
+    "held out of the eighth": (
+        *((risky_moves(7, 0.15), 14), (risky_moves(16, 0.09), 18), (risky_moves(40, 0.02), 12)),
+        *((relay(np.random.default_rng(21)), 25), (relay(np.random.default_rng(22)), 80)),
+        *((hallway(np.random.default_rng(23)), 12), (two_tracks(np.random.default_rng(24)), 40)),
+        *((falls(9, 0.06, 45.0), 15), (ice(np.random.default_rng(25)), 20)),
+        *((retries(12, 0.4, 50.0), 25), (elevator(np.random.default_rng(26)), 10)),
     ),
 }
 

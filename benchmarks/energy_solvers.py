@@ -1,4 +1,4 @@
-"""The table of docs/why-not-minimise-the-energy.md: what energy solvers say, and the truth.
+"""The table of docs/mathematics.md: what energy solvers say, and the truth.
 
 Run with ``python -m benchmarks.energy_solvers [maze refinement]``. At p = 16 L-BFGS-B runs into
 its cap of 50,000 iterations, which takes minutes on a large maze.

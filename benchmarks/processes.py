@@ -1,4 +1,11 @@
-"""Markov decision processes beside Storm: the models, what we take, what it takes.
+"""Expected cost of Markov decision processes beside Storm.
+
+``python -m benchmarks.processes [states] [--only WORDS] [--seconds 60]``; with ``known``, small
+models whose answers are known in closed form. Storm is measured where it is installed
+(``pip install stormpy``), with its defaults and with its sound methods, for relative errors of 1e-6
+and 1e-9, each in a forked child with a limit. Seconds are CPU time of the answer, the model being
+built, the least of two; ratios are Storm's time over ours for the same accuracy. By default we stop
+at the last place of a double.
 
 Models are arrays (state, action, next state, probability, cost), with goal 0 unless said. The first
 group served to choose the solver's constants. The second was made afterwards: other sizes, seeds
@@ -8,29 +15,24 @@ both in view.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import tempfile
+import argparse
+import multiprocessing
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from benchmarks import storm_solver
-from benchmarks._timing import best_of
+from benchmarks.timing import best_of
 
 import wayfield as wf
 
 STEPS = np.array([(0, 1), (1, 0), (0, -1), (-1, 0)])
-QUESTIONS: dict[str, dict[str, float]] = {
-    "1e-06": {"rtol": 1e-6},
-    "1e-09": {"rtol": 1e-9},
-    "default": {},
-}
-"""Relative errors that we are asked for; Storm is asked for the first two."""
+ACCURACIES = (1e-6, 1e-9)
+COST, REACH = 'R{"cost"}min=? [F "goal"]', 'Pmax=? [F "goal"]'
 
 
 @dataclass(frozen=True)
@@ -238,71 +240,195 @@ HELD_OUT: dict[str, Callable[[int], Model]] = {
 """Made when the first constants stood; the last five are of families not among `MODELS`."""
 
 
-# ------------------------------------------------------------------ measuring
+# ------------------------------------------------------------------ Storm
 
 
-def measure(name: str, size: int, limit: float, python: Path) -> dict[str, Any]:
-    """Time ourselves and Storm on a model, ourselves before and after; Storm is capped."""
+def storm_model(model: Model) -> Any:
+    """Return Storm's sparse model; states without a move stay where they are."""
+    from stormpy import models
+    from stormpy.datastructures import SparseMatrixBuilder
+
+    builder = SparseMatrixBuilder[float](0, 0, 0, False, True, 0)
+    columns = (model.state, model.action, model.following, model.odds, model.cost)
+    state, action, following, odds, cost = (column.tolist() for column in columns)
+    rewards: list[float] = []
+    e = 0
+    for s in range(model.states):
+        builder.new_row_group(len(rewards))
+        if e == len(state) or state[e] != s:
+            builder.add_next_value(len(rewards), s, 1.0)
+            rewards.append(0.0)
+        before = None
+        while e < len(state) and state[e] == s:
+            if action[e] != before:
+                before = action[e]
+                rewards.append(0.0)
+            builder.add_next_value(len(rewards) - 1, following[e], odds[e])
+            rewards[-1] += odds[e] * cost[e]
+            e += 1
+    labels = models.StateLabeling(model.states)
+    for name, where in (("goal", model.goal), ("init", 0)):
+        labels.add_label(name)
+        labels.add_label_to_state(name, where)
+    costs = models.SparseRewardModel[float](optional_state_action_reward_vector=rewards)
+    return models.SparseMdp[float](
+        models.SparseModelComponents[float](
+            transition_matrix=builder.build(), state_labeling=labels, reward_models={"cost": costs}
+        )
+    )
+
+
+def ask_storm(
+    model: Any, question: str, sound: bool, accuracy: float
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray] | None]:
+    """Return Storm's values, and its bounds if it gives any."""
+    import stormpy
+
+    environment = stormpy.Environment()
+    environment.solver().force_soundness = sound
+    environment.solver().min_max().precision = stormpy.Rational(accuracy)
+    environment.solver().min_max().relative_termination_criterion = True
+    formula = stormpy.parse_properties(question)[0]
+    answer = stormpy.model_checking(model, formula, environment=environment)
+    bounds = None
+    if answer.has_lower_bounds() and answer.has_upper_bounds():
+        bounds = (
+            np.array(answer.get_lower_bound_vector()),
+            np.array(answer.get_upper_bound_vector()),
+        )
+    return np.array(answer.get_value_vector()), bounds
+
+
+def child(
+    model: Any, exact: wf.ExpectedCost, sound: bool, accuracy: float, seconds: float, pipe: Any
+) -> None:
+    """Send Storm's CPU seconds, true error, the width of its bounds, and whether they hold."""
+    times = []
+    for _ in range(2):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        start = time.process_time()
+        values, bounds = ask_storm(model, COST, sound, accuracy)
+        times.append(time.process_time() - start)
+    inner = np.isfinite(exact.values) & (exact.upper > 0.0)
+    true = exact.values[inner]
+    width, holds = np.nan, True
+    if bounds is not None:
+        low, high = (bound[inner] for bound in bounds)
+        slack = 1e-13 * true  # its own rounding does not count as an error
+        width = float(((high - low) / true).max())
+        holds = bool(((low <= true + slack) & (high >= true - slack)).all())
+    pipe.send((min(times), float((np.abs(values[inner] - true) / true).max()), width, holds))
+
+
+def storm(
+    model: Any, exact: wf.ExpectedCost, sound: bool, accuracy: float, seconds: float
+) -> tuple[float, float, float, bool] | None:
+    """Return what the child sends; None if it did not come in time."""
+    mine, theirs = multiprocessing.Pipe(False)
+    process = multiprocessing.get_context("fork").Process(
+        target=child, args=(model, exact, sound, accuracy, seconds, theirs)
+    )
+    process.start()
+    theirs.close()
+    try:
+        found: tuple[float, float, float, bool] | None = mine.recv()
+    except EOFError:
+        found = None
+    process.join()
+    return found
+
+
+def row(name: str, size: int, seconds: float) -> list[str]:
+    """Return a line of the table."""
     model = (MODELS | HELD_OUT)[name](size)
     moves = model.transitions()
-    moves._process  # noqa: B018  # built once, as Storm's model is
-
-    def ours() -> dict[str, float]:
-        return {
-            name: best_of(
-                partial(wf.expected_cost, moves, model.goal, **options), 2, time.process_time
-            )
-            for name, options in QUESTIONS.items()
-        }
-
-    field = wf.expected_cost(moves, model.goal)
-    inner = np.isfinite(field.values) & (field.values > 0)
-    width = ((field.upper[inner] - field.lower[inner]) / field.values[inner]).max()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.npz"
-        np.savez(path, lower=field.lower, upper=field.upper, **vars(model))
-        before = ours()
-        storm, died = run_storm(python, str(path), f"{limit:g}")
-        after = ours()
-    return {
-        "model": name,
-        "held_out": name in HELD_OUT,
-        "states": model.states,
-        "outcomes": model.odds.size,
-        "limit": limit,
-        "ours": {name: min(before[name], after[name]) for name in before},
-        "rounds": field.iterations,
-        "width": float(width),
-        "storm": storm,
-        "died": died,
+    exact = wf.expected_cost(moves, model.goal)  # builds what is kept, as Storm's model is built
+    ours = {
+        rtol: best_of(partial(wf.expected_cost, moves, model.goal, rtol=rtol), 2, time.process_time)
+        for rtol in (*ACCURACIES, 0.0)
     }
+    line = [name + (" *" if name in HELD_OUT else ""), f"{model.states:,}"]
+    line.append(" / ".join(f"{taken:.2g} s" for taken in ours.values()))
+    if find_spec("stormpy"):
+        built = storm_model(model)
+        for sound in (True, False):
+            for accuracy in ACCURACIES:
+                found = storm(built, exact, sound, accuracy, seconds)
+                if found is None:
+                    line.append(f"not in {seconds:g} s")
+                    continue
+                taken, error, width, holds = found
+                told = f"{taken:.2g} s ({taken / ours[accuracy]:.2g}×), error {error:.0e}"
+                line.append(told + ("" if np.isnan(width) else f", width {width:.0e}"))
+                line[-1] += "" if holds else ", false"
+    return line
 
 
-def measure_known(python: Path) -> dict[str, Any]:
-    """Ask Storm and our solver about models with answers in closed form."""
-    storm, died = run_storm(python, "known")
-    ours = {}
-    for name, model, question, state, _ in storm_solver.known():
-        rows = (model[of] for of in ("state", "action", "following", "odds", "cost"))
+# ------------------------------------------------------------------ answers in closed form
+
+
+def small(rows: list[tuple[Any, ...]], goal: int, states: int) -> Model:
+    return Model(*map(np.array, zip(*rows, strict=True)), goal, states)
+
+
+def walk(n: int, ends: tuple[int, int], slow: float, goal: int) -> Model:
+    """A fair walk on a path, and a slightly unfair one that costs more, where it goes on."""
+    rows = []
+    for x in range(*ends):
+        for action, down, cost in ((0, 0.5, 1.0), (1, slow, 1.1)):
+            rows += [(x, action, x - 1, down, cost), (x, action, min(x + 1, n - 1), 1 - down, cost)]
+    return small(rows, goal, n)
+
+
+def known() -> None:
+    """Print what we and Storm say of small models, asked for 1e-6, beside the answer."""
+    paid = small([(0, 0, 1, 1.0, -1.0), (1, 0, 0, 0.9, 0.5), (1, 0, 2, 0.1, 0.5)], 2, 3)
+    for name, model, question, state, exact in (
+        ("negative cost, 3 states", paid, COST, 0, -5.0),
+        ("walk, 401 states", walk(401, (1, 400), 0.51, 400), REACH, 200, 0.5),
+        ("reflected walk, 101 states", walk(101, (1, 101), 0.49, 0), COST, 100, 10_100.0),
+    ):
         # the more it costs to give up, the more a plan prefers to arrive
-        price = 1e6 if question == storm_solver.REACH else None
+        price = 1e6 if question == REACH else None
         try:
-            moves = wf.Transitions.from_probabilities(*rows, num_states=int(model["states"]))
-            field = wf.expected_cost(moves, int(model["goal"]), price)
+            field = wf.expected_cost(model.transitions(), model.goal, price)
         except wf.InputError as error:
-            ours[name] = str(error)
+            ours = str(error)
         else:
-            low, high = (field.lower, field.upper) if price is None else (
-                field.reach_lower, field.reach_upper)  # fmt: skip
-            ours[name] = [float(low[state]), float(high[state])]
-    return {"known": storm, "ours": ours, "died": died}
+            low, high = (
+                (field.lower, field.upper)
+                if price is None
+                else (field.reach_lower, field.reach_upper)
+            )
+            ours = f"{low[state]:.17g} to {high[state]:.17g}"
+        print(f"{name}: exactly {exact:g}; ours {ours}", flush=True)
+        for sound in (False, True) if find_spec("stormpy") else ():
+            values, bounds = ask_storm(storm_model(model), question, sound, 1e-6)
+            told = f", {bounds[0][state]:.10g} to {bounds[1][state]:.10g}" if bounds else ""
+            print(f"  Storm, {'sound' if sound else 'as it comes'}: {values[state]:.10g}{told}")
 
 
-def run_storm(python: Path, *arguments: str) -> tuple[list[dict[str, Any]], str]:
-    """Return what Storm found, and why it did not go on."""
-    script = Path(__file__).with_name("storm_solver.py")
-    command = [python, "-W", "ignore", script, *arguments]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    lines = [json.loads(line) for line in ended.stdout.splitlines() if line.startswith("{")]
-    last = (ended.stderr.strip().splitlines() or ["it crashed"])[-1]
-    return lines, last if ended.returncode else ""
+def main() -> None:
+    """Print a table, a line for each model."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("states", nargs="?", default="1e5", help="about how many, or: known")
+    parser.add_argument("--only", default="", help="parts of names, with commas")
+    parser.add_argument("--seconds", type=float, default=60.0, help="Storm's limit, CPU time")
+    given = parser.parse_args()
+    if given.states == "known":
+        known()
+        return
+    heads = ["process", "states", "ours to 1e-6 / 1e-9 / by default"]
+    if find_spec("stormpy"):
+        heads += [f"Storm {kind}, {e:g}" for kind in ("sound", "as it comes") for e in ACCURACIES]
+    print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|", flush=True)
+    for name in (*MODELS, *HELD_OUT):
+        if any(word in name for word in given.only.split(",")):
+            print(
+                "| " + " | ".join(row(name, int(float(given.states)), given.seconds)) + " |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

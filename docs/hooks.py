@@ -9,8 +9,13 @@ a warning, and so an error of a strict build. So is a formula that cannot be con
 Reference. A line ``<!-- reference: room -->`` becomes an entry for every public name of that room
 which the page does not list itself, so that a new method needs no line there.
 
+Commands. A line ``<!-- help: plan -->`` becomes what ``wayfield plan --help`` prints.
+
 Theorems. A line ``<!-- theorems -->`` becomes the list of `docs/theorems.py`, made from the Coq
 sources.
+
+Checker. A line ``<!-- checker -->`` becomes a place to drop proofs on. The site then holds
+`wayfield_verify` and Pyodide, a Python for browsers, from npm. Without npm the page says so.
 
 Gallery. A line ``<!-- example: name -->`` becomes the picture that ``examples/name.py`` draws, what
 it prints, and the script itself. Pictures lie in ``build/gallery`` and are drawn again when the
@@ -22,9 +27,14 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import os
 import re
 import runpy
+import shutil
+import subprocess
 import sys
+import tarfile
+import zipfile
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -40,7 +50,21 @@ ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "build" / "gallery"
 EXAMPLE = re.compile(r"<!-- example: (\w+) -->")
 REFERENCE = re.compile(r"<!-- reference: (\w+) -->")
+HELP = re.compile(r"<!-- help: ([\w ]+) -->")
 THEOREMS = "<!-- theorems -->"
+CHECKER = "<!-- checker -->"
+PYODIDE = ROOT / "build" / "pyodide"
+PYODIDE_VERSION = "314.0.7"
+PYODIDE_PARTS = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip",
+                 "pyodide-lock.json")  # fmt: skip
+DROP = """<label id="check">Drop a .proof here, or choose one<input type="file"></label>
+<div id="check-answer" role="status" markdown="0"></div>
+<script type="module" src="assets/check.js"></script>
+"""
+MISSING = """!!! note
+    This copy of the site was built without npm, so it has no checker in the browser. Use
+    `python -m wayfield_verify FILE`.
+"""
 EXTERNAL = re.compile(r'<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)="?(https?:)?//[^\s">]+')
 FORMULA = re.compile(
     r'<(span|div) class="arithmatex">\s*\\([(\[])(.*?)\\[)\]]\s*</\1>', flags=re.DOTALL
@@ -63,13 +87,44 @@ def on_files(files: Any, config: Any) -> Any:
         if not picture.exists():
             continue
         files.append(File.generated(config, uri, abs_src_path=str(picture)))
+    for part in browser_checker():
+        files.append(File.generated(config, f"pyodide/{part.name}", abs_src_path=str(part)))
     return files
+
+
+def browser_checker() -> list[Path]:
+    """Return the files of the checker in the browser; none if npm can't bring Pyodide."""
+    if not all((PYODIDE / part).exists() for part in PYODIDE_PARTS):
+        PYODIDE.mkdir(parents=True, exist_ok=True)
+        npm = shutil.which("npm")
+        command = [npm or "npm", "pack", f"pyodide@{PYODIDE_VERSION}", "--silent"]
+        if npm is None or subprocess.run(command, cwd=PYODIDE, check=False).returncode:
+            log.info("the page that checks proofs has no checker: npm did not bring Pyodide")
+            return []
+        with tarfile.open(PYODIDE / f"pyodide-{PYODIDE_VERSION}.tgz") as packed:
+            for part in PYODIDE_PARTS:
+                content = packed.extractfile(f"package/{part}")
+                assert content is not None
+                (PYODIDE / part).write_bytes(content.read())
+    sources = PYODIDE / "wayfield_verify.zip"
+    with zipfile.ZipFile(sources, "w") as archive:
+        for path in sorted((ROOT / "src" / "wayfield_verify").glob("*.py")):
+            archive.write(path, f"wayfield_verify/{path.name}")
+    return [*(PYODIDE / part for part in PYODIDE_PARTS), sources]
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Put each example where its name stands; tell what is typed from what is answered."""
     markdown = markdown.replace("```python\n>>> ", "```pycon\n>>> ")
     markdown = with_reference(markdown)
+    markdown = HELP.sub(lambda found: f"```text\n{help_of(found[1])}\n```", markdown)
+    if CHECKER in markdown:
+        there = "pyodide/pyodide.mjs" in files.src_uris
+        missing = (
+            "!!! note\n    This copy of the site was built without npm, so it has no checker. "
+        )
+        missing += "Use `python -m wayfield_verify FILE`.\n"
+        markdown = markdown.replace(CHECKER, DROP if there else missing)
     if THEOREMS in markdown:
         listed = runpy.run_path(str(ROOT / "docs" / "theorems.py"))
         markdown = markdown.replace(THEOREMS, listed["as_markdown"]())
@@ -93,6 +148,19 @@ def with_reference(markdown: str) -> str:
         ),
         markdown,
     )
+
+
+def help_of(command: str) -> str:
+    """Return what a command prints for ``--help``, without what varies between terminals."""
+    code = "import sys; from wayfield.cli import main; sys.argv[0] = 'wayfield'; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command.split(), "--help"],
+        env=os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:

@@ -2,7 +2,8 @@
 
 Every ``Theorem`` of ``theorems/*.v`` follows a comment ``(** … *)`` that says it in words.
 ``theorems/assumptions.txt`` says what each assumes; ``make theorems`` compares it with what Coq
-prints. The tables on the page "Proofs that travel" lead from the checker to the theorems.
+prints. ``theorems/checker.txt`` leads from each function of the checker, and then from everything
+that makes it say no, to the theorems. A test compares it with the checker's source.
 """
 
 from __future__ import annotations
@@ -15,6 +16,11 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "theorems"
 STATED = re.compile(r"\(\*\*((?:(?!\*\)).)*)\*\)\s*Theorem (\w+)", re.DOTALL)
 NONE = "no theorem covers this"
+HEADS = (
+    "## From the checker to its theorems\n\n| function | theorem |",
+    "Dots in a message stand for a vertex, a state or a number.\n\n"
+    "| the checker says no | hypothesis |",
+)
 ORDER = (
     "Field", "Filled", "TwoLeast", "Signs", "Powers", "Plans",
     "Cost", "Arrival", "Odds", "Intervals",
@@ -54,14 +60,13 @@ def _in_words(axioms: str) -> str:
 
 
 def tables() -> list[list[str]]:
-    """Return the rows of the tables that lead from the checker to the theorems."""
-    page = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
-    page = page.split("## What a machine has checked")[1].split("\n## ")[0]
-    return [
-        [cell.strip() for cell in line.strip("|").split(" | ")]
-        for line in page.splitlines()
-        if line.startswith("| `")
-    ]
+    """Return the rows that lead from the checker to the theorems: functions, then refusals."""
+    return [row for table in _tables() for row in table]
+
+
+def _tables() -> list[list[list[str]]]:
+    text = (FOLDER / "checker.txt").read_text(encoding="utf-8")
+    return [[line.split(" | ") for line in part.splitlines()] for part in text.split("\n\n")]
 
 
 def as_markdown() -> str:
@@ -79,10 +84,8 @@ def as_markdown() -> str:
             if each.file == f"{module}.v"
         ]
         parts.append("")
-    parts.append("## What no theorem covers\n")
-    parts += [
-        f"- {row[0]}" + ("" if row[1] == NONE else f" ({row[1].replace(NONE, 'not covered')})")
-        for row in tables()
-        if NONE in row[1]
-    ]
+    for title, rows in zip(HEADS, _tables(), strict=True):
+        parts.append(f"{title}\n|---|---|")
+        parts += [f"| {checked} | {theorem} |" for checked, theorem in rows]
+        parts.append("")
     return "\n".join(parts)

@@ -38,7 +38,7 @@ def first_visit() -> Scene:
 @contextmanager
 def serving(*arguments: str | Path, warm: bool = True) -> Iterator[str]:
     """Yield the address of ``wayfield explore`` with these arguments."""
-    program = ["-m", "wayfield.cli"] if warm else ["-c", COLD]
+    program = ["-m", "wayfield"] if warm else ["-c", COLD]
     command = [*program, "explore", "--no-browser", "--port", "0"]
     server = subprocess.Popen(
         [sys.executable, *command, *map(str, arguments)],

@@ -31,6 +31,7 @@ import numpy as np
 
 import wayfield as wf
 from exact_amle import filled_amle, fix_walks, spread_constants
+from exact_chance import linear
 from exact_plaplacian import to_60_digits
 from wayfield.certificates import Certificate
 from wayfield.fields import Extension, Method
@@ -380,30 +381,14 @@ class Statement:
         return [fixed.get(x, nan) for x in range(self.n)]
 
     def _harmonic(self) -> list[Fraction | float]:
-        """Gaussian elimination over the free vertices."""
-        free = sorted(self.connected - set(self.labels))
-        row_of = {x: i for i, x in enumerate(free)}
-        rows = [[Fraction(0)] * (len(free) + 1) for _ in free]
-        for x, row in zip(free, rows, strict=True):
-            for y, length in self.arcs[x]:
-                row[row_of[x]] += Fraction(1, length)
-                if y in row_of:
-                    row[row_of[y]] -= Fraction(1, length)
-                else:
-                    row[-1] += self.labels[y] / length
-        for k, row in enumerate(rows):
-            # the matrix is an M-matrix: no pivot is 0
-            rows[k] = [a / row[k] for a in row]
-            for i in range(len(rows)):
-                if i != k and (factor := rows[i][k]):
-                    pairs = zip(rows[i], rows[k], strict=True)
-                    rows[i] = [a - factor * b for a, b in pairs]
-        found: list[Fraction | float] = [nan] * self.n
-        for x, y in self.labels.items():
-            found[x] = y
-        for x, row in zip(free, rows, strict=True):
-            found[x] = row[-1]
-        return found
+        """Every free value is the mean of its neighbours, weighted by 1 / length."""
+        rows = {}
+        for x in self.connected - set(self.labels):
+            weights = [(y, Fraction(1, length)) for y, length in self.arcs[x]]
+            total = sum(weight for _, weight in weights)
+            rows[x] = Fraction(0), [(y, weight / total) for y, weight in weights]
+        found = self.labels | linear(rows, self.labels)
+        return [found.get(x, nan) for x in range(self.n)]
 
     def _between(self) -> Truth | None:
         graph = wf.Graph.from_edges(

@@ -47,19 +47,18 @@ Qed.
 Theorem theorem_R_below : low_barrier -> forall h x, (x < n)%nat -> surely leaves pi h x ->
   forall eps, 0 < eps -> exists T, forall t, (T <= t)%nat -> low x - eps < arrive ends pi t h x.
 Proof.
-  intros [End Drift] h x Hx Su eps He. destruct (bound_of n low) as (M & M0 & HM).
+  intros [End Drift] h x Hx Su eps He. destruct (bound_of n low) as (M & HM).
   assert (Main : forall t, low x <= arrive ends pi t h x + M * alive leaves pi t h x).
   { intros t. destruct (stopped t h x Hx) as [A _]. eapply Rle_trans; [|apply Rplus_le_compat_r; exact A].
-    unfold alive. rewrite value_linear.
+    unfold alive. rewrite value_linear, Rmult_0_r, Rplus_0_r.
     apply (value_ge n choices quits choices_proper pi Le leaves (fun _ x => (x < n)%nat) low); [| |assumption].
     - intros _ y Hy. specialize (HM y Hy). repeat split; [assumption | lra |]. intros L.
       specialize (End y Hy). apply leaves_true in L. destruct (ends y); [specialize (End eq_refl); lra|].
       destruct L; [discriminate | lra].
     - intros h' y q m Hy L Hm Al. apply leaves_false in L. destruct L as [En P]. specialize (Drift h' y q m Hy En Hm).
-      destruct m as [| |k]; auto; [lra|]. simpl in Al. split; [eauto|].
-      rewrite (mean_ext k _ (fun o => low (next o))) by (intros; lra). apply rise; eauto. }
-  destruct (surely_small n choices quits choices_proper choices_inside pi Le leaves h x M eps) as (T & HT); auto.
-  exists T. intros t Ht. specialize (HT t Ht). specialize (Main t). lra.
+      destruct m as [| |k]; auto. split; [eauto|]. apply drift; [eauto|]. specialize (Drift P). lra. }
+  destruct (surely_cv n choices quits choices_proper choices_inside pi Le leaves h x M Hx Su eps He) as (T & HT).
+  exists T. intros t Ht. specialize (HT t Ht). apply Rabs_def2 in HT. specialize (Main t). lra.
 Qed.
 
 (** A walk that surely ends leaves the states with low > 0. *)
@@ -90,17 +89,17 @@ Lemma R_above_finite M : high_barrier -> 0 <= M -> (forall x, (x < n)%nat -> - M
   forall t h x, (x < n)%nat -> arrive ends pi t h x + - M * alive ends pi t h x <= high x.
 Proof.
   intros [End Drift] M0 HM t h x Hx. apply Rle_trans with (Rmin (high x) 1); [|apply Rmin_l].
-  unfold arrive, alive. rewrite value_linear.
+  unfold arrive, alive. rewrite value_linear, Rmult_0_r, Rplus_0_r.
   apply (value_le n choices quits choices_proper pi Le ends (fun _ x => (x < n)%nat) (fun x => Rmin (high x) 1)); [| |assumption].
   - intros _ y Hy. specialize (HM y Hy). specialize (End y Hy). repeat split; [assumption | apply Rmin_glb; lra |].
     intros En. specialize (End En). apply Rmin_glb; lra.
   - intros h' y q m Hy En Hm Al. specialize (Drift h' y q m Hy En Hm).
     destruct m as [| |k]; auto; [apply Rmin_glb; lra|]. simpl in Al. split; [eauto|]. pose proof (choices_proper y k Al) as Pr.
-    rewrite (mean_ext k _ (fun o => Rmin (high (next o)) 1)) by (intros; lra). apply Rmin_case_strong; intros L.
-    + destruct (Rle_dec 1 (high y)) as [H1|H1]; [apply Rle_trans with 1; [apply mean_most; [assumption|]; intros; apply Rmin_r | lra]|].
-      eapply Rle_trans; [|apply (rise k high y); [assumption | apply Drift; lra]].
-      apply mean_le; [assumption|]. intros o Ho. apply Rmin_l.
-    + apply mean_most; [assumption|]. intros; apply Rmin_r.
+    assert (One : mean k (fun o => 0 * cost o + Rmin (high (next o)) 1) <= 1).
+    { apply mean_most; [assumption|]. intros o _. pose proof (Rmin_r (high (next o)) 1). lra. }
+    apply Rmin_glb; [|exact One]. destruct (Rle_dec 1 (high y)) as [|H1]; [lra|].
+    eapply Rle_trans; [|apply (drift 0 k high y); [assumption | specialize (Drift ltac:(lra)); lra]].
+    apply mean_le; [assumption|]. intros o _. apply Rplus_le_compat_l, Rmin_l.
 Qed.
 
 (** The walk arrives with a probability of at most high, a barrier from above, if high is not
@@ -110,10 +109,10 @@ Theorem theorem_R_above : high_barrier -> (forall x, (x < n)%nat -> 0 <= high x 
 Proof.
   intros Hi Or t h x Hx. assert (Pos : forall y, (y < n)%nat -> 0 <= high y).
   { intros y Hy. destruct (Or y Hy) as [|(h' & Su)]; [assumption|]. apply Rnot_lt_le. intros N.
-    destruct (bound_of n (fun x => - high x)) as (M & M0 & HM).
-    destruct (surely_small n choices quits choices_proper choices_inside pi Le ends h' y M (- high y)) as (T & HT); auto; [lra|].
-    specialize (HT T (le_n _)).
-    pose proof (R_above_finite M Hi M0 ltac:(intros z Hz; specialize (HM z Hz); simpl in HM; lra) T h' y Hy).
+    destruct (bound_of n high) as (M & HM).
+    destruct (surely_cv n choices quits choices_proper choices_inside pi Le ends h' y M Hy Su (- high y)) as (T & HT); [lra|].
+    specialize (HT T (le_n _)). apply Rabs_def2 in HT.
+    pose proof (R_above_finite M Hi ltac:(specialize (HM y Hy); lra) ltac:(apply HM) T h' y Hy).
     pose proof (arrive_range n choices quits choices_proper choices_inside pi Le ends T h' y Hy). lra. }
   pose proof (R_above_finite 0 Hi (Rle_refl 0) ltac:(intros y Hy; specialize (Pos y Hy); lra) t h x Hx). lra.
 Qed.
@@ -140,11 +139,11 @@ Hypothesis ways_out : forall x k, (x < n)%nat -> ends x = false -> 0 < low x -> 
 Theorem leaves_by_ranks : forall h x, (x < n)%nat -> surely (leaves ends low) (by_plan ends plan) h x.
 Proof.
   pose proof (by_plan_legal n choices ends quits plan plan_allowed) as Legal.
-  destruct (bound_of n (fun x => - u x)) as (M1 & P1 & B1). destruct (bound_of n u) as (M2 & P2 & B2).
+  destruct (bound_of n u) as (M & HM).
   (* above all others where the cost is infinite *)
-  set (top := M1 + M2 + 1). set (base := fun x => if leaves ends low x then 0 else if infinite x then top else u x + M1).
-  assert (Low : forall x, (x < n)%nat -> leaves ends low x = true \/ infinite x = false -> base x <= u x + M1 /\ base x < top).
-  { intros x Hx Or. specialize (B1 x Hx). specialize (B2 x Hx). simpl in B1. unfold base, top.
+  set (top := M + M + 1). set (base := fun x => if leaves ends low x then 0 else if infinite x then top else u x + M).
+  assert (Low : forall x, (x < n)%nat -> leaves ends low x = true \/ infinite x = false -> base x <= u x + M /\ base x < top).
+  { intros x Hx Or. specialize (HM x Hx). unfold base, top.
     destruct (leaves ends low x), (infinite x), Or; try discriminate; lra. }
   destruct (ranked n choices ends quits choices_proper plan rank plan_allowed (leaves ends low) base) as (Z & d & Hd & Dr).
   { intros x k Hx En Pl Lv. pose proof (plan_choice n choices ends quits plan plan_allowed x k Hx En Pl) as Ch.
@@ -160,8 +159,8 @@ Proof.
       rewrite (leaves_true n) in Lower. tauto.
     - destruct (upper_falls n choices ends Y price quits choices_proper infinite plan rank plan_allowed u x k upper Hx Ix En Pl) as [F R].
       destruct (upper x Hx Ix) as [_ S2]. specialize (S2 En). rewrite Pl in S2.
-      assert (Le : mean k (fun o => base (next o)) <= mean k (fun o => u (next o)) + M1).
-      { rewrite <- (mean_const k M1 Pr), <- mean_plus. apply mean_le; [assumption|]. intros o Ho.
+      assert (Le : mean k (fun o => base (next o)) <= mean k (fun o => u (next o)) + M).
+      { rewrite <- (mean_const k M Pr), <- wsum_plus. apply mean_le; [assumption|]. intros o Ho.
         apply Low; [now apply (choices_inside x k) | right; now apply S2]. }
       split; [lra|]. intros E. apply R. lra. }
   apply (falling_leaves n choices ends quits choices_proper choices_inside _ Legal low Z d Hd).

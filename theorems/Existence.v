@@ -4,6 +4,16 @@ From Wayfield Require Import Lists Graph.
 From Wayfield Require PLaplacian Amle.
 Open Scope R_scope.
 
+(* least upper bounds, at each vertex, of numbers up to high, but no less than low *)
+Lemma suprema (E : nat -> R -> Prop) low high : low <= high -> (forall x t, E x t -> t <= high) ->
+  exists u : field, forall x, (forall t, E x t -> t <= u x) /\ forall s, low <= s -> (forall t, E x t -> t <= s) -> u x <= s.
+Proof.
+  intros LH H. assert (B : forall x, bound (fun t => t = low \/ E x t)) by (intros x; exists high; intros t [->|Ht]; eauto).
+  exists (fun x => proj1_sig (completeness _ (B x) (ex_intro _ low (or_introl eq_refl)))). intros x.
+  destruct (completeness _ _ _) as (s & Up & Le). simpl. split; [intros t Ht; apply Up; now right|].
+  intros r L Hr. apply Le. intros t [->|Ht]; auto.
+Qed.
+
 Definition upd (v : field) (x : nat) (t : R) : field := fun y => if Nat.eqb y x then t else v y.
 
 Lemma upd_same v x t : upd v x t x = t.
@@ -41,25 +51,11 @@ Proof.
   repeat split; try lra; [now intros; apply labels|]. intros x Hx HL. rewrite constant; auto. lra.
 Qed.
 
-(* values of subsolutions at x; `low` itself makes the set nonempty and bounded off D, too *)
-Let E (x : nat) (t : R) := t = low \/ (In x D /\ exists v, sub v /\ v x = t).
-
-Lemma bounded x : bound (E x).
-Proof. exists high. intros t [->|(Hx & v & Sv & <-)]; [exact range|]. now apply Sv. Qed.
-
-Let u (x : nat) : R := proj1_sig (completeness (E x) (bounded x) (ex_intro _ low (or_introl eq_refl))).
-
-Lemma u_above v x : sub v -> In x D -> v x <= u x.
-Proof.
-  intros Sv Hx. unfold u. destruct (completeness _ _ _) as (s & Up & Le). simpl.
-  apply Up. right. split; [assumption | now exists v].
-Qed.
-
-Lemma u_least x s : In x D -> (forall v, sub v -> v x <= s) -> u x <= s.
-Proof.
-  intros Hx H. unfold u. destruct (completeness _ _ _) as (t & Up & Le). simpl.
-  apply Le. intros r [->|(_ & v & Sv & <-)]; [|now apply H]. apply (H _ start).
-Qed.
+(* the largest values of subsolutions *)
+Section Largest.
+Variable u : field.
+Hypothesis u_above : forall v x, sub v -> In x D -> v x <= u x.
+Hypothesis u_least : forall x s, In x D -> (forall v, sub v -> v x <= s) -> u x <= s.
 
 Lemma near x s : In x D -> s < u x -> ~ (forall v, sub v -> v x <= s).
 Proof. intros Hx H F. apply (u_least x s Hx) in F. lra. Qed.
@@ -103,9 +99,9 @@ Proof.
   intros z Hz. destruct (Nat.eq_dec z x) as [->|Nz]; [rewrite upd_same | rewrite upd_other by exact Nz]; lra.
 Qed.
 
-Lemma existence : exists u, solves D L B Y u.
+Lemma largest_solves : solves D L B Y u.
 Proof.
-  exists u. split; intros x Hx HL; (apply Rle_antisym; [|try now apply u_sub]).
+  split; intros x Hx HL; (apply Rle_antisym; [|try now apply u_sub]).
   - now apply u_sub.
   - apply Rnot_lt_le. intros H. apply (no_more x (Y x) Hx); [pose proof (labels x HL); lra | intros; lra | contradiction].
   - apply Rnot_lt_le. intros H. destruct (higher u x Hx HL H) as (y & Hy & Hyx). assert (R : u y <= high) by now apply u_sub.
@@ -113,6 +109,15 @@ Proof.
     assert (T : u x < t /\ t < u x + d /\ t <= u y) by (unfold t, Rmin; destruct (Rle_dec _ _); lra).
     apply (no_more x t Hx); [lra | contradiction |]. intros _.
     specialize (C t ltac:(apply Rabs_def1; lra)). rewrite own in C. apply Rabs_def2 in C. lra.
+Qed.
+End Largest.
+
+Lemma existence : exists u, solves D L B Y u.
+Proof.
+  destruct (suprema (fun x t => In x D /\ exists v, sub v /\ v x = t) low high) as (u & H); [exact range | |].
+  - intros x t (Hx & v & Sv & <-). now apply Sv.
+  - exists u. apply largest_solves; [intros v x Sv Hx; apply H; eauto|].
+    intros x s Hx Hs. apply H; [apply (Hs _ start) | intros t (_ & v & Sv & <-); auto].
 Qed.
 End Perron.
 
@@ -141,18 +146,11 @@ Proof.
   intros a _. unfold fall. rewrite (H (tail a) (head a)). unfold Rdiv. lra.
 Qed.
 
-Lemma range (L : list nat) (Y : field) : exists low high, low <= high /\ forall x, In x L -> low <= Y x <= high.
-Proof.
-  destruct L as [|z l]; [exists 0, 0; split; [lra | easy]|]. pose proof (or_introl eq_refl : In z (z :: l)) as Hz.
-  destruct (largest_of_all Y _ z Hz) as (x & Hx & Mx), (largest_of_all (fun y => - Y y) _ z Hz) as (y & Hy & My).
-  exists (Y y), (Y x). split; [now apply Mx|]. intros w Hw. specialize (My w Hw). simpl in My. split; [lra | now apply Mx].
-Qed.
-
 Lemma amle_exists (G : graph) (D L : list nat) (Y : field) :
   positive G -> within G D -> exists u, solution G D L Y u.
 Proof.
-  intros Pos Wi. destruct (range L Y) as (low & high & Ra & Lab).
-  destruct (existence D L Y (fun v x => S_up G v x - S_down G v x) low high) as (u & U1 & U2); auto.
+  intros Pos Wi. destruct (bounded Y L) as (M & M0 & Lab).
+  destruct (existence D L Y (fun v x => S_up G v x - S_down G v x) (- M) M) as (u & U1 & U2); [exact Lab | lra | ..].
   - intros v w x Hx _ H E. assert (S_up G v x <= S_up G w x /\ S_down G w x <= S_down G v x); [|lra].
     split; apply steepest_mono; intros a Ha; [apply (into_within _ D) in Ha | apply (out_within _ D) in Ha]; auto;
       destruct Ha as (Ha & <- & Hy); apply fall_le; auto; specialize (H _ Hy); lra.
@@ -169,8 +167,7 @@ Lemma p_exists (phi : R -> R) (G : graph) (D L : list nat) (Y : field) :
   (forall s t, s < t -> phi s < phi t) -> continuity phi -> phi 0 = 0 ->
   positive G -> within G D -> exists u, solves D L (PLaplacian.balance phi G) Y u.
 Proof.
-  intros Inc Cont Zero Pos Wi. destruct (range L Y) as (low & high & Ra & Lab).
-  apply (existence D L Y _ low high); auto.
+  intros Inc Cont Zero Pos Wi. destruct (bounded Y L) as (M & M0 & Lab). apply (existence D L Y _ (- M) M); [exact Lab | lra | ..].
   - intros v w x Hx _ H E. apply rsum_le. intros a Ha. apply (out_within _ D) in Ha as (Ha & <- & Hy); auto.
     apply PLaplacian.monotone, div_le; auto. specialize (H _ Hy). lra.
   - intros v x _ _. apply (fold_cont Rplus (fun t => PLaplacian.flux phi (upd v x t))); [intros; now apply continuity_plus|].

@@ -38,8 +38,7 @@ Qed.
 Lemma increasing_onto f : (forall s t, s < t -> f s < f t) -> (forall s, exists t, f t = s) -> continuity f.
 Proof.
   intros Inc Onto t e He. destruct (Onto (f t - e / 2)) as (r & Hr), (Onto (f t + e / 2)) as (s & Hs).
-  assert (Back : forall x y, f x < f y -> x < y).
-  { intros x y H. destruct (Rtotal_order x y) as [|[->|G]]; [assumption | lra | apply Inc in G; lra]. }
+  assert (Back : forall x y, f x < f y -> x < y) by (intros x y H; apply Rnot_le_lt; intros N%(PLaplacian.monotone f Inc); lra).
   assert (r < t) by (apply Back; lra). assert (t < s) by (apply Back; lra).
   exists (Rmin (t - r) (s - t)). split; [apply Rmin_glb_lt; lra|]. intros x [_ Hx]. simpl in *.
   unfold R_dist in *. pose proof (Rmin_l (t - r) (s - t)). pose proof (Rmin_r (t - r) (s - t)).
@@ -59,10 +58,7 @@ Definition upper_barrier (D L : list nat) (B : field -> nat -> R) (Y b : field) 
 
 Section Generic.
 Variables (D L : list nat) (B : field -> nat -> R).
-Hypothesis compare : forall v u,
-  (forall x, In x D -> In x L -> v x <= u x) ->
-  (forall x, In x D -> ~ In x L -> 0 <= B v x) -> (forall x, In x D -> ~ In x L -> B u x <= 0) ->
-  forall x, In x D -> v x <= u x.
+Hypothesis compare : compares D L B.
 Hypothesis exist : forall Y, exists u, solves D L B Y u.
 Hypothesis shift : forall v s x, B (fun y => v y + s) x = B v x.
 
@@ -97,7 +93,6 @@ End Generic.
 Definition balance_amle (G : graph) (v : field) x := S_up G v x - S_down G v x.
 Definition balance_p p (G : graph) (v : field) x := PLaplacian.balance (power_of (p - 1)) G v x.
 
-
 Section Undirected.
 Variables (G : graph) (D L : list nat).
 Hypothesis Pos : positive G.
@@ -111,11 +106,9 @@ Proof.
   apply (reaches_by G L (reversed a)); [now apply Und | exact H].
 Qed.
 
-Lemma amle_compare v w : (forall x, In x D -> In x L -> v x <= w x) ->
-  (forall x, In x D -> ~ In x L -> 0 <= balance_amle G v x) -> (forall x, In x D -> ~ In x L -> balance_amle G w x <= 0) ->
-  forall x, In x D -> v x <= w x.
+Lemma amle_compare : compares D L (balance_amle G).
 Proof.
-  intros Lab Sub Sup. apply (Amle.comparison G D L); auto using closed; intros x Hx.
+  intros v w Lab Sub Sup. apply (Amle.comparison G D L); auto using closed; intros x Hx.
   - now apply Amle.way_undirected, connected.
   - intros HL. now apply Rge_le, Rminus_ge, Rle_ge, Sub.
   - intros HL. now apply Rminus_le, Sup.
@@ -142,13 +135,9 @@ Qed.
 Variable p : R.
 Hypothesis p_range : 1 < p.
 
-Lemma p_compare v w : (forall x, In x D -> In x L -> v x <= w x) ->
-  (forall x, In x D -> ~ In x L -> 0 <= balance_p p G v x) -> (forall x, In x D -> ~ In x L -> balance_p p G w x <= 0) ->
-  forall x, In x D -> v x <= w x.
+Lemma p_compare : compares D L (balance_p p G).
 Proof.
-  intros Lab Sub Sup. apply (PLaplacian.comparison (power_of (p - 1))) with (G := G) (L := L); auto using closed.
-  - intros. apply power_increasing; lra.
-  - intros x Hx. now apply connected.
+  apply PLaplacian.comparison; auto using closed; [intros; apply power_increasing; lra | intros x Hx; now apply connected].
 Qed.
 
 (** Theorem 2. There is exactly one p-Laplacian extension on the vertices that are connected to a

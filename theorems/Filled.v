@@ -123,21 +123,15 @@ Lemma flat (w : field) : exists f : field, (forall x, In x K -> f x = w x) /\
   (forall x c, ~ In x K -> (exists t, In t K /\ c <= w t) ->
      (forall t, leads G K x t -> c <= w t) -> c <= f x).
 Proof.
-  destruct (range K w) as (low & high & _ & Bd).
-  set (E := fun x s => s = - high \/ exists t, leads G K x t /\ s = - w t). assert (Bo : forall x, bound (E x)).
-  { intros x. exists (Rmax (- high) (- low)). intros s [->|(t & Ht & ->)]; [apply Rmax_l|].
-    eapply Rle_trans; [|apply Rmax_r]. apply leads_end in Ht. destruct (Bd t) as [Q _]; [tauto|]. lra. }
-  exists (fun x => if in_dec Nat.eq_dec x K then w x else
-    - proj1_sig (completeness (E x) (Bo x) (ex_intro _ _ (or_introl eq_refl)))). split; [|split].
-  - intros x Hx. destruct (in_dec Nat.eq_dec x K); [reflexivity | contradiction].
-  - intros x t Hx Ht. destruct (in_dec Nat.eq_dec x K); [contradiction|].
-    destruct (completeness _ _ _) as (s & Up & Le). simpl.
-    assert (- w t <= s) by (apply Up; right; now exists t). lra.
-  - intros x c Hx (t0 & H0 & C0) Hc. destruct (in_dec Nat.eq_dec x K); [contradiction|].
-    destruct (completeness _ _ _) as (s & Up & Le). simpl.
-    assert (s <= - c); [|lra]. apply Le. intros r [->|(t & Ht & ->)].
-    + destruct (Bd t0 H0). lra.
-    + specialize (Hc t Ht). lra.
+  destruct (bounded w K) as (M & M0 & Bd).
+  destruct (suprema (fun x s => exists t, leads G K x t /\ s = - w t) (- M) M) as (g & Hg); [lra | |].
+  { intros x s (t & Ht & ->). apply leads_end in Ht. destruct (Bd t); [tauto | lra]. }
+  exists (fun x => if in_dec Nat.eq_dec x K then w x else - g x). split; [|split]; intros x.
+  - intros Hx. now destruct (in_dec Nat.eq_dec x K).
+  - intros t Hx Ht. destruct (in_dec Nat.eq_dec x K), (Hg x) as [Up _]; [contradiction|].
+    specialize (Up (- w t) ltac:(now exists t)). lra.
+  - intros c Hx (t0 & H0 & C0) Hc. destruct (in_dec Nat.eq_dec x K), (Hg x) as [_ Le]; [contradiction|].
+    enough (g x <= - c) by lra. apply Le; [destruct (Bd t0 H0); lra|]. intros s (t & Ht & ->). specialize (Hc t Ht). lra.
 Qed.
 
 (* every vertex of F outside K leads to K *)

@@ -42,6 +42,12 @@ Proof. intros P a H. apply in_among in H. now apply P. Qed.
 Lemma among_within G K : within (among G K) K.
 Proof. intros a H. apply in_among in H. tauto. Qed.
 
+(* for an equation B u = 0 on D outside L: what balances up lies below what balances down, if it does on L *)
+Definition compares (D L : list nat) (B : field -> nat -> R) := forall v u : field,
+  (forall x, In x D -> In x L -> v x <= u x) ->
+  (forall x, In x D -> ~ In x L -> 0 <= B v x) -> (forall x, In x D -> ~ In x L -> B u x <= 0) ->
+  forall x, In x D -> v x <= u x.
+
 (* how steeply v falls along an arc *)
 Definition fall (v : field) (a : arc) := (v (tail a) - v (head a)) / len a.
 

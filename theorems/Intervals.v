@@ -26,9 +26,9 @@ Proof.
   assert (0 <= IZR (low r)) by (apply IZR_le; lia). lra.
 Qed.
 
-Lemma choice_sum f : wsum (as_choice p) f = rsum (fun qr => fst qr * f (Outcome (fst qr) (IZR (fee (snd qr))) (head (snd qr)))) p.
+Lemma choice_sum f : wsum count f (as_choice p) = wsum fst (fun qr => f (Outcome (fst qr) (IZR (fee (snd qr))) (head (snd qr)))) p.
 Proof.
-  assert (N := odds_nonneg). clear O. unfold wsum, as_choice, rsum. induction p as [|[q r] l IH]; simpl; [reflexivity|].
+  assert (N := odds_nonneg). clear O. unfold as_choice, wsum, rsum. induction p as [|[q r] l IH]; simpl; [reflexivity|].
   assert (E := IH ltac:(intros; eapply N; right; eauto)). pose proof (N q r (or_introl eq_refl)).
   destruct (Rlt_dec 0 q); simpl; rewrite E; [reflexivity|]. assert (q = 0) as -> by lra. lra.
 Qed.
@@ -36,9 +36,8 @@ Qed.
 Lemma choice_proper : (forall r, In r (rows k) -> (0 <= fee r)%Z) -> proper (as_choice p).
 Proof.
   intros F. split.
-  - intros E. pose proof (choice_sum (fun _ => 1)) as W. rewrite E in W. unfold wsum, rsum in W. simpl in W.
-    destruct O as (_ & _ & T). destruct V as (Tp & _). apply IZR_lt in Tp. rewrite <- T in Tp. unfold rsum in Tp. revert W Tp.
-    rewrite (map_ext (fun qr : R * row => fst qr * 1) fst) by (intros; lra). lra.
+  - intros E. pose proof (choice_sum (fun _ => 1)) as W. rewrite E in W. destruct O as (_ & _ & T), V as (Tp & _).
+    apply IZR_lt in Tp. rewrite <- T, <- (rsum_ext (fun qr => fst qr * 1)) in Tp by (intros; lra). apply (Rlt_not_eq _ _ Tp), W.
   - intros o Ho. apply in_choice in Ho. destruct Ho as (q & r & I & Q & ->). simpl. split; [assumption|].
     apply IZR_le, F. eapply odds_in; eauto.
 Qed.
@@ -48,7 +47,7 @@ Theorem drift_in_numbers (f : nat -> Z) x :
   C (as_choice p) + Rise (as_choice p) (fun y => IZR (f y)) x = mean_of (fun r => fee r + f (head r))%Z p - IZR (total k * f x) /\
   Rise (as_choice p) (fun y => IZR (f y)) x = mean_of (fun r => f (head r)) p - IZR (total k * f x).
 Proof.
-  destruct O as (_ & _ & T). rewrite mult_IZR, <- T. unfold C, Rise. rewrite !choice_sum. unfold mean_of, rsum. simpl. clear.
+  destruct O as (_ & _ & T). rewrite mult_IZR, <- T. unfold C, Rise. rewrite !choice_sum. unfold mean_of, wsum, rsum. simpl. clear.
   induction p as [|[q r] l [A B]]; simpl; [lra|]. rewrite plus_IZR. split; lra.
 Qed.
 End Choice.
@@ -123,7 +122,8 @@ Proof.
   apply (choices_valid x k Hk). eapply odds_in; eauto.
 Qed.
 
-(* odds that avoid the infinite states *)
+(* odds that lead there; and odds that avoid the infinite states *)
+Definition hits there (p : list (R * row)) := exists q r, In (q, r) p /\ there r = true /\ 0 < q.
 Definition avoids p := forall q r, In (q, r) p -> lost r = true -> q = 0.
 
 Lemma avoids_choice k p : valid k -> odds_of k p -> avoids p <-> forall o, In o (as_choice p) -> infinite (next o) = false.
@@ -136,10 +136,19 @@ Proof.
     apply (A (Outcome q (IZR (fee r)) (head r))), in_choice. now exists q, r.
 Qed.
 
-Lemma worst_avoids k p : valid k -> worst_avoided k = true -> odds_of k p -> avoids p.
+Lemma hits_or_not there k p : valid k -> odds_of k p -> hits there p \/ forall q r, In (q, r) p -> there r = true -> q = 0.
 Proof.
-  intros V A O q r I L. destruct (odds_nonneg k p V O q r I) as [Q|]; [exfalso | auto].
-  apply negb_true_iff in A. assert (may_reach lost k = true); [|congruence]. apply may_reach_means; [assumption|]. now exists p, q, r.
+  intros V O. destruct (Exists_dec (fun qr => there (snd qr) = true /\ 0 < fst qr) p) as [X|X].
+  - intros [q r]. simpl. destruct (Rlt_dec 0 q), (there r); intuition congruence.
+  - left. apply Exists_exists in X as ([q r] & I & X). now exists q, r.
+  - right. intros q r I T. destruct (odds_nonneg k p V O q r I); [exfalso | auto]. apply X, Exists_exists. now exists (q, r).
+Qed.
+
+Lemma unreached there k p : valid k -> negb (may_reach there k) = true -> odds_of k p ->
+  forall q r, In (q, r) p -> there r = true -> q = 0.
+Proof.
+  intros V A%negb_true_iff O. destruct (hits_or_not there k p V O) as [(q & r & H)|]; [exfalso | assumption].
+  enough (may_reach there k = true) by congruence. apply may_reach_means; [assumption|]. now exists p, q, r.
 Qed.
 
 Lemma best_avoids k : valid k -> best_avoided k = true <-> exists p, odds_of k p /\ avoids p.
@@ -151,7 +160,7 @@ Qed.
 Lemma worst_room k : valid k -> worst_avoided k = true -> best_avoided k = true.
 Proof.
   intros V A. apply best_avoids; [assumption|]. destruct (extreme_means k 1 (fun _ => 0%Z) _ (or_introl eq_refl) V (room_all k V)) as (_ & p & O & _).
-  exists p. split; [assumption | now apply (worst_avoids k)].
+  exists p. split; [assumption | exact (unreached lost k p V A O)].
 Qed.
 
 (* where some odds avoid them, extremes with these outcomes barred are those of the odds that do *)
@@ -170,19 +179,22 @@ Proof.
   - split; [intros p' O' A'; apply M; [assumption | now apply Sp] | exists p; split; [assumption | split; [now apply Sp | assumption]]].
 Qed.
 
-(* what is needed of any answers: hopeless at infinite states, elsewhere C + R(l) >= 0 if they avoid these *)
-Lemma policies_lower (kind : answer) :
-  (forall x k p, (x < n)%nat -> ends x = false -> In k (choices x) -> odds_of k p -> kind x k p ->
-    if infinite x
-    then (exists q r, In (q, r) p /\ 0 < q /\ lower x r = true) \/ (forall q r, In (q, r) p -> 0 < q -> same x r = true)
-    else avoids p -> IZR (total k * below x) <= mean_of (fun r => fee r + below (head r))%Z p) ->
+(* odds with which nature answers, so that no policy does better than `below`: hopeless at infinite states,
+   elsewhere with C + R(l) >= 0 if they avoid these *)
+Definition bad : answer := fun x k p => if infinite x
+  then hits (lower x) p \/ (forall q r, In (q, r) p -> 0 < q -> same x r = true)
+  else hits lost p \/ IZR (total k * below x) <= mean_of (fun r => fee r + below (head r))%Z p.
+
+Lemma policies_lower (kind : answer) : (forall x k p, (x < n)%nat -> ends x = false -> In k (choices x) -> odds_of k p ->
+    kind x k p -> bad x k p) ->
   forall pi, legal n (answered kind) quits pi -> forall h x, (x < n)%nat ->
     (infinite x = true -> ~ surely ends pi h x) /\
     costs_at_least ends (fun y => IZR (value_of y)) (IZR price) pi h x (IZR (below x)).
 Proof.
   intros Check pi Le h x Hx. assert (Hopeless : hopeless n (answered kind) ends quits infinite layer).
   { intros y Hy Iy. destruct (infinite_never_ends y Hy Iy) as [E Q]. split; [assumption|]. split; [assumption|].
-    intros c (k & p & Hk & O & B & ->). specialize (Check y k p Hy E Hk O B). rewrite Iy in Check. destruct Check as [(q & r & I & Q' & L)|S].
+    intros c (k & p & Hk & O & B & ->). specialize (Check y k p Hy E Hk O B). unfold bad in Check. rewrite Iy in Check.
+    destruct Check as [(q & r & I & L & Q')|S].
     - left. exists (Outcome q (IZR (fee r)) (head r)). split; [apply in_choice; now exists q, r|]. simpl.
       unfold lower in L. apply andb_true_iff in L. now rewrite Nat.ltb_lt in L.
     - right. intros o Ho. apply in_choice in Ho. destruct Ho as (q & r & I & Q' & ->). specialize (S q r I Q'). simpl.
@@ -190,17 +202,12 @@ Proof.
   split; [intros Ix; eapply theorem_I; eauto using answered_proper, answered_inside|].
   eapply (theorem_L n) with (l := fun y => IZR (below y)); eauto using answered_proper, answered_inside.
   intros y Hy Iy. split; [intros E; apply IZR_le; now apply ends_enclosed|]. intros E. split; [intros Q; apply IZR_le; now apply giving_up_low|].
-  intros c (k & p & Hk & O & B & ->) F. destruct (choices_valid y k Hk) as [V _]. specialize (Check y k p Hy E Hk O B). rewrite Iy in Check.
-  rewrite (proj1 (drift_in_numbers k p V O below y)). specialize (Check (proj2 (avoids_choice k p V O) F)). lra.
+  intros c (k & p & Hk & O & B & ->) F. destruct (choices_valid y k Hk) as [V _]. rewrite (proj1 (drift_in_numbers k p V O below y)).
+  specialize (Check y k p Hy E Hk O B). unfold bad in Check. rewrite Iy in Check. destruct Check as [(q & r & I & L & Q)|]; [|lra].
+  rewrite (proj2 (avoids_choice k p V O) F q r I L) in Q. lra.
 Qed.
 
 (* ---------- worst odds *)
-(* odds with which nature answers, so that no policy does better than `below` *)
-Definition bad : answer := fun x k p => if infinite x
-  then (exists q r, In (q, r) p /\ 0 < q /\ lower x r = true) \/ (forall q r, In (q, r) p -> 0 < q -> same x r = true)
-  else (exists q r, In (q, r) p /\ 0 < q /\ lost r = true) \/
-    IZR (total k * below x) <= mean_of (fun r => fee r + below (head r))%Z p.
-
 (** Worst odds, below: nature has an answer to every choice, and a policy against such answers
     ends surely from no infinite state, and elsewhere costs at least `below` if it ends surely. *)
 Theorem theorem_W_worst_below : (forall x k, (x < n)%nat -> ends x = false -> In k (choices x) ->
@@ -213,17 +220,15 @@ Proof.
   intros Check. split.
   - intros x k Hx En Hk. specialize (Check x k Hx En Hk). destruct (choices_valid x k Hk) as [V _]. unfold bad. destruct (infinite x).
     + unfold worst_infinite in Check. apply orb_true_iff in Check. destruct Check as [T|T].
-      * apply may_reach_means in T; [|assumption]. destruct T as (p & q & r & O & I & L & Q). exists p. split; [assumption|]. left. now exists q, r.
+      * apply may_reach_means in T; [|assumption]. destruct T as (p & T). exists p. firstorder.
       * apply may_stay_means in T; [|assumption]. destruct T as (p & O & H). exists p. split; [assumption|]. right.
         intros q r I Q. destruct (same x r) eqn:E; [reflexivity|]. specialize (H q r I E). lra.
     + destruct (worst_avoided k) eqn:A.
       * specialize (Check eq_refl). apply Z.leb_le in Check. apply IZR_le in Check.
         destruct (extreme_avoiding k 1 (fun r => fee r + below (head r))%Z (or_introl eq_refl) V (worst_room k V A)) as (_ & p & O & _ & M).
         exists p. split; [assumption|]. right. lra.
-      * apply negb_false_iff in A. apply may_reach_means in A; [|assumption]. destruct A as (p & q & r & O & I & L & Q).
-        exists p. split; [assumption|]. left. now exists q, r.
-  - apply policies_lower. intros x k p _ _ _ _ B. unfold bad in B. destruct (infinite x); [exact B|]. intros Av.
-    destruct B as [(q & r & I & Q & L)|B]; [|exact B]. rewrite (Av q r I L) in Q. lra.
+      * apply negb_false_iff in A. apply may_reach_means in A as (p & A); [|assumption]. exists p. firstorder.
+  - now apply policies_lower.
 Qed.
 
 (* what is needed of any answers to the plan's choices: it stays among finite states, C + R(u) <= 0 *)
@@ -253,7 +258,7 @@ Theorem theorem_W_worst_above : (forall x k, (x < n)%nat -> ends x = false -> in
     costs_at_most ends (fun y => IZR (value_of y)) (IZR price) pi h x (IZR (above x)).
 Proof.
   intros Check. apply plan_upper. intros x k p Hx En Ix Pl O _. destruct (Check x k Hx En Ix Pl) as [A U].
-  destruct (choices_valid x k (plan_known x k Hx En Pl)) as [V _]. pose proof (worst_avoids k p V A O) as Av. split; [assumption|].
+  destruct (choices_valid x k (plan_known x k Hx En Pl)) as [V _]. pose proof (unreached lost k p V A O : avoids p) as Av. split; [assumption|].
   apply Z.leb_le, IZR_le in U. destruct (extreme_avoiding k 1 (fun r => fee r + above (head r))%Z (or_introl eq_refl) V (worst_room k V A)) as (M & _).
   specialize (M p O Av). rewrite mult_IZR in M. lra.
 Qed.
@@ -268,21 +273,15 @@ Theorem theorem_W_best_below : (forall x k, (x < n)%nat -> ends x = false -> In 
     costs_at_least ends (fun y => IZR (value_of y)) (IZR price) pi h x (IZR (below x)).
 Proof.
   intros Check. apply policies_lower. intros y k p Hy E Hk O _. specialize (Check y k Hy E Hk).
-  destruct (choices_valid y k Hk) as [V _]. destruct (infinite y) eqn:Iy.
-  - destruct (Exists_dec (fun qr => 0 < fst qr /\ lower y (snd qr) = true) p) as [X|X].
-    { intros [q r]. simpl. destruct (Rlt_dec 0 q), (lower y r); tauto || (right; intros [? ?]; congruence || contradiction). }
-    { left. apply Exists_exists in X as ([q r] & I & X). now exists q, r. }
-    right. assert (N : forall q r, In (q, r) p -> 0 < q -> lower y r = false).
-    { intros q r I Q'. destruct (lower y r) eqn:L; [|reflexivity]. exfalso. apply X, Exists_exists. now exists (q, r). }
-    intros q r I Q'. pose proof (N q r I Q') as L.
-    unfold best_infinite in Check. apply orb_true_iff in Check. rewrite !negb_true_iff in Check. destruct Check as [T|T].
-    + exfalso. assert (may_stay (fun r => negb (lower y r)) k = true); [|congruence]. apply may_stay_means; [assumption|].
-      exists p. split; [assumption|]. intros q' r' I' L'. apply negb_false_iff in L'. pose proof (odds_nonneg k p V O q' r' I').
-      destruct (Rlt_dec 0 q') as [P|]; [rewrite (N q' r' I' P) in L'; discriminate | lra].
-    + destruct (elsewhere y r) eqn:W; [|apply negb_false_iff in W; now rewrite L in W].
-      exfalso. assert (may_reach (elsewhere y) k = true); [|congruence]. apply may_reach_means; [assumption|]. now exists p, q, r.
-  - intros Av. assert (A : best_avoided k = true) by (apply best_avoids; [assumption | now exists p]). specialize (Check A).
-    apply Z.leb_le, IZR_le in Check.
+  destruct (choices_valid y k Hk) as [V _]. unfold bad. destruct (infinite y) eqn:Iy.
+  - destruct (hits_or_not (lower y) k p V O) as [|N]; [now left | right]. intros q r I Q. apply orb_true_iff in Check as [T|T].
+    + exfalso. apply negb_true_iff in T. enough (may_stay (fun r => negb (lower y r)) k = true) by congruence.
+      apply may_stay_means; [assumption|]. exists p. split; [assumption|]. intros q' r' I' L'%negb_false_iff. eauto.
+    + pose proof (unreached _ k p V T O q r I) as E'. specialize (N q r I). unfold elsewhere in E'.
+      destruct (same y r), (lower y r); auto; simpl in *; intuition lra.
+  - destruct (hits_or_not lost k p V O) as [|Av]; [now left | right].
+    assert (A : best_avoided k = true) by (apply best_avoids; [assumption | now exists p]).
+    specialize (Check A). apply Z.leb_le, IZR_le in Check.
     destruct (extreme_avoiding k (-1) (fun r => fee r + below (head r))%Z (or_intror eq_refl) V A) as (M & _).
     specialize (M p O Av). rewrite mult_IZR in M. lra.
 Qed.

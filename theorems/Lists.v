@@ -46,6 +46,11 @@ Proof. unfold rsum. induction l; simpl; lra. Qed.
 Lemma rsum_minus {A} (f g : A -> R) l : rsum (fun a => f a - g a) l = rsum f l - rsum g l.
 Proof. unfold rsum. induction l; simpl; lra. Qed.
 
+Lemma rsum_ext {A} (f g : A -> R) l : (forall a, In a l -> f a = g a) -> rsum f l = rsum g l.
+Proof. intros H. unfold rsum. f_equal. now apply map_ext_in. Qed.
+
+Lemma Rabs_between x a : Rabs x <= a -> - a <= x <= a.
+Proof. unfold Rabs. destruct (Rcase_abs x); lra. Qed.
 (* of nonnegative numbers each is no more than their sum *)
 Lemma sum_part {A} (g : A -> R) l : (forall a, In a l -> 0 <= g a) ->
   0 <= rsum g l /\ forall a, In a l -> g a <= rsum g l.
@@ -55,11 +60,37 @@ Proof.
   split; [lra|]. intros a [<-|Ha]; [lra|]. specialize (P a Ha). lra.
 Qed.
 
+Lemma sums_agree {A} (f g : A -> R) l : (forall a, In a l -> f a <= g a) -> rsum g l <= rsum f l -> forall a, In a l -> f a = g a.
+Proof.
+  intros H E a Ha. destruct (sum_part (fun a => g a - f a) l) as [_ P]; [intros b Hb; specialize (H b Hb); lra|].
+  specialize (P a Ha). specialize (H a Ha). rewrite rsum_minus in P. lra.
+Qed.
+
 Lemma rsum_le {A} (f g : A -> R) l : (forall a, In a l -> f a <= g a) -> rsum f l <= rsum g l.
 Proof. unfold rsum. induction l; simpl; intros H; [lra | apply Rplus_le_compat; auto]. Qed.
 
 Lemma rsum_zero {A} (f : A -> R) l : (forall a, In a l -> f a = 0) -> rsum f l = 0.
 Proof. unfold rsum. induction l as [|a l IH]; simpl; intros H; [reflexivity|]. rewrite (H a), IH; auto. lra. Qed.
+
+(* finitely many numbers are bounded *)
+Lemma bounded {A} (f : A -> R) l : exists M, 0 <= M /\ forall a, In a l -> - M <= f a <= M.
+Proof.
+  destruct (sum_part (fun a => Rabs (f a)) l) as [M0 P]; [intros; apply Rabs_pos|].
+  eexists. split; [exact M0|]. intros a Ha. apply Rabs_between. now apply P.
+Qed.
+
+(* with weights: counts of outcomes, odds, probabilities *)
+Definition wsum {A} (w f : A -> R) := rsum (fun a => w a * f a).
+Lemma wsum_plus {A} (w f g : A -> R) l : wsum w (fun a => f a + g a) l = wsum w f l + wsum w g l.
+Proof. unfold wsum, rsum. induction l; simpl; lra. Qed.
+Lemma wsum_scal {A} (w f : A -> R) r l : wsum w (fun a => r * f a) l = r * wsum w f l.
+Proof. unfold wsum, rsum. induction l; simpl; lra. Qed.
+Lemma wsum_ext {A} (w f g : A -> R) l : (forall a, In a l -> f a = g a) -> wsum w f l = wsum w g l.
+Proof. intros H. apply rsum_ext. intros a Ha. now rewrite H. Qed.
+(* if nothing is negative, a part of the sum is no more than all *)
+Lemma wsum_part {A} (w f : A -> R) l a : (forall a, In a l -> 0 <= w a /\ 0 <= f a) -> In a l -> w a * f a <= wsum w f l.
+Proof. intros H. apply (sum_part (fun a => w a * f a)). intros b Hb. now apply Rmult_le_pos; apply H. Qed.
+
 Lemma sum_permutes {A} (f : A -> Z) l l' : Permutation l l' -> sum f l = sum f l'.
 Proof. unfold sum. induction 1; simpl; lia. Qed.
 Lemma sum_plus {A} (f g : A -> Z) l : sum (fun a => f a + g a)%Z l = (sum f l + sum g l)%Z.
@@ -69,5 +100,3 @@ Proof. unfold sum. induction l; simpl; intros H; [lia | apply Z.add_nonneg_nonne
 
 Lemma div_le a b l : 0 < l -> a / l <= b / l <-> a <= b.
 Proof. intros Hl. apply Rinv_0_lt_compat in Hl. split; [now apply Rmult_le_reg_r | apply Rmult_le_compat_r; lra]. Qed.
-Lemma Rabs_between x a : Rabs x <= a -> - a <= x <= a.
-Proof. unfold Rabs. destruct (Rcase_abs x); lra. Qed.

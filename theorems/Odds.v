@@ -36,7 +36,7 @@ Definition may_stay there k := negb (existsb (fun r => negb (there r) && negb (l
 Open Scope R_scope.
 Definition odds_of k (p : list (R * row)) := Permutation (map snd p) (rows k) /\
   (forall q r, In (q, r) p -> IZR (low r) <= q <= IZR (high r)) /\ rsum fst p = IZR (total k).
-Definition mean_of (number : row -> Z) := rsum (fun qr : R * row => fst qr * IZR (number (snd qr))).
+Definition mean_of (number : row -> Z) := wsum fst (fun qr : R * row => IZR (number (snd qr))).
 (* odds that give barred outcomes their least *)
 Definition spares (barred : row -> bool) (p : list (R * row)) := forall q r, In (q, r) p -> barred r = true -> q = IZR (low r).
 
@@ -52,7 +52,7 @@ Lemma allocate barred number l : forall left, (0 <= left <= sum (room barred) l)
     mean_of number p = IZR (sum (fun r => low r * number r) l + hand_out barred number left l)%Z /\
     forall r rest, l = r :: rest -> exists q p', p = (q, r) :: p' /\ q = IZR (low r + (if barred r then 0 else Z.min (high r - low r) left)).
 Proof.
-  unfold mean_of, rsum, sum, room. induction l as [|r l IH]; simpl; intros left B H.
+  unfold mean_of, wsum, rsum, sum, room. induction l as [|r l IH]; simpl; intros left B H.
   - exists []. replace left with 0%Z by lia. repeat apply conj; simpl; try easy; lra.
   - set (more := (if barred r then 0 else Z.min (high r - low r) left)%Z). pose proof (H r (or_introl eq_refl)) as Hr.
     assert (Hm : (0 <= more <= left /\ more <= high r - low r)%Z) by (unfold more; destruct (barred r); lia).
@@ -91,7 +91,7 @@ Lemma at_most number barred tau p : (forall q r, In (q, r) p -> IZR (low r) <= q
   mean_of number p <= IZR (sum (fun r => low r * number r) (map snd p))%Z + IZR tau * (rsum fst p - IZR (sum low (map snd p))) +
     IZR (sum (fun r => room barred r * Z.max 0 (number r - tau)) (map snd p))%Z.
 Proof.
-  unfold mean_of, rsum, sum. induction p as [|[q r] p IH]; simpl; intros B S; [lra|].
+  unfold mean_of, wsum, rsum, sum. induction p as [|[q r] p IH]; simpl; intros B S; [lra|].
   specialize (IH ltac:(auto) ltac:(intros q' r' I; apply (S q' r'); now right)). pose proof (B q r (or_introl eq_refl)) as Bq.
   rewrite !plus_IZR, !mult_IZR. enough ((q - IZR (low r)) * (IZR (number r) - IZR tau) <= IZR (room barred r) * IZR (Z.max 0 (number r - tau))) by lra.
   assert (q - IZR (low r) <= IZR (room barred r)).
@@ -125,8 +125,7 @@ Proof.
     + rewrite (hand_out_scaled side barred number sorted _ : hand_out barred f _ sorted = _) in H.
       pose proof (at_most f barred tau p B Sp) as M. rewrite T, !(sum_permutes _ _ _ E) in M.
       rewrite <- (sum_permutes _ _ _ P) in H.
-      assert (Mf : mean_of f p = IZR side * mean_of number p).
-      { unfold mean_of, rsum, f. clear. induction p as [|[q r] p IH]; simpl; [lra|]. rewrite IH, mult_IZR. lra. }
+      assert (Mf : mean_of f p = IZR side * mean_of number p) by (unfold mean_of; rewrite <- wsum_scal; apply wsum_ext; intros; apply mult_IZR).
       assert (Lf : sum (fun r => low r * f r)%Z (rows k) = (side * sum (fun r => low r * number r) (rows k))%Z).
       { unfold sum, f. clear. induction (rows k) as [|r l IH]; simpl; lia. }
       rewrite Z.mul_add_distr_l, H, <- Lf, !plus_IZR, mult_IZR, minus_IZR, <- Mf. lra.
@@ -162,12 +161,10 @@ Proof.
       rewrite Eq. apply IZR_lt. apply orb_true_iff in Lo. rewrite andb_true_iff, !negb_true_iff, !Z.eqb_neq, Z.ltb_lt in Lo. lia.
   - intros (p & q & r & O & I & T & Q). exists r. split; [eapply odds_in; eauto|]. rewrite T. simpl.
     apply orb_true_iff. rewrite andb_true_iff, !negb_true_iff, !Z.eqb_neq, Z.ltb_lt. destruct O as (E & B & S).
-    destruct (Z.eq_dec (low r) 0) as [Z0|]; [right | now left]. pose proof (B q r I) as Bq. split.
-    + apply lt_IZR. rewrite <- S, <- (sum_permutes _ _ _ E), <- rsum_snd. apply Rminus_gt_0_lt. rewrite <- rsum_minus.
-      eapply Rlt_le_trans; [|apply (sum_part (fun qr : R * row => fst qr - IZR (low (snd qr))) p) with (a := (q, r)); [|assumption]].
-      * simpl. rewrite Z0. lra.
-      * intros [q' r'] I'. simpl. specialize (B q' r' I'). lra.
-    + intros H0. rewrite H0 in Bq. lra.
+    destruct (Z.eq_dec (low r) 0) as [Z0|]; [right | now left]. pose proof (B q r I) as Bq.
+    split; [apply Z.lt_nge; intros Le%IZR_le | intros H0; rewrite H0 in Bq; lra].
+    rewrite <- S, <- (sum_permutes _ _ _ E), <- rsum_snd in Le. apply (sums_agree _ fst) with (a := (q, r)) in Le; [|intros [q' r']; apply B | exact I].
+    simpl in Le. rewrite Z0 in Le. lra.
 Qed.
 
 (** `may_stay`: some odds of the choice give every outcome elsewhere the probability 0. *)
@@ -188,8 +185,6 @@ Proof.
       rewrite andb_true_iff, !negb_true_iff, Z.eqb_neq in T. destruct (in_odds k p r O Hr) as (q & I).
       pose proof (proj1 (proj2 O) q r I) as B. rewrite (H q r I (proj1 T)) in B. destruct B as [B _]. apply le_IZR in B.
       specialize (Vr r Hr). lia.
-    + destruct O as (E & B & S). apply le_IZR. rewrite <- S, <- (sum_permutes _ _ _ E), <- rsum_snd. apply Rminus_le. rewrite <- rsum_minus.
-      enough (0 <= rsum (fun qr => IZR (if there (snd qr) then high (snd qr) else 0%Z) - fst qr) p).
-      { rewrite rsum_minus in *. lra. }
-      apply sum_part. intros [q r] I. simpl. pose proof (B q r I). destruct (there r) eqn:T; [lra|]. rewrite (H q r I T). lra.
+    + destruct O as (E & B & S). apply le_IZR. rewrite <- S, <- (sum_permutes _ _ _ E), <- rsum_snd. apply rsum_le.
+      intros [q r] I. simpl. pose proof (B q r I). destruct (there r) eqn:T; [lra|]. rewrite (H q r I T). lra.
 Qed.

@@ -14,22 +14,11 @@ Proof. intros [H| ->]; [left; now apply increasing | lra]. Qed.
 Lemma injective s t : phi s = phi t -> s = t.
 Proof. intros E. destruct (Rtotal_order s t) as [H|[H|H]]; [|exact H|]; apply increasing in H; lra. Qed.
 
-Lemma totals_agree (f g : arc -> R) A : (forall a, In a A -> f a <= g a) -> rsum g A <= rsum f A ->
-  forall a, In a A -> f a = g a.
-Proof.
-  intros H E a Ha. destruct (sum_part (fun a => g a - f a) A) as [_ P]; [intros b Hb; specialize (H b Hb); lra|].
-  specialize (P a Ha). specialize (H a Ha). rewrite rsum_minus in P. lra.
-Qed.
-
 (* D holds the vertices in question, L the labelled ones. *)
-Lemma comparison (G : graph) (D L : list nat) (v u : field) : positive G -> within G D ->
-  (forall x, In x D -> reaches G L x) ->
-  (forall x, In x D -> In x L -> v x <= u x) ->
-  (forall x, In x D -> ~ In x L -> 0 <= balance G v x) ->
-  (forall x, In x D -> ~ In x L -> balance G u x <= 0) ->
-  forall x, In x D -> v x <= u x.
+Lemma comparison (G : graph) (D L : list nat) : positive G -> within G D -> (forall x, In x D -> reaches G L x) ->
+  compares D L (balance G).
 Proof.
-  intros Pos Wi Rea Lab Sub Sup x0 Hx0. destruct (Rle_dec (v x0) (u x0)) as [|N]; [assumption|exfalso].
+  intros Pos Wi Rea v u Lab Sub Sup x0 Hx0. destruct (Rle_dec (v x0) (u x0)) as [|N]; [assumption|exfalso].
   destruct (largest_of_all (fun x => v x - u x) D x0 Hx0) as (m & Hm & Mm).
   pose proof (Mm x0 Hx0) as Hmu. simpl in Hmu.
   (* M is closed along arcs *)
@@ -38,7 +27,7 @@ Proof.
   assert (NL : ~ In (tail a) L) by (intros F; specialize (Lab _ HD F); lra).
   assert (Hh : In (head a) D) by now apply (Wi a Ha). apply IH; [assumption|]. specialize (Mm _ Hh) as Ma. simpl in Ma.
   assert (Ea : flux v a = flux u a).
-  { apply (totals_agree _ _ (out G (tail a))); [| |now apply in_out].
+  { apply (sums_agree _ _ (out G (tail a))); [| |now apply in_out].
     - intros b Hb. apply (out_within _ D) in Hb as (Hb & Eb & Hy); auto. apply monotone, div_le; [now apply Pos|].
       specialize (Mm _ Hy). simpl in Mm. rewrite Eb. lra.
     - pose proof (Sub _ HD NL). pose proof (Sup _ HD NL). unfold balance in *. lra. }

@@ -77,12 +77,17 @@ Proof.
   destruct (IH Hz) as [Ab Le]. destruct (usable a Ha Ab). specialize (no_dearer a Ha). split; [assumption | lra].
 Qed.
 
+Lemma W_below x W : able x -> is_W x W -> W <= V x.
+Proof.
+  intros Ax [->|(z & l & Hz & Wk & ->)]; [now apply nonneg|].
+  destruct (labels z Hz) as [_ E%Rabs_between], (along z x l Wk Ax). lra.
+Qed.
+
 (** W <= V <= M, and M is finite only where the goal can be reached. *)
 Theorem interval x M W : is_M x M -> is_W x W -> able x /\ W <= V x <= M.
 Proof.
   intros (z & l & Hz & Wk & ->) HW. destruct (labels z Hz) as [Az E]. destruct (along x z l Wk Az) as [Ax Le].
-  apply Rabs_between in E. split; [assumption|]. split; [|lra]. destruct HW as [->|(z' & l' & Hz' & Wk' & ->)]; [now apply nonneg|].
-  destruct (labels z' Hz') as [_ E'%Rabs_between], (along z' x l' Wk' Ax). lra.
+  apply Rabs_between in E. split; [assumption|]. split; [now apply W_below | lra].
 Qed.
 
 (** Theorem 7, the interval test. The move along c is optimal among the arcs of the graph from its
@@ -96,7 +101,6 @@ Theorem interval_test c M : In c G -> is_M (head c) M ->
 Proof.
   intros Gc HM H Proviso. destruct (interval (head c) M 0 HM (or_introl eq_refl)) as [Ac Bc]. split; [assumption|].
   intros b Gb Tb Nb Ab. destruct (H b Gb Tb Nb) as (W & HW & L). rewrite !Proviso by auto.
-  assert (W <= V (head b)); [|lra]. destruct HW as [->|(z & l & Hz & Wk & ->)]; [now apply nonneg|].
-  destruct (labels z Hz) as [_ E]. destruct (along z (head b) l Wk Ab). pose proof (Rle_abs (Y z - V z)). lra.
+  pose proof (W_below _ _ Ab HW). lra.
 Qed.
 End Interval.

@@ -196,9 +196,7 @@ Proof.
   destruct a as [[lo hi] e]. intros X (P & L & H). unfold root, encloses.
   set (m := Z.max 0 (2 * bits - bit_length hi)). set (s := (m + (e - m) mod 2)%Z). set (f := ((e - s) / 2)%Z).
   pose proof (Z.mod_pos_bound (e - m) 2 ltac:(lia)) as Mod. assert (Hm : (0 <= m)%Z) by apply Z.le_max_l. assert (Hs : (0 <= s)%Z) by (unfold s; lia).
-  assert (Ef : (e - s = 2 * f)%Z).
-  { unfold f, s. pose proof (Z.div_mod (e - m) 2 ltac:(lia)) as Dm. replace (e - (m + (e - m) mod 2))%Z with ((e - m) / 2 * 2)%Z by lia.
-    rewrite Z.div_mul by lia. lia. }
+  assert (Ef : (e - s = 2 * f)%Z) by (unfold f, s; clear; Z.div_mod_to_equations; lia).
   assert (Hh : (0 < hi)%Z). { apply lt_IZR. pose proof (two_pos e). apply Rmult_lt_reg_r with (powerRZ 2 e); lra. }
   assert (B : (0 < 2 ^ s)%Z) by (apply Z.pow_pos_nonneg; lia).
   assert (Et : powerRZ 2 e = IZR (2 ^ s) * (powerRZ 2 f * powerRZ 2 f)).

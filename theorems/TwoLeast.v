@@ -162,6 +162,13 @@ Proof.
   - split; [intros x s I; now apply (A x s)|]. split; [intros x; apply B|]. intros x s Hs. apply D.
     rewrite app_nil_r. apply -> in_rev. now apply (Permutation_in _ P).
 Qed.
+
+(* whatever end n is not asked for: another is found, no larger than the one that x leads to *)
+Lemma knows_other f x t n : NoDup (f x) -> knows f x t -> t <> n -> exists s, In s (f x) /\ s <> n /\ value s <= value t.
+Proof.
+  intros Nd [I|[E M]] Ne; [exists t; auto using Z.le_refl|]. destruct (f x) as [|a [|b [|]]]; try discriminate.
+  inversion Nd as [|? ? Na _]; subst. destruct (Nat.eq_dec a n) as [->|]; [exists b | exists a]; simpl in *; intuition.
+Qed.
 End Search.
 
 (** Condition 3 of Theorem 3, as the checker tests it: only pairs that the two searches have found
@@ -178,14 +185,7 @@ Proof.
   { intros back y s H. rewrite <- Fx. induction H; tauto. }
   destruct (two_least_found tails fixed below turns ends reached) as (_ & Nr & Kr); auto; [intros; now apply Fx|].
   destruct (two_least_found heads fixed (fun t => - above t) turns ends leading) as (_ & Nl & Kl); auto; [intros; now apply Fx|].
-  specialize (Kr x t' (proj2 (End _ _ _ Lt')) Lt'). specialize (Kl x t (proj2 (End _ _ _ Lt)) Lt).
-  assert (Two : forall (l : list nat) n, NoDup l -> length l = 2%nat -> exists s, In s l /\ s <> n).
-  { intros l n N E. destruct l as [|a [|b [|]]]; try discriminate. inversion N as [|? ? Na _]; subst.
-    destruct (Nat.eq_dec a n) as [->|]; [exists b; split; [simpl; auto | intros ->; apply Na; now left] | exists a; simpl; auto]. }
-  specialize (Ch x). pose proof (proj1 (End _ _ _ Lt)) as Fx'. destruct Kl as [I|[E M]], Kr as [I'|[E' M']].
-  - auto.
-  - destruct (Two (reached x) t (Nr x) E') as (s & Is & Ns). specialize (Ch t s Fx' I Is ltac:(auto)). specialize (M' s Is). lia.
-  - destruct (Two (leading x) t' (Nl x) E) as (s & Is & Ns). specialize (Ch s t' Fx' Is I' Ns). specialize (M s Is). lia.
-  - destruct (Two (leading x) 0%nat (Nl x) E) as (s & Is & _). destruct (Two (reached x) s (Nr x) E') as (s' & Is' & Ns).
-    specialize (Ch s s' Fx' Is Is' ltac:(auto)). specialize (M s Is). specialize (M' s' Is'). lia.
+  pose proof (End _ _ _ Lt) as [Fx' Et]. pose proof (End _ _ _ Lt') as [_ Et'].
+  destruct (knows_other tails fixed _ _ _ _ t (Nr x) (Kr x t' Et' Lt') ltac:(auto)) as (s' & I' & N' & V').
+  destruct (knows_other heads fixed _ _ _ _ s' (Nl x) (Kl x t Et Lt) ltac:(auto)) as (s & I & N & V). specialize (Ch x s s' Fx' I I' N). lia.
 Qed.

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .adapters import jax as jax
     from .adapters import sklearn as sklearn
     from .advice.comparison import compare as compare
-    from .advice.cross_validation import cross_validate as cross_validate
-    from .advice.many import plan_many as plan_many
+    from .advice.comparison import cross_validate as cross_validate
+    from .advice.solving import plan_many as plan_many
     from .advice.solving import solve as solve
     from .certificates.audits import audit_decisions as audit_decisions
     from .certificates.contradiction import contradictions as contradictions

@@ -92,7 +92,50 @@ class Process:
 
 
 def read_process(sections: Sections) -> Process:
-    """Read a proof of expected costs."""
+    """Read a proof of expected costs.
+
+    Begin, sections, `uint`, `float` and the way in which bounds are counted are those of
+    `wayfield_verify._file`. Sections come in this order, each once; those marked * may be absent.
+    There are n states, k choices, o outcomes, and q states in F. "1 or o": one entry is for all.
+
+        proc    4 × u64            n, k, o, q; q is at least 1
+        clai    u8, f64, 6 × i16   the claim, below; g, at least 0, or +inf; e, e', e", f, f', f",
+                                   each between −512 and 512
+        choi    n × uint           number of choices of every state
+        acti *  k × uint           the action of every choice, ascending at each state; they are
+                                   0, 1, … if absent
+        outc    k × uint           number of outcomes of every choice, at least 1
+        head    o × uint           next state of every outcome
+        coun    1 or o × f64       counts, positive; not with odds in intervals
+        oddl    1 or o × f64       with odds in intervals only: their lower bounds, at least 0, and
+        oddh    1 or o × f64       their upper bounds
+        cost    1 or o × f64       costs, at least 0, and positive with odds in intervals
+        endv    q × uint           the states of F, strictly ascending
+        endy    q × f64            their values Y
+        naml *  n × uint           bytes of the name of every state; with it
+        name                       the names in UTF-8, one after another; no two are equal
+        plan    n × uint           1 + the number of the plan's choice among those of its state; 0
+                                   for no move
+        valu    n × f64            expected cost: numbers or +inf
+        lowr    n × uint           how many doubles the bounds lie below it
+        uppr    n × uint           and above it
+        reac    n × f64            probability of arrival; this, its bounds and `rlow` are absent if
+                                   the claim is the least cost and g is infinite
+        rlor    n × uint           its bounds
+        rupr    n × uint
+        vlow    n × float          low parts: v is valu + vlow
+        rlow    n × float          low parts of the probability of arrival
+        laye    uint each          if there are infinite values: the layers of these states, in
+                                   ascending order of states
+        rank *  n × uint           ranks
+        ball *  n × float          the field a; 0 if absent
+        bpla *  n × float          the field b; 0 if absent. With odds in intervals, of arrival
+                                   alone
+
+    The claim has bit 0 if it is the cost of this plan, bit 1 if the term with e" is absent, bit 2
+    if the odds lie in intervals, and bit 3 if it is about the best of them. Bit 0 excludes bit 2,
+    and bit 3 needs it. Entries that no check asks for may be any number.
+    """
     n, num_choices, num_outcomes, num_ends = map(int, sections.unpack("proc", "<4Q"))
     claim, give_up, *exponents = sections.unpack("clai", "<Bd6h")
     require(claim in (0, 1, 2, 3, 4, 6, 12, 14), "its claim is unknown")

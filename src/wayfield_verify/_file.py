@@ -1,9 +1,73 @@
-"""Reading a proof file.
+"""Reading a proof file, and its format byte by byte.
 
-The format is documented byte by byte on the page "Proofs that travel" of wayfield's documentation.
 Every length is compared with what the counts require before anything is unpacked, so no file takes
 more memory than a fixed multiple of its size. `Unreadable` says in one sentence what is wrong with
 a file. Whether its claims are true is checked elsewhere.
+
+**Numbers** are little-endian: `u8`, `u32`, `u64` unsigned integers, `i16`, `i64` signed ones, `f32`
+and `f64` IEEE numbers. A `uint` is an unsigned integer of 1, 2, 4 or 8 bytes, a `float` an `f32` or
+an `f64`: the section's length, divided by the number of its entries, says which. A bit array has
+bit x mod 8 of byte x // 8 for vertex x, the lowest bit first; bits beyond the last vertex are 0.
+
+**Begin.** Bytes 0 to 15 are the ASCII text ``wayfield proof 1``. Bytes 16 to 47 are the SHA-256 of
+all that follow. It finds accidents, before anything is parsed, and is no part of the proof.
+
+**Sections** follow to the end of the file. Each is a tag of four ASCII letters, the length of its
+contents in bytes as a `u64`, and its contents. They come in this order, each once; those marked *
+may be absent. There are n vertices, m edges or arcs, k labels.
+
+    size    3 × u64      n, m, k; k is at least 1
+    kind    u8, u8, f64  directed (0 or 1); fill (0 none, 1 cost, 2 flat); p from 2 to 65536, or
+                         +inf for the AMLE. Only the AMLE has a fill; a directed graph has one
+    naml *  n × uint     bytes of the name of every vertex; with it
+    name                 the names in UTF-8, one after another; no two are equal
+    tail    m × u32      where edges begin; of an undirected edge, its lower end
+    head    m × u32      where they end; the pairs (tail, head) ascend strictly, and no tail is its
+                         head
+    leng *  m × f64      lengths, positive and finite; all are 1 if absent
+    labv    k × u32      labelled vertices, strictly ascending
+    laby    k × f64      their labels
+    prio *  n × f64      the prior, numbers or +inf; with it
+    corr    k × f64      the corrections: labels less the prior, rounded
+    valu    n × f64      the field
+    lowr    n × uint     how many doubles the lower bound lies below the value
+    uppr    n × uint     how many doubles the upper bound lies above it
+    fixd    n bits       with a fill only: the fixed vertices, a bit array
+    shif    f64, i64     barriers: offset and exponent, the latter between −2000 and 2000
+    base *  n × f64      common to both barriers; 0 if absent
+    subh    n × f64      the lower barrier is offset + 2^exponent (base + subh + subl), exactly
+    subl    n × float
+    suph    n × f64      the upper barrier, in the same way
+    supl    n × float
+    rati                 with a fill, in place of the last six: the exact values of the fixed
+                         vertices in ascending order. Of each: the number of bytes of its
+                         numerator (u32), these (two's complement), the number of bytes of its
+                         denominator (u32), and these (unsigned, not 0); at most 4096 bytes each.
+                         The bytes of the values at both ends of all arcs are together at most 64
+                         times the bytes of the sections
+
+and, if there is a plan:
+
+    goal *  u32, u8, f64 goal; rule (0 slope, 1 q); tie tolerance, finite and at least 0
+    succ    n × u32      moves; the goal's is itself, and so is that of a vertex without one
+    hops    n × uint     moves to the goal; 0 at the goal, and where it is not reached
+    cost    n × f64      with leng only: cost of the walk from every start, +inf where it does not
+                         arrive; neither NaN nor negative
+    lift *  n × f64      the plan's values if they were lifted, numbers or +inf
+    erro *  1 or n × f64 bounds on the error of the values, at least 0, +inf allowed; one is for
+                         all vertices; with it
+    opti    n bits       the moves that are called optimal; the goal's says nothing
+    intv *  f64          bound on the labels' error in the interval test, finite, at least 0;
+                         with it
+    prov    n bits       the moves that are called proved; the goal's says nothing
+
+Labels, corrections and barriers are finite. Entries that no check asks for, such as a barrier
+outside the fixed vertices or where no label is connected, mean nothing, but have to be numbers.
+
+**Bounds.** Doubles are counted in their order, 0 and −0 as one: if the 64 bits of a double, read as
+a signed integer i, are not negative, its place is i, else it is −2^63 − i. The lower bound is the
+double whose place is the value's less `lowr`; a count of 0 is the value itself, whatever it is.
+Places lie strictly between −2^63 and 2^63.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ less.
 - **Costs.** The lengths walked are added up exactly; the file's cost of a start may be off by one
   rounding per step, and is infinite where the goal is not reached.
 - **Proved moves.** Suppose that every label is within the file's label error of the true
-  cost-to-go V, that V is 0 at the goal, and that no arc costs more than its length. Let M(x) be the
+  cost-to-go V, that V is 0 at the goal and nowhere negative, and that no arc costs more than its
+  length. Let M(x) be the
   least label + error + distance from x to the label. Let W(x) be the largest label − error −
   distance from the label to x, or 0 if that is negative. Then W ≤ V ≤ M. A move from x to c is
   optimal among the arcs of the graph if ℓ(x, c) + M(c) ≤ ℓ(x, b) + W(b) for every other arc x → b,

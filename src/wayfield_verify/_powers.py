@@ -8,7 +8,8 @@ every ratio r is at most 1, and r^q is enclosed between two whole multiples of 2
 - if t is large, the roots of roots are taken only for a table. Write r = 2^k a_1 a_2 … a_n (1 + δ)
   with a_i = 1 + d_i / 2^(8 i), where d_i is a digit of 8 bits, and δ < 2^(−8 n). The powers of 2^k
   and of the a_i are in the table. By Bernoulli's inequality
-  1 + q δ ≤ (1 + δ)^q ≤ 1 / (1 − q δ / (1 + δ)), where q δ < 1;
+  1 + q δ ≤ (1 + δ)^q ≤ 1 / (1 − q δ / (1 + δ)), where q δ < 1 (for the right side apply it to
+  1 − δ / (1 + δ) = 1 / (1 + δ));
 - a number is held as lo · 2^e ≤ number ≤ hi · 2^e with whole lo and hi of about `bits` digits;
   products are cut off downwards in lo and upwards in hi, roots likewise (`math.isqrt`).
 

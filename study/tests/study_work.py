@@ -63,7 +63,7 @@ def slow_figures(cell: ToyCell) -> list[Row]:
 
 def fail_on_bad_seed(cell: ToyCell) -> list[Row]:
     if cell.seed == BAD_SEED:
-        raise RuntimeError(f"seed {BAD_SEED} is bad")
+        raise RuntimeError(f"seed {BAD_SEED}\nis bad")
     return figures(cell)
 
 
@@ -94,6 +94,10 @@ def count_threads(cell: ToyCell) -> list[Row]:
 
 def return_odd_rows(cell: ToyCell) -> list[Row]:
     return [{"figure": 1}, {"figure": 1.5}]
+
+
+def fail_oddly(cell: ToyCell) -> list[Row]:
+    raise ValueError("\udcff")
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,42 @@
-"""The plain graph distance beside every method, and what is said about the labels."""
+"""Methods beside the plain graph distance; labels left out in turn; many goals in one table."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from functools import cache
+from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import wayfield as wf
-from wayfield.advice.comparison import Comparison, MethodScore, default_methods
-from wayfield.advice.cross_validation import Folds
-from wayfield.advice.text import DISTANCE
+from wayfield.advice.comparison import (
+    Comparison,
+    Folds,
+    MethodScore,
+    clearly_better,
+    default_methods,
+    error_text,
+    mean_error,
+)
+from wayfield.advice.text import DISTANCE, median_ratio, route_margins
 from wayfield.errors import OutOfTime
 from wayfield.fields import Extension
 from worlds import random_graph
+
+RING = wf.Graph.from_edges(range(60), [*range(1, 60), 0])
+WORLD = wf.Graph.from_edges(range(60), [*range(1, 60), 0], [1.0] * 30 + [5.0] * 30)
+"""Half of the ring is slow, which the ring does not know."""
+
+
+@cache
+def measured() -> wf.Labels:
+    """Return labels of the world, of which the ring knows half."""
+    return wf.sample_labels(WORLD, 0, 0.4)
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +44,16 @@ def maze() -> wf.Graph:
     return wf.grid_graph(wf.load_layout("antmaze-medium"), 3)
 
 
-def test_on_the_graph_itself_nothing_beats_its_distance(maze: wf.Graph) -> None:
-    found = wf.compare(maze, wf.sample_labels(maze, 5, 0.05, seed=1), 5)
+@pytest.fixture(scope="module")
+def labels(maze: wf.Graph) -> wf.Labels:
+    return wf.sample_labels(maze, 5, 0.05, seed=1)
+
+
+# ------------------------------------------------------------------ comparison
+
+
+def test_on_the_graph_itself_nothing_beats_its_distance(maze: wf.Graph, labels: wf.Labels) -> None:
+    found = wf.compare(maze, labels, 5)
     plain = found.scores[0]
     assert (plain.name, plain.success, plain.cost_ratio) == (DISTANCE, 1.0, 1.0)
     assert found.starts == maze.num_vertices - 1
@@ -30,28 +61,32 @@ def test_on_the_graph_itself_nothing_beats_its_distance(maze: wf.Graph) -> None:
     assert found.choice is plain
     told = "Use the graph distance: no field predicts labels left out clearly better"
     assert found.verdict == f"{told}; the mean error of the graph distance times 1 is 0."
-    assert found.scores[0].label_error == 0.0
+    assert plain.label_error == 0.0
     assert all(score.held_out is not None for score in found.scores)
     by_name = {score.name: score for score in found.scores}
     assert by_name["AMLE()"].success == 1.0
-    assert by_name["AMLE()"].cost_ratio >= 1.0
     assert by_name["AMLE() on the graph distance"].cost_ratio == 1.0
     assert len(by_name) == len(default_methods(maze.directed)) + 3
     for name in ("Harmonic()", "PLaplacian(p=8)", "NearestLabel()", "AMLE(fill='cost')"):
         assert 0.0 <= by_name[name].success <= 1.0
 
 
-def test_it_agrees_with_extending_and_planning_by_hand(maze: wf.Graph) -> None:
-    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
-    found = wf.compare(maze, labels, 5, [wf.Harmonic()])
-    plan = wf.plan(maze, wf.extend(maze, labels, wf.Harmonic()).values, 5)
-    assert found.scores[1].success == plan.success
+def test_scores_are_those_of_solving_by_hand(maze: wf.Graph, labels: wf.Labels) -> None:
+    told: list[str] = []
+    found = wf.compare(maze, labels, 5, [wf.Harmonic(), wf.AMLE()], progress=told.append)
+    assert told == [score.name for score in found.scores[1:]]
+    answer = wf.solve(maze, labels, 5, wf.Harmonic())
+    plan, margins = answer.plan, np.sort(route_margins(answer))
     others = plan.reached & (np.arange(maze.num_vertices) != 5)
     ratio = plan.cost[others] / wf.cost_to_go(maze, 5)[others]
-    assert found.scores[1].cost_ratio == pytest.approx(ratio.mean())
+    score = found.scores[1]
+    assert score.success == plan.success < 1.0
+    assert score.cost_ratio == pytest.approx(ratio.mean())
+    assert score.margin == margins[(margins.size - 1) // 2]
+    assert np.isnan(found.scores[0].margin)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_directed_graphs_get_the_methods_that_have_a_directed_form(seed: int) -> None:
     graph = random_graph(np.random.default_rng(seed), 80, "spread", edges=400, directed=True)
     found = wf.compare(graph, wf.sample_labels(graph, 0, 0.1, seed=seed), 0)
@@ -62,90 +97,97 @@ def test_directed_graphs_get_the_methods_that_have_a_directed_form(seed: int) ->
     assert found.scores[0].success == found.scores[1].success == 1.0
 
 
-def test_the_table_is_readable(maze: wf.Graph) -> None:
-    text = repr(wf.compare(maze, wf.sample_labels(maze, 5, 0.05), 5, [wf.NearestLabel()]))
-    first, head, plain, row, verdict = text.splitlines()
-    assert first == f"Comparison over {maze.num_vertices - 1} starts"
-    assert " ".join(head.split()) == "method success cost margin left out time"
-    assert plain.startswith("graph distance  ")
-    assert row.startswith("NearestLabel()  ")
-    assert verdict.startswith("Use the graph distance")
-    assert len(head) == len(plain) == len(row)
-
-
-def test_without_methods_there_is_nothing_to_compare() -> None:
-    path = wf.Graph.from_edges([0, 1], [1, 2])
-    found = wf.compare(path, wf.Labels([0], [0.0]), 0, [])
-    assert found.choice is found.scores[0]
-    assert not found.labels_pay
-    assert found.verdict == "Use the graph distance: there is nothing to compare it with."
-
-
-def test_margins_are_those_of_the_median_route(maze: wf.Graph) -> None:
-    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
-    found = wf.compare(maze, labels, 5, [wf.Harmonic()])
-    margins = np.sort(wf.solve(maze, labels, 5, wf.Harmonic()).route_margins)
-    assert found.scores[1].margin == margins[(margins.size - 1) // 2]
-    assert np.isnan(found.scores[0].margin)
-
-
-def test_no_field_stands_in_the_table_twice() -> None:
+def test_rows_that_say_nothing_are_left_out() -> None:
     arcs = wf.Graph.from_edges([1, 2], [0, 1], directed=True)
     twice = [wf.AMLE(), wf.AMLE(fill="cost"), wf.AMLE()]  # the same thing on directed graphs
     found = wf.compare(arcs, wf.Labels([0, 2], [0.0, 2.0]), 0, twice)
     assert [score.name for score in found.scores] == [DISTANCE, "AMLE()"]
+    graph = wf.Graph.from_edges([1, 0], [0, 2], directed=True)  # nothing leads from 2 to 0
+    found = wf.compare(graph, wf.Labels([0, 2], [0.0, 4.0]), 0)
+    assert "AMLE() on the graph distance" not in [score.name for score in found.scores]
+    found = wf.compare(graph, wf.Labels([1], [4.0]), 0)  # a goal without a label
+    assert "AMLE() without false sinks" not in [score.name for score in found.scores]
 
 
-def test_labels_that_are_rewards_still_make_a_table(maze: wf.Graph) -> None:
-    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
-    found = wf.compare(maze, wf.Labels(labels.vertices, -labels.values), 5)
-    assert found.scores[1].success == 0.0
-    assert np.isnan(found.scores[1].cost_ratio)
-    assert not found.labels_pay
-    assert found.verdict == "Labels decrease away from the goal. If they are rewards, negate them."
-
-
-def test_units_that_differ_are_remarked_on(maze: wf.Graph) -> None:
-    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
-    assert wf.compare(maze, labels, 5, []).remarks == ()
-    found = wf.compare(maze, wf.Labels(labels.vertices, 60.0 * labels.values), 5, [])
+def test_the_table_and_the_remarks(maze: wf.Graph, labels: wf.Labels) -> None:
+    late = [wf.PLaplacian(8), wf.NearestLabel()]
+    found = wf.compare(maze, wf.Labels(labels.vertices, 60 * labels.values), 5, late, time_limit=0)
+    first, head, plain, stopped, row, verdict, *remarks = repr(found).splitlines()
+    assert first == f"Comparison over {maze.num_vertices - 1} starts"
+    assert " ".join(head.split()) == "method success cost margin left out time"
+    assert plain.split()[:4] == ["graph", "distance", "100", "%"]
+    assert stopped.split()[:4] == ["PLaplacian(p=8)", "out", "of", "time"]
+    assert row.startswith("NearestLabel()  ")
+    assert len({len(line) for line in (head, plain, stopped, row)}) == 1
+    assert verdict.startswith("Use the graph distance: no field predicts labels left out clearly")
     assert found.factor == 60.0
-    assert found.remarks[0].startswith("labels are 60 times the graph's own distances: are both")
-    assert repr(found).endswith(found.remarks[0])
+    assert remarks[0].startswith("labels are 60 times the graph's own distances: are both")
+    told = "stopped by the time limit: PLaplacian(p=8); a larger time_limit gives more time"
+    assert remarks[1:] == [told]
 
 
-def ring_in_two_worlds() -> tuple[wf.Graph, wf.Labels]:
-    """Half of the ring is slow, which the graph does not know but the labels do."""
-    ring = wf.Graph.from_edges(range(60), [*range(1, 60), 0])
-    slow = wf.Graph.from_edges(range(60), [*range(1, 60), 0], [1.0] * 30 + [5.0] * 30)
-    return ring, wf.sample_labels(slow, 0, 0.4)
+def test_a_method_that_runs_out_of_time_has_no_figures(maze: wf.Graph, labels: wf.Labels) -> None:
+    methods = [wf.PLaplacian(8), wf.NearestLabel()]
+    _, late, quick = wf.compare(maze, labels, 5, methods, time_limit=0.0).scores
+    assert (late.out_of_time, quick.out_of_time) == (True, False)
+    assert np.isnan([late.success, late.cost_ratio, late.margin, late.label_error]).all()
+    assert late.seconds > 0.0
+    assert quick.held_out is None  # no time to leave labels out
+    only = wf.compare(maze, labels, 5, [wf.Harmonic()], time_limit=0.0)
+    assert only.choice is only.scores[0]
+    assert only.verdict == "Use the graph distance: no other field was ready in time."
+    assert not wf.compare(maze, labels, 5, methods[:1], time_limit=None).scores[1].out_of_time
+
+
+def test_labels_are_left_out_as_long_as_there_is_time(
+    maze: wf.Graph, labels: wf.Labels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The field is done, then the clock runs out over the labels left out."""
+
+    def slow(*_: object, **__: object) -> None:
+        raise OutOfTime(60.0)
+
+    monkeypatch.setattr(Folds, "predict", slow)
+    plain, amle = wf.compare(maze, labels, 5, [wf.AMLE()]).scores
+    assert (amle.out_of_time, amle.held_out) == (False, None)
+    assert plain.held_out is not None
 
 
 def test_measured_labels_show_that_they_know_better() -> None:
     """No truth at hand: labels left out are predicted better than by the graph distance."""
-    ring, labels = ring_in_two_worlds()
-    found = wf.compare(ring, labels, 0, [wf.AMLE(), wf.NearestLabel()])
+    found = wf.compare(RING, measured(), 0, [wf.AMLE(), wf.NearestLabel()])
     assert found.labels_pay
-    assert found.choice.name == "AMLE()"
     assert found.verdict.startswith("Use AMLE(): its mean error at labels left out is ")
-    amle, plain = found.scores[1], found.scores[0]
-    assert amle.label_error < plain.label_error
-    same = wf.cross_validate(ring, labels, 0)
+    plain, amle, _ = found.scores
+    assert found.choice is amle
+    same = wf.cross_validate(RING, measured(), 0)
     assert (amle.label_error, plain.label_error) == (same.error, same.distance_error)
+    assert amle.label_error < plain.label_error
+    assert amle.label_spread == same.spread
+    blind = wf.compare(RING, measured(), 0, [wf.AMLE()], folds=0)
+    assert blind.scores[1].held_out is None
+    assert "too few labels to test whether they help" in blind.verdict
 
 
-def test_labels_need_not_be_left_out() -> None:
-    ring, labels = ring_in_two_worlds()
-    found = wf.compare(ring, labels, 0, [wf.AMLE()], folds=0)
-    assert found.scores[1].held_out is None
-    assert np.isnan(found.scores[1].label_error)
-    assert "too few" in found.verdict or "labels left out" not in found.verdict
-    slow = wf.compare(ring, labels, 0, [wf.AMLE()], time_limit=0.0)  # no time to repeat it
-    assert slow.scores[0].held_out is not None
-    assert slow.scores[1].held_out is None
-    assert not slow.labels_pay
-    with pytest.raises(wf.InputError, match="folds"):
-        wf.compare(ring, labels, 0, [wf.AMLE()], folds=-1)
+@pytest.mark.parametrize(
+    ("labels", "methods", "verdict"),
+    [
+        (wf.Labels([0], [0.0]), [], "Use the graph distance: there is nothing to compare it with."),
+        (wf.Labels([9], [9.0]), None, "The goal is not among the labels, so no field leads to it"),
+        (
+            wf.Labels([0, 9, 20], [0.0, -9.0, -20.0]),
+            None,
+            "Labels decrease away from the goal. If they are rewards, negate them.",
+        ),
+        (
+            wf.Labels(range(0, 60, 3), np.arange(0.0, 60.0, 3) ** 2),
+            {"squares": lambda graph, labels: np.arange(60.0) ** 2},
+            "Use squares: its mean error at labels left out is 0;",
+        ),
+    ],
+)
+def test_verdicts(labels: wf.Labels, methods: Any, verdict: str) -> None:
+    assert wf.compare(RING, labels, 0, methods).verdict.startswith(verdict)
 
 
 def test_of_fields_that_predict_better_the_one_that_arrives_is_chosen() -> None:
@@ -173,80 +215,65 @@ def nearest(graph: wf.Graph, labels: wf.Labels) -> np.ndarray:
     return wf.extend(graph, labels, wf.NearestLabel()).values
 
 
-def test_methods_and_fields_of_ones_own_have_rows(maze: wf.Graph) -> None:
-    labels, critic = wf.sample_labels(maze, 5, 0.05, seed=1), wf.cost_to_go(maze, 5) ** 2
-    given = {
-        "mine": nearest,
-        "object": Unhashable(),
-        "critic": critic,
-        "an extension": wf.extend(maze, labels, wf.Harmonic()),
-        "library": wf.NearestLabel(),
-    }
-    found = wf.compare(maze, labels, 5, given)
+def test_methods_and_fields_of_ones_own_have_rows(maze: wf.Graph, labels: wf.Labels) -> None:
+    critic, field = wf.cost_to_go(maze, 5) ** 2, wf.extend(maze, labels, wf.Harmonic())
+    own = {"mine": nearest, "object": Unhashable(), "critic": critic, "extension": field}
+    found = wf.compare(maze, labels, 5, own | {"library": wf.NearestLabel()})
     by_name = {score.name: score for score in found.scores}
-    assert list(by_name) == [DISTANCE, *given]
-    for name, values in (("critic", critic), ("an extension", given["an extension"])):
-        plan = wf.plan(maze, values, 5)
-        assert by_name[name].success == plan.success
+    assert list(by_name) == [DISTANCE, *own, "library"]
+    for name, values in (("critic", critic), ("extension", field)):
+        assert by_name[name].success == wf.plan(maze, values, 5).success
         assert by_name[name].held_out is None
         assert f"{name} was given as it is, so leaving labels out does not test it" in found.remarks
     mine, theirs = by_name["mine"], by_name["library"]
     assert (mine.success, mine.cost_ratio) == (theirs.success, theirs.cost_ratio)
-    assert mine.held_out is not None
-    assert np.array_equal(mine.held_out, theirs.held_out)
-    off = critic[labels.vertices] - labels.values
-    assert by_name["critic"].missed.startswith(f"{np.count_nonzero(off)} of {len(labels)} labels")
-    assert not theirs.missed
+    assert np.array_equal(mine.held_out, theirs.held_out)  # type: ignore[arg-type]
+    off = np.count_nonzero(critic[labels.vertices] - labels.values)
+    assert by_name["critic"].missed.startswith(f"{off} of {len(labels)} labels")
     assert f"critic differs from {by_name['critic'].missed}" in found.remarks
+    assert not theirs.missed
     assert critic.flags.writeable
     namesake = type("PLaplacian", (Unhashable,), {})()  # not the library's: it has no p
     listed = wf.compare(maze, labels, 5, [nearest, Unhashable(), namesake], folds=0)
-    assert [score.name for score in listed.scores[1:]] == [
-        "nearest",
-        "Unhashable()",
-        "PLaplacian()",
-    ]
+    names = ["nearest", "Unhashable()", "PLaplacian()"]
+    assert [score.name for score in listed.scores[1:]] == names
 
 
-def test_a_method_of_ones_own_can_be_recommended() -> None:
-    ring, away = wf.Graph.from_edges(range(60), [*range(1, 60), 0]), np.arange(60.0) ** 2
-    labels = wf.Labels(range(0, 60, 3), away[::3])
-    found = wf.compare(ring, labels, 0, {"squares": lambda graph, labels: away})
-    assert found.verdict.startswith("Use squares: its mean error at labels left out is 0;")
+EIGHT = wf.Graph.from_edges(range(8), [*range(1, 8), 0])
+LANE = wf.Graph.from_edges([1], [0], directed=True)
 
 
 @pytest.mark.parametrize(
-    ("methods", "message"),
+    ("given", "message"),
     [
-        ([np.zeros(8)], r"methods\[0\] is array\(.*, not a method; a field needs a name: "),
-        (np.zeros(8), r"methods\[0\] is 0.0, not a method; a field needs a name"),
-        (3, "methods must be a list of methods, or {name: method or field}, got 3"),
-        (wf.AMLE(), r"methods must be a list of methods, or .*, got AMLE"),
-        (["amle"], r"methods\[0\] must be an extension such as AMLE\(\), a function of"),
-        (
-            {"critic": np.zeros(7)},
-            r"methods\['critic'\]: the field has 7 values but the graph",
-        ),
-        ({"critic": [np.nan] * 8}, r"methods\['critic'\]: values\[0\] = nan is neither"),
-        ({"critic": None}, r"methods\['critic'\]: values must be real numbers"),
-        ({3: wf.AMLE()}, "methods must have names, got 3"),
-        ({"mine": lambda graph, labels: None}, "<lambda>: values must be an array of 8 numbers"),
+        ({"methods": [np.zeros(8)]}, r"methods\[0\] is array\(.*, not a method; a field needs a n"),
+        ({"methods": np.zeros(8)}, r"methods\[0\] is 0.0, not a method; a field needs a name"),
+        ({"methods": 3}, "methods must be a list of methods, or {name: method or field}, got 3"),
+        ({"methods": wf.AMLE()}, r"methods must be a list of methods, or .*, got AMLE"),
+        ({"methods": ["amle"]}, r"methods\[0\] must be an extension such as AMLE\(\), a function"),
+        ({"methods": {"critic": np.zeros(7)}}, r"methods\['critic'\]: the field has 7 values but"),
+        ({"methods": {"critic": [np.nan] * 8}}, r"methods\['critic'\]: values\[0\] = nan is neith"),
+        ({"methods": {"critic": None}}, r"methods\['critic'\]: values must be real numbers"),
+        ({"methods": {3: wf.AMLE()}}, "methods must have names, got 3"),
+        ({"methods": {"mine": lambda graph, labels: None}}, "<lambda>: values must be an array of"),
+        ({"goal": 9}, "goal 9 is not a vertex"),
+        ({"labels": wf.Labels([9], [0.0])}, "out of range"),
+        ({"folds": -1}, "folds must be"),
+        ({"time_limit": -1.0}, "time_limit must be a finite number of at least 0"),
+        ({"time_limit": "soon"}, "time_limit must be a finite number of at least 0"),
+        ({"graph": LANE, "methods": [wf.Harmonic()]}, "not defined on directed graphs"),
+        ({"graph": LANE, "goal": 1}, "no other vertex can reach the goal 1"),
     ],
 )
-def test_bad_methods_are_named(methods, message: str) -> None:
-    ring = wf.Graph.from_edges(range(8), [*range(1, 8), 0])
+def test_bad_input_is_named(given: dict[str, Any], message: str) -> None:
+    arguments: dict[str, Any] = {"graph": EIGHT, "labels": wf.Labels([0], [0.0]), "goal": 0}
     with pytest.raises(wf.InputError, match=message):
-        wf.compare(ring, wf.Labels([0, 4], [0.0, 4.0]), 0, methods)
+        wf.compare(**(arguments | given))
 
 
-def test_progress_names_every_field(maze: wf.Graph) -> None:
-    told: list[str] = []
-    labels = wf.sample_labels(maze, 5, 0.05)
-    found = wf.compare(maze, labels, 5, [wf.AMLE(), wf.Harmonic()], progress=told.append)
-    assert told == [score.name for score in found.scores[1:]]
-
-
-def test_nothing_is_solved_twice(maze: wf.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_solved_twice(
+    maze: wf.Graph, labels: wf.Labels, monkeypatch: pytest.MonkeyPatch
+) -> None:
     extended, searched = [], []
     extend, search = wf.extend, wf.cost_to_go
 
@@ -262,89 +289,10 @@ def test_nothing_is_solved_twice(maze: wf.Graph, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(sys.modules[f"wayfield.{room}"], "extend", count_extension)
     for room in ("advice.comparison", "advice.solving"):
         monkeypatch.setattr(sys.modules[f"wayfield.{room}"], "cost_to_go", count_search)
-    wf.compare(maze, wf.sample_labels(maze, 5, 0.05), 5, [wf.AMLE(), wf.Harmonic()])
+    wf.compare(maze, labels, 5, [wf.AMLE(), wf.Harmonic()])
     assert extended.count(maze.num_vertices) == 2  # labels left out are extended on their own
     ring = 8  # vertices of the graph on which kernels are compiled
     assert [each for each in searched if each[0] != ring] == [(maze.num_vertices, 5)]
-
-
-def test_labels_where_the_graph_says_one_cannot_reach_have_no_prior_row() -> None:
-    graph = wf.Graph.from_edges([1, 0], [0, 2], directed=True)
-    found = wf.compare(graph, wf.Labels([0, 2], [0.0, 4.0]), 0)
-    assert "AMLE() on the graph distance" not in [score.name for score in found.scores]
-    found = wf.compare(graph, wf.Labels([1], [4.0]), 0)  # a goal without a label
-    assert "AMLE(), false sinks dropped" not in [score.name for score in found.scores]
-
-
-def test_bad_input_is_named() -> None:
-    path = wf.Graph.from_edges([0, 1], [1, 2])
-    labels = wf.Labels([0], [0.0])
-    with pytest.raises(wf.InputError, match="goal 3 is not a vertex"):
-        wf.compare(path, labels, 3)
-    with pytest.raises(wf.InputError, match="no other vertex can reach the goal 0"):
-        wf.compare(wf.Graph.from_edges([0], [1], directed=True), labels, 0)
-    arcs = wf.Graph.from_edges([1], [0], directed=True)
-    with pytest.raises(wf.InputError, match="not defined on directed graphs"):
-        wf.compare(arcs, labels, 0, [wf.Harmonic()])
-    with pytest.raises(wf.InputError, match="out of range"):
-        wf.compare(path, wf.Labels([9], [0.0]), 0)
-
-
-def test_a_method_that_runs_out_of_time_has_a_row_that_says_so(maze: wf.Graph) -> None:
-    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
-    methods = [wf.PLaplacian(8), wf.NearestLabel()]
-    found = wf.compare(maze, labels, 5, methods, time_limit=0.0)
-    late, done = found.scores[1:]
-    assert late.out_of_time
-    assert not done.out_of_time
-    assert np.isnan([late.success, late.cost_ratio, late.margin, late.label_error]).all()
-    assert late.seconds > 0.0
-    assert done.held_out is None  # no time for it
-    assert found.choice is found.scores[0]
-    _, head, _, row, _, _, remark = repr(found).splitlines()
-    assert row.split()[:4] == ["PLaplacian(p=8)", "out", "of", "time"]
-    assert len(row) == len(head)
-    told = "stopped by the time limit: PLaplacian(p=8); a larger time_limit gives more time"
-    assert remark == told
-
-
-def test_if_nothing_is_done_in_time_the_graph_distance_is_left(maze: wf.Graph) -> None:
-    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
-    found = wf.compare(maze, labels, 5, [wf.Harmonic()], time_limit=0.0)
-    assert found.choice is found.scores[0]
-    assert not found.labels_pay
-    assert found.verdict == "Use the graph distance: no other field was ready in time."
-
-
-def test_labels_are_left_out_as_long_as_there_is_time(
-    maze: wf.Graph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The field is done, then the clock runs out over the labels left out."""
-
-    def slow(*_: object, **__: object) -> None:
-        raise OutOfTime(60.0)
-
-    monkeypatch.setattr(Folds, "predict", slow)
-    found = wf.compare(maze, wf.sample_labels(maze, 5, 0.05, seed=1), 5, [wf.AMLE()])
-    assert not found.scores[1].out_of_time
-    assert found.scores[1].held_out is None
-    assert found.scores[0].held_out is not None
-
-
-@pytest.mark.parametrize("limit", [-1.0, np.nan, "soon"])
-def test_a_time_limit_is_a_number(maze: wf.Graph, limit: float) -> None:
-    with pytest.raises(wf.InputError, match="time_limit must be a finite number of at least 0"):
-        wf.compare(maze, wf.Labels([5], [0.0]), 5, [wf.AMLE()], time_limit=limit)
-
-
-def test_without_a_limit_there_is_none(maze: wf.Graph) -> None:
-    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
-    found = wf.compare(maze, labels, 5, [wf.PLaplacian(8)], time_limit=None)
-    assert not found.scores[1].out_of_time
-    assert found.scores[1].held_out is not None
-
-
-# ------------------------------------------------------------------ a graph that is wrong
 
 
 def test_contradictions_are_a_reason_to_test_the_graph(maze: wf.Graph) -> None:
@@ -354,7 +302,167 @@ def test_contradictions_are_a_reason_to_test_the_graph(maze: wf.Graph) -> None:
     found = wf.compare(graph, labels, 0, [wf.NearestLabel()])
     (remark,) = found.remarks
     assert remark.partition(" of ")[0] == str(found.contradictions.optimistic.labels.size)
-    assert remark.endswith(
-        "proof only if the measured costs are exact; wayfield.travel tests what is wrong."
-    )
+    assert remark.endswith("exact; wayfield.travel tests what is wrong.")
     assert wf.compare(maze, labels, 0, [wf.NearestLabel()]).remarks == ()
+
+
+# ------------------------------------------------------------------ cross-validation
+
+
+@pytest.mark.parametrize("trimmed", [False, True])
+@pytest.mark.parametrize("method", [wf.AMLE(), wf.Harmonic(), wf.NearestLabel()], ids=str)
+def test_each_label_is_predicted_once_from_those_of_other_folds(
+    maze: wf.Graph, method: wf.fields.Method, trimmed: bool
+) -> None:
+    labels = wf.sample_labels(maze, 7, 0.1)
+    parts = Folds(maze, labels, 7, wf.cost_to_go(maze, 7), folds=4)
+    predicted, sizes = parts.predict(method, None, trimmed), []
+    for i in range(4):
+        kept = parts.labels_without(i)
+        left = np.setdiff1d(labels.vertices, kept.vertices)
+        sizes.append(left.size)
+        kept = wf.drop_false_sinks(maze, kept, 7, method) if trimmed else kept
+        field = wf.extend(maze, kept, method)
+        out = np.isin(parts.vertices, left)
+        assert predicted[out] == pytest.approx(field.values[parts.vertices[out]], abs=1e-9)
+    assert sum(sizes) == parts.vertices.size == len(labels) - 1
+    assert max(sizes) - min(sizes) <= 1
+    found = wf.cross_validate(maze, labels, 7, method, trimmed=trimmed, folds=4)
+    assert np.array_equal(found.predicted, predicted)
+
+
+def test_the_deal_depends_on_the_seed_alone(maze: wf.Graph, labels: wf.Labels) -> None:
+    one, same, other = (wf.cross_validate(maze, labels, 5, seed=seed) for seed in (3, 3, 4))
+    assert np.array_equal(one.predicted, same.predicted)
+    assert not np.array_equal(one.predicted, other.predicted)
+    truth = wf.cost_to_go(maze, 5)
+    assert wf.cross_validate(maze, labels, 5, prior=truth).error == 0.0
+
+
+def test_labels_that_cannot_reach_the_goal_are_kept() -> None:
+    apart = wf.Graph.from_edges([0, 1, 2, 4], [1, 2, 3, 5])
+    labels = wf.Labels([0, 1, 2, 3, 4], [0.0, 1.0, 2.0, 3.0, 9.0])
+    assert wf.cross_validate(apart, labels, 0).vertices.tolist() == [1, 2, 3]
+
+
+def test_whether_labels_help(maze: wf.Graph, labels: wf.Labels) -> None:
+    scaled = wf.cross_validate(maze, wf.Labels(labels.vertices, 5.0 + 3.0 * labels.values), 5)
+    assert (scaled.factor, scaled.distance_error, scaled.labels_help) == (3.0, 0.0, False)
+    count, help_text = len(labels) - 1, "labels left out in turn: mean error"
+    assert scaled.errors.startswith(f"{count} {help_text}")
+    assert scaled.errors.endswith(", 0 by the graph distance times 3")
+    assert repr(scaled) == f"CrossValidation({scaled.errors})"
+    assert wf.cross_validate(RING, measured(), 0).labels_help is True
+    few = wf.sample_labels(maze, 5, count=8, seed=1)
+    noise = np.random.default_rng(0).normal(scale=20.0, size=len(few))
+    noisy = wf.Labels(few.vertices, few.values + noise)
+    assert wf.cross_validate(maze, noisy, 5).labels_help is None
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(st.floats(-50, 50), st.floats(0.1, 9)), min_size=1, max_size=12))
+def test_the_factor_has_the_least_absolute_error(pairs: list[tuple[float, float]]) -> None:
+    values, distance = np.array(pairs).T
+    factor = median_ratio(values, distance)
+    ours = np.abs(values - factor * distance).sum()
+    for rival in values / distance:  # the sum is convex and its kinks are here
+        assert ours <= np.abs(values - rival * distance).sum() + 1e-9
+
+
+def test_clearly_is_more_than_chance() -> None:
+    rng = np.random.default_rng(0)
+    small, large = rng.normal(size=200), rng.normal(scale=3.0, size=200)
+    never, always = np.full(200, inf), np.full(200, inf)
+    assert clearly_better(small, large)
+    assert not clearly_better(large, small)
+    assert not clearly_better(small, -small)
+    assert not clearly_better(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.1, 1.9, 3.2, 4.1]))
+    assert clearly_better(small, never)
+    assert not clearly_better(always, small)
+    assert clearly_better(np.zeros(2), np.ones(2))
+    assert not clearly_better(np.zeros(2), np.zeros(2))
+    assert mean_error(np.array([1.0, -3.0])) == (2.0, 1.0)
+    assert mean_error(np.array([1.0, inf])) == (inf, inf)
+    told = [error_text(2.0, 1.0), error_text(2.0, 0.0), error_text(inf, inf), error_text(5e3, 100)]
+    assert told == ["2 ± 1", "2", "∞", "5,000 ± 100"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"labels": wf.Labels([0, 3], [0.0, 3.0])},
+            "at least 2 labels .* can reach the goal, got 1",
+        ),
+        ({"folds": 1}, "folds must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"goal": 99}, "goal 99 is not a vertex"),
+        ({"labels": wf.Labels([99], [0.0])}, "out of range"),
+        ({"labels": [0.0]}, "labels must be"),
+        ({"trimmed": 1}, "trimmed must be True or False"),
+    ],
+)
+def test_bad_input_of_cross_validation_is_named(given: dict[str, Any], message: str) -> None:
+    arguments: dict[str, Any] = {"graph": RING, "labels": measured(), "goal": 0}
+    with pytest.raises(wf.InputError, match=message):
+        wf.cross_validate(**(arguments | given))
+
+
+def test_a_naive_twin(maze: wf.Graph) -> None:
+    """Dense linear systems, and every ratio tried as the factor, on the same deal."""
+    rng = np.random.default_rng(4)
+    rough = replace(maze, lengths=1.0 + (maze.tails + maze.indices) % 3)
+    truth = wf.cost_to_go(rough, 5)
+    vertices = np.append(rng.choice(np.arange(6, rough.num_vertices), 25, replace=False), 5)
+    noise = np.where(vertices == 5, 1.0, rng.uniform(0.7, 1.3, vertices.size))
+    labels = wf.Labels(vertices, noise * truth[vertices])
+    found = wf.cross_validate(rough, labels, 5, wf.Harmonic(), folds=4, seed=11)
+
+    n = rough.num_vertices
+    laplacian = np.zeros((n, n))
+    np.subtract.at(laplacian, (rough.tails, rough.indices), 1.0 / rough.lengths)
+    np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
+    values = dict(zip(labels.vertices.tolist(), labels.values.tolist(), strict=True))
+    left_out = [x for x in values if x != 5]
+    part = np.random.default_rng(11).permutation(np.arange(len(left_out)) % 4)
+    assert found.vertices.tolist() == left_out
+    for number, (x, ours, graphs) in enumerate(
+        zip(left_out, found.predicted, found.by_distance, strict=True)
+    ):
+        kept = [y for y, p in zip(left_out, part, strict=True) if p != part[number]]
+        fixed = [5, *kept]
+        free = np.setdiff1d(np.arange(n), fixed)
+        known = np.array([values[y] for y in fixed])
+        inner, outer = laplacian[np.ix_(free, free)], laplacian[np.ix_(free, fixed)]
+        field = np.linalg.solve(inner, -outer @ known)
+        assert ours == pytest.approx(field[np.searchsorted(free, x)], abs=1e-9)
+
+        def misfit(factor: float, kept: list[int] = kept) -> float:
+            return sum(abs(values[y] - factor * truth[y]) for y in kept)
+
+        best = min((values[y] / truth[y] for y in kept), key=misfit)
+        assert graphs == pytest.approx(best * truth[x])
+    errors = np.abs(found.predicted - found.values)
+    assert found.error == pytest.approx(errors.mean())
+    assert found.spread == pytest.approx(np.std(errors, ddof=1) / np.sqrt(errors.size))
+
+
+# ------------------------------------------------------------------ many goals
+
+
+def test_a_table_counts_the_starts_of_each_goal() -> None:
+    graph = wf.Graph.from_edges([*range(4), 5], [*range(1, 5), 6])
+    sets = [wf.Labels([0, 2, 3], [0.0, 5.0, 1.0]), wf.Labels([0, 4], [4.0, 0.0])]
+    table = wf.plan_many(graph, sets, [0, 4], unreachable="nan")
+    expected = {"reached": [1, 4], "loop": [3, 0], "dead_end": [0, 0], "unreachable": [2, 2]}
+    assert {name: getattr(table, name).tolist() for name in expected} == expected
+    assert table.able.tolist() == [4, 4]
+    assert table.success.tolist() == [0.25, 1.0]
+    assert table.cost_ratio.tolist() == [1.0, 1.0]
+    first = table.records()[0]
+    assert (first["goals"], first["success"], first["status"]) == (0, 0.25, "converged")
+    told = "2 goals by AMLE(): 62.5 % of the starts reach their goal, from 25 % to 100 %"
+    assert repr(table) == f"PlanTable({told})"
+    assert repr(wf.plan_many(graph, [], [])) == "PlanTable(0 goals by AMLE())"
+    with pytest.raises(wf.InputError, match="1 goal for 2 label sets"):
+        wf.plan_many(graph, sets, [0], unreachable="nan")

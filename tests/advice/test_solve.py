@@ -14,10 +14,15 @@ import pytest
 
 import wayfield as wf
 from wayfield.advice import Answer
-from wayfield.advice.text import _tolerates
+from wayfield.advice.text import _tolerates, behind_labels, route_margins, unit_question
 from wayfield.words import margin_text, number_of, percent, quoted, seconds_text
 
 PATH = wf.Graph.from_edges(range(4), range(1, 5))
+LONG = wf.Graph.from_edges(range(40), range(1, 41))
+RING = wf.Graph.from_edges(range(6), [*range(1, 6), 0])
+ARCS = wf.Graph.from_edges([3, 2, 1], [2, 1, 0], directed=True)
+CHORD = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+"""A ring of ten with a chord that does not exist."""
 GOOD = wf.Labels([0, 4], [0.0, 4.0])
 SINK = wf.Labels([0, 2, 3], [0.0, 5.0, 1.0])
 """Vertex 3 lies lower than all around it: walks end there."""
@@ -49,13 +54,8 @@ def test_it_is_extend_plan_and_certify_in_one(maze: wf.Graph, method: wf.fields.
     assert np.array_equal(answer.plan.successor, plan.successor)
     assert np.array_equal(answer.certificate.gap, certificate.gap)
     assert np.array_equal(answer.certificate.certified, certificate.certified)
-    assert answer.goal == 7
-    assert answer.graph is maze
-    assert answer.lifted is None
+    assert (answer.goal, answer.graph, answer.lifted) == (7, maze, None)
     assert not answer.raised.any()
-
-
-def test_the_default_is_the_amle() -> None:
     assert wf.solve(PATH, GOOD, 0).field.method == wf.AMLE()
 
 
@@ -64,8 +64,7 @@ def test_lift_raises_the_field_that_the_plan_stands_on(maze: wf.Graph) -> None:
     stuck = wf.solve(maze, labels, 0, wf.Harmonic())
     safe = wf.solve(maze, labels, 0, wf.Harmonic(), lift=True)
     lifted = wf.lift(maze, stuck.values, 0)
-    assert stuck.plan.success < 1.0
-    assert safe.plan.success == 1.0
+    assert stuck.plan.success < safe.plan.success == 1.0
     assert np.array_equal(safe.values, lifted.values)
     assert np.array_equal(safe.field.values, stuck.values)
     assert np.array_equal(safe.raised, lifted.raised)
@@ -74,281 +73,10 @@ def test_lift_raises_the_field_that_the_plan_stands_on(maze: wf.Graph) -> None:
     assert (np.diff(up) <= 0).all()
     assert not safe.certificate.bracketed
     assert np.array_equal(safe.false_sinks, stuck.plan.false_sinks(labels))
-
-
-def test_lifting_a_good_field_changes_nothing() -> None:
-    plain, safe = (wf.solve(PATH, GOOD, 0, lift=lift) for lift in (False, True))
-    assert np.array_equal(plain.values, safe.values)
-    assert safe.certificate.bracketed
-    assert safe.facts()["plan"]["raised"] == {"count": 0, "most": 0.0, "states": []}
-
-
-def test_a_prior_is_corrected() -> None:
-    prior = [0.0, 1.0, 2.0, 3.0, 4.0]
-    answer = wf.solve(PATH, wf.Labels([0, 2], [0.0, 4.0]), 0, prior=prior)
-    assert answer.values.tolist() == [0.0, 2.0, 4.0, 5.0, 6.0]
-
-
-def test_components_without_labels_cannot_reach() -> None:
-    apart = wf.Graph.from_edges([0, 2], [1, 3])
-    answer = wf.solve(apart, wf.Labels([0, 1], [0.0, 1.0]), 0)
-    assert answer.values.tolist() == [0.0, 1.0, inf, inf]
-    assert answer.outcomes.tolist() == ["reached", "reached", "unreachable", "unreachable"]
-    assert answer.route(2).outcome is wf.Outcome.UNREACHABLE
-    assert answer.route(2).path.tolist() == [2]
-    assert answer.plan.success == 1.0
-    assert said(answer)["lost"] == "2 of 4 states cannot reach the goal at all: 2, 3"
-
-
-def test_every_outcome_has_its_name() -> None:
-    arcs = [(1, 0), (2, 3), (3, 2), (3, 0), (4, 4 + 1)]
-    tails, heads = zip(*arcs, strict=True)
-    graph = wf.Graph.from_edges(tails, heads, [1.0, 1.0, 1.0, 100.0, 1.0], directed=True)
-    plan = wf.plan(graph, [0.0, 1.0, 3.0, 4.0, 2.0, 1.0], 0)
-    told = ["reached", "reached", "loop", "loop", "unreachable", "unreachable"]
-    assert plan.outcomes.tolist() == told
-    assert (plan.outcomes == "loop").tolist() == [outcome == "loop" for outcome in told]
-    assert plan.outcomes[1] is wf.Outcome.REACHED
-    stuck = wf.plan(wf.Graph.from_edges([0, 1], [1, 2]), [0.0, inf, inf], 0)
-    assert stuck.outcomes.tolist() == ["reached", "reached", "dead end"]
-
-
-def test_a_solve_that_misses_its_guarantee_raises_unless_told(maze: wf.Graph) -> None:
-    labels = wf.sample_labels(maze, 0, 0.02)
-    hasty = wf.PLaplacian(16, max_steps=1)
-    with pytest.raises(wf.NotConverged):
-        wf.solve(maze, labels, 0, hasty)
-    answer = wf.solve(maze, labels, 0, hasty, check=False)
-    assert not answer.field.status.good
-    assert "missed its guarantee" in said(answer)["advice"]
-    assert said(answer)["advice"].endswith("try AMLE()")
-
-
-def test_answers_are_one_line() -> None:
-    assert repr(wf.solve(PATH, GOOD, 0)) == (
-        "Answer(AMLE(): converged; 4 of 4 starts reach the goal)"
-    )
-    assert repr(wf.solve(PATH, SINK, 0, lift=True)).endswith("goal, 2 values raised)")
-
-
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ({"goal": 5}, "goal 5 is not a vertex"),
-        ({"lift": "yes"}, "lift"),
-        ({"error": -1.0}, "error"),
-        ({"prior": [0.0]}, "prior has 1 entries"),
-        ({"labels": wf.Labels([9], [0.0])}, "out of range"),
-        ({"method": "amle"}, "method must be an extension"),
-        ({"graph": "path"}, "graph"),
-    ],
-)
-def test_bad_input_is_named(settings: dict[str, Any], told: str) -> None:
-    arguments: dict[str, Any] = {"graph": PATH, "labels": GOOD, "goal": 0} | settings
-    with pytest.raises(wf.InputError, match=told):
-        wf.solve(**arguments)
-
-
-def test_names_must_be_those_of_all_vertices() -> None:
-    with pytest.raises(wf.InputError, match="names must have one entry per vertex, 5, got 2"):
-        wf.solve(PATH, GOOD, 0).summary(names=["a", "b"])
-    with pytest.raises(wf.InputError, match="start 9 is not a vertex"):
-        wf.solve(PATH, GOOD, 0).summary(starts=[9])
-
-
-# ------------------------------------------------------------------ what is said
-
-
-def test_the_summary_of_a_good_field() -> None:
-    told = said(wf.solve(PATH, GOOD, 0), names=NAMES, starts=[4])
-    lines = ["graph", "labels", "method", "plan", "proved", "margin", "bound", "route", "advice"]
-    assert list(told) == lines
-    assert told["proved"].startswith("4 moves and 4 routes are optimal, if labels are right")
-    assert told["bound"] == "the field is the true cost-to-go, if graph and labels are right"
-    assert told["labels"] == "2 (40 % of the vertices), values 0 to 4; goal home"
-    assert told["margin"].startswith(
-        "every route tolerates errors of the values below 1; weakest at"
-    )
-    assert told["route"] == (
-        "farm → wood → “old mill” → bridge → home: cost 4, 4 steps; "
-        "tolerates errors below 1, weakest at “old mill”"
-    )
-
-
-def test_names_may_be_a_mapping_or_an_array() -> None:
-    answer = wf.solve(PATH, GOOD, 0)
-    mapping = answer.summary(names=dict(enumerate(NAMES)))
-    assert mapping == answer.summary(names=np.array(NAMES)) == answer.summary(names=NAMES)
-
-
-def test_the_culprits_are_named() -> None:
-    stuck = said(wf.solve(PATH, SINK, 0), names=NAMES)
-    assert (
-        stuck["sinks"]
-        == "1 label is no higher than any neighbour, so walks can get stuck there: wood (1)"
-    )
-    assert stuck["loops"] == "wood → farm → wood, where 3 starts end"
-    assert stuck["advice"].startswith("walks can get stuck at 1 label: check it, drop it")
-    assert "drop_false_sinks" in stuck["advice"]
-    safe = said(wf.solve(PATH, SINK, 0, lift=True), names=NAMES)
-    assert safe["sinks"] == stuck["sinks"]
-    assert safe["raised"].startswith("2 values: wood by 4, farm by 4")
-    assert safe["advice"].endswith("check the labels around wood, farm")
-
-
-def test_facts_are_plain_data() -> None:
-    facts = wf.solve(PATH, SINK, 0, lift=True, error=inf).facts(NAMES, [4])
-    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
-    assert facts["labels"]["false_sinks"] == [{"name": "wood", "value": 1.0}]
-    assert [state["name"] for state in facts["plan"]["raised"]["states"]] == ["wood", "farm"]
-    assert facts["certified"]["error"] is None
-    assert facts["routes"][0]["path"] == NAMES[::-1]
-
-
-def test_only_some_states_are_named() -> None:
-    star = wf.Graph.from_edges([0] * 9, range(1, 10))
-    answer = wf.solve(star, wf.Labels(range(10), [0.0, *[-1.0] * 9]), 0)
-    assert said(answer)["sinks"].endswith("5 (-1) …")
-    assert answer.facts()["labels"]["false_sink_count"] == 9
-
-
-def margin_line(lengths: list[float], labels: wf.Labels) -> str:
-    ring = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], lengths)
-    return said(wf.solve(ring, labels, 0))["margin"]
-
-
-def test_margins_in_words() -> None:
-    alone = wf.solve(wf.Graph.from_edges([0], [1]), wf.Labels([0, 1], [0.0, 1.0]), 0)
-    assert said(alone)["margin"].startswith("no route has a choice of moves")
-    tie = margin_line([1.0] * 4, wf.Labels([0, 2], [0.0, 2.0]))
-    assert tie.startswith("some routes tolerate no error: another move looks as cheap")
-    # the slope rule takes the steeper arc, though the other is cheaper by ℓ + u
-    dearer = margin_line([10.0, 1.0, 5.0, 5.0], wf.Labels([0, 1, 2, 3], [0.0, 17.0, 20.0, 10.0]))
-    assert dearer.startswith(
-        "some routes take a move that looks 3 more costly than another, the median"
-    )
-
-
-def test_a_route_beside_an_unknown_value_bears_nothing() -> None:
-    square = wf.Graph.from_edges([1, 2, 1, 3], [0, 1, 3, 0], directed=True)
-    prior = [0.0, 1.0, 2.0, inf]
-    answer = wf.solve(square, wf.Labels([0, 1], [0.0, 1.0]), 0, prior=prior)
-    assert said(answer)["margin"].startswith("some routes pass next to a state of unknown value")
-    assert "weakest at 1 (unknown, 2 routes)" in said(answer)["margin"]
-    assert said(answer, starts=[2])["route"].endswith("tolerates no error, weakest at 1")
-
-
-def test_margins_rank_the_weakest_states_that_decide_routes(maze: wf.Graph) -> None:
-    found = wf.solve(maze, wf.sample_labels(maze, 0, 0.05), 0, wf.Harmonic()).facts()
-    weakest = found["margin"]["weakest"]
-    margins = [round(state["margin"], 9) for state in weakest]
-    assert margins == sorted(margins)
-    assert found["margin"]["least"] == pytest.approx(margins[0], abs=1e-9)
-    assert all(state["routes"] > 0 for state in weakest)
-
-
-def test_certified_shares_are_told_with_an_error() -> None:
-    told = said(wf.solve(PATH, GOOD, 0, error=0.5))["certified"]
-    assert told == (
-        "with errors up to 0.5, 100 % of the moves are proved optimal, and 100 % of the routes, "
-        "if each edge costs what the graph says"
-    )
-    assert "certified" not in said(wf.solve(PATH, GOOD, 0))
-
-
-# ------------------------------------------------------------------ advice
-
-
-def advice(labels: wf.Labels, method: wf.fields.Method = wf.AMLE(), **settings: Any) -> str:  # noqa: B008
-    return said(wf.solve(PATH, labels, 0, method, **settings))["advice"]
-
-
-def test_advice_follows_from_what_was_found() -> None:
-    assert advice(GOOD).endswith("answer.route(start) shows its route")
-    assert "the same unit" in advice(wf.Labels([0, 4], [0.0, 4000.0]))
-    assert "try AMLE(), or lift it (lift=True)" in advice(SINK, wf.Harmonic())
-    assert "if they are rewards, negate them" in advice(wf.Labels([0, 2, 4], [0.0, -2.0, -4.0]))
-    assert "the goal has no label" in advice(wf.Labels([1, 4], [1.0, 4.0]))
-    told = said(wf.solve(PATH, GOOD, 0), starts=[4])["advice"]
-    assert told.startswith("compare(graph, labels, goal) says what to use")
-
-
-def test_advice_never_recommends_what_was_just_tried() -> None:
-    exact = advice(SINK)
-    assert "AMLE" not in exact
-    assert "lift=True" in exact
-    assert "lift=True" not in advice(SINK, lift=True)
-    plain = wf.solve(PATH, GOOD, 0)
-    missed = replace(plain, field=replace(plain.field, status=wf.Status.UNVERIFIED))
-    assert said(missed)["advice"].endswith("the values may be right, but this is not proved")
-
-
-def test_advice_on_labels_that_say_nothing() -> None:
-    same, only = wf.Labels([0, 4], [2.0, 2.0]), wf.Labels([0], [0.0])
-    nothing = "the field is constant: label states with different values"
-    assert advice(same).startswith(f"the labels are all equal, so {nothing}")
-    assert advice(only).startswith(f"only the goal is labelled, so {nothing}")
-    rising = advice(only, wf.AMLE(fill="cost"))  # there the field rises with the lengths
-    assert nothing not in rising
-
-
-def test_advice_on_a_goal_that_nothing_reaches() -> None:
-    lane = wf.Graph.from_edges([0], [1], directed=True)
-    told = said(wf.solve(lane, wf.Labels([0], [0.0]), 0))["advice"]
-    assert told.endswith("is it the right one, and do the arcs point the right way?")
-    alone = wf.Graph.from_edges([], [], num_vertices=1)
-    assert said(wf.solve(alone, wf.Labels([0], [0.0]), 0))["advice"].endswith("the right one?")
-
-
-# ------------------------------------------------------------------ numbers and names in words
-
-
-def test_percentages_have_three_digits_and_are_all_only_where_it_is_all() -> None:
-    assert percent(1.0) == "100 %"
-    assert percent(0.99999999) == "99.99 %"
-    assert percent(2 / 3) == "66.7 %"
-    assert percent(0.0002) == "0.02 %"
-    assert percent(0.0) == "0 %"
-
-
-def test_names_of_several_words_are_quoted_and_escapes_are_shown() -> None:
-    assert [quoted(name) for name in ("Bern", "12", "Zürich HB", "", "\x1b[2J", "a\nb")] == [
-        "Bern",
-        "12",
-        "“Zürich HB”",
-        "“”",
-        "“\\x1b[2J”",
-        "“a\\nb”",
-    ]
-
-
-def test_counts_agree_with_their_nouns() -> None:
-    assert number_of(1, "labels") == "1 label"
-    assert number_of(0, "labels") == "0 labels"
-    assert number_of(1, "vertices", "vertex") == "1 vertex"
-    assert number_of(12345, "steps") == "12,345 steps"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.0, "0 ms"),
-        (3e-5, "0.03 ms"),
-        (0.012, "12 ms"),
-        (0.099, "99 ms"),
-        (1.26, "1.3 s"),
-        (99.4, "99 s"),
-        (150.0, "150 s"),
-        (1200.0, "20 min"),
-        (7261.0, "2 h 1 min"),
-    ],
-)
-def test_times_are_read_without_exponents(seconds: float, text: str) -> None:
-    assert seconds_text(seconds) == text
-
-
-def test_margins_are_zero_where_rounding_decides() -> None:
-    assert [margin_text(m) for m in (None, 1e-12, 0.12345, -2.0)] == ["∞", "0", "0.123", "-2"]
+    same = wf.solve(PATH, GOOD, 0, lift=True)  # nothing to lift
+    assert same.certificate.bracketed
+    assert same.facts()["plan"]["raised"] == {"count": 0, "most": 0.0, "states": []}
+    assert same.facts()["value_error_bound"]["largest"] < 1e-12
 
 
 def test_lifting_does_not_change_which_labels_were_false_sinks() -> None:
@@ -360,125 +88,351 @@ def test_lifting_does_not_change_which_labels_were_false_sinks() -> None:
     assert plain.false_sinks.tolist() == lifted.false_sinks.tolist() == [0, 4]
 
 
-def test_states_behind_labels_are_said() -> None:
-    """A path 0 – 5 with labels at 0 and 3: beyond 3 nothing tells how values go on."""
-    path = wf.Graph.from_edges(range(5), range(1, 6))
-    labels = wf.Labels([0, 3], [0.0, 3.0])
-    for method in (wf.AMLE(), wf.Harmonic(), wf.PLaplacian(8), wf.NearestLabel()):
-        answer = wf.solve(path, labels, 0, method)
-        assert answer.behind_labels.tolist() == [4, 5], method
-        assert "flat      2 states lie behind labels and have the same values: 4, 5" in (
-            answer.summary()
-        )
-    assert 'AMLE(fill="cost") adds the cost from there' in answer.summary()
-    further = wf.solve(path, labels, 0, wf.AMLE(fill="cost"))
-    assert further.behind_labels.size == 0
-    assert further.values.tolist() == [0, 1, 2, 3, 4, 5]
-    assert "flat" not in further.summary()
-    corrected = wf.solve(path, labels, 0, prior=wf.cost_to_go(path, 0))
-    assert corrected.behind_labels.size == 0
+def test_components_without_labels_cannot_reach() -> None:
+    apart = wf.Graph.from_edges([0, 2], [1, 3])
+    answer = wf.solve(apart, wf.Labels([0, 1], [0.0, 1.0]), 0)
+    assert answer.values.tolist() == [0.0, 1.0, inf, inf]
+    assert answer.outcomes.tolist() == ["reached", "reached", "unreachable", "unreachable"]
+    assert answer.route(2).outcome is wf.Outcome.UNREACHABLE
+    assert answer.route(2).path.tolist() == [2]
+    assert said(answer)["lost"] == "2 of 4 states cannot reach the goal at all: 2, 3"
 
 
-def test_one_state_behind_a_label() -> None:
-    path = wf.Graph.from_edges(range(40), range(1, 41))
-    answer = wf.solve(path, wf.Labels([0, 39], [0.0, 39.0]), 0)
-    assert "flat      1 state lies behind a label and has the same value: 40" in answer.summary()
-    assert "adds the cost" not in answer.summary()  # one of 41 is not worth it
+def test_every_outcome_has_its_name() -> None:
+    tails, heads = zip((1, 0), (2, 3), (3, 2), (3, 0), (4, 5), strict=True)
+    graph = wf.Graph.from_edges(tails, heads, [1.0, 1.0, 1.0, 100.0, 1.0], directed=True)
+    plan = wf.plan(graph, [0.0, 1.0, 3.0, 4.0, 2.0, 1.0], 0)
+    told = ["reached", "reached", "loop", "loop", "unreachable", "unreachable"]
+    assert plan.outcomes.tolist() == told
+    assert (plan.outcomes == "loop").tolist() == [outcome == "loop" for outcome in told]
+    stuck = wf.plan(wf.Graph.from_edges([0, 1], [1, 2]), [0.0, inf, inf], 0)
+    assert stuck.outcomes.tolist() == ["reached", "reached", "dead end"]
 
 
-def test_states_between_labels_of_one_value_are_behind_them_too() -> None:
-    ring = wf.Graph.from_edges(range(6), [*range(1, 6), 0])
-    answer = wf.solve(ring, wf.Labels([0, 2, 4], [0.0, 2.0, 2.0]), 0)
-    assert answer.behind_labels.tolist() == [3]
+def test_a_solve_that_misses_its_guarantee_raises_unless_told(maze: wf.Graph) -> None:
+    labels, hasty = wf.sample_labels(maze, 0, 0.02), wf.PLaplacian(16, max_steps=1)
+    with pytest.raises(wf.NotConverged):
+        wf.solve(maze, labels, 0, hasty)
+    answer = wf.solve(maze, labels, 0, hasty, check=False)
+    assert not answer.field.status.good
+    assert said(answer)["advice"].startswith("the solver missed its guarantee")
+    assert said(answer)["advice"].endswith("try AMLE()")
+    exact = wf.solve(PATH, GOOD, 0)
+    missed = replace(exact, field=replace(exact.field, status=wf.Status.UNVERIFIED))
+    assert said(missed)["advice"].endswith("the values may be right, but this is not proved")
 
 
-def test_on_directed_graphs_the_fill_by_cost_leaves_nothing_flat() -> None:
-    arcs = wf.Graph.from_edges([3, 2, 1], [2, 1, 0], directed=True)
-    labels = wf.Labels([0, 1], [0.0, 1.0])
-    assert wf.solve(arcs, labels, 0).behind_labels.size == 0
-    assert wf.solve(arcs, labels, 0, wf.AMLE(fill="flat")).behind_labels.tolist() == [2, 3]
-
-
-def test_rewards_have_no_bound_on_their_distance_from_costs() -> None:
-    path = wf.Graph.from_edges(range(9), range(1, 10))
-    every_second = np.arange(0, 10, 2)
-    costs = wf.Labels(every_second, every_second.astype(float))
-    assert "the true cost-to-go is within" in wf.solve(path, costs, 0).summary()
-    rewards = wf.Labels(every_second, -every_second.astype(float))
-    told = wf.solve(path, rewards, 0).summary()
-    assert "the true cost-to-go is within" not in told
-    assert "if they are rewards" in told
-
-
-def test_copies_are_read_only_too() -> None:
-    path = wf.Graph.from_edges(range(4), range(1, 5))
-    noisy = wf.Labels([0, 2, 4], [0.0, 5.0, 4.0])
-    answer = wf.solve(path, noisy, 0)
-    assert answer.plan.cycles  # kept with the plan once it is asked for
-    found = wf.solve(path, noisy, 0, lift=True)
-    assert found.lifted is not None
-    copies = {
-        "values": pickle.loads(pickle.dumps(answer)).field.values,
-        "upper": pickle.loads(pickle.dumps(answer.field)).upper,
-        "successor": copy.deepcopy(answer.plan).successor,
-        "cycles": pickle.loads(pickle.dumps(answer.plan)).cycles[0],
-        "path": pickle.loads(pickle.dumps(answer.route(1))).path,
-        "margin": pickle.loads(pickle.dumps(answer.certificate)).margin,
-        "bound": pickle.loads(pickle.dumps(answer.certificate)).error_bound,
-        "lifted": pickle.loads(pickle.dumps(found.lifted)).values,
-        "predicted": pickle.loads(pickle.dumps(wf.cross_validate(path, noisy, 0))).predicted,
-    }
-    for name, array in copies.items():
-        assert not array.flags.writeable, name
-    assert copies["values"].tolist() == answer.field.values.tolist()
-
-
-# ------------------------------------------------------------------ a graph that is wrong
-
-
-def false_chord() -> wf.Graph:
-    """A ring of ten with a chord that does not exist."""
-    return wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
-
-
-def test_advice_where_labels_contradict_the_graph() -> None:
-    slow = wf.Labels([0, 3, 9], [0.0, 3.5, 1.0])
-    told = wf.solve(false_chord(), slow, 0).facts()["advice"]
-    assert told == (
-        "compare(graph, labels, goal) says what to use. wayfield.travel tests what is wrong with "
-        "the graph."
-    )
-
-
-def test_a_graph_that_labels_agree_with_is_not_called_wrong() -> None:
-    graph = false_chord()
-    answer = wf.solve(graph, wf.sample_labels(graph, 0, count=5), 0)
-    assert "travel" not in answer.facts()["advice"]
-    assert not answer.contradictions
-
-
-def test_lifting_needs_a_label_that_stays() -> None:
-    """Without a label at the goal all others may lie below it, or out of its reach."""
-    path = wf.Graph.from_edges([0, 1], [1, 2], num_vertices=4)
-    with pytest.raises(wf.InputError, match="lifting raised every label, since the goal has none"):
-        wf.solve(path, wf.Labels([1], [2.0]), 0, lift=True)
-    with pytest.raises(wf.InputError, match="no label is in reach of the goal 3"):
-        wf.solve(path, wf.Labels([1], [2.0]), 3, lift=True)
-    assert "label it" in wf.solve(path, wf.Labels([1], [2.0]), 0).summary()
+def test_answers_are_one_line() -> None:
+    told = "Answer(AMLE(): converged; 4 of 4 starts reach the goal"
+    assert repr(wf.solve(PATH, GOOD, 0)) == f"{told})"
+    assert repr(wf.solve(PATH, SINK, 0, lift=True)) == f"{told}, 2 values raised)"
 
 
 @pytest.mark.parametrize(
-    ("margin", "text"),
-    [(None, "tolerates no error"), (1e-12, "tolerates no error"), (0.5, "errors below 0.5")],
+    ("settings", "told"),
+    [
+        ({"goal": 5}, "goal 5 is not a vertex"),
+        ({"lift": "yes"}, "lift must be True or False, got 'yes'"),
+        ({"error": -1.0}, "error"),
+        ({"prior": [0.0]}, "prior has 1 entries"),
+        ({"labels": wf.Labels([9], [0.0])}, "out of range"),
+        ({"method": "amle"}, "method must be an extension"),
+        ({"graph": "path"}, "graph"),
+        # without a label at the goal all others may lie below it, or out of its reach
+        ({"labels": wf.Labels([1], [2.0]), "lift": True}, "lifting raised every label, since the"),
+        (
+            {"graph": wf.Graph.from_edges([0, 1], [1, 2], num_vertices=4), "goal": 3, "lift": True}
+            | {"labels": wf.Labels([1], [2.0])},
+            "no label is in reach of the goal 3",
+        ),
+    ],
 )
-def test_a_margin_of_rounding_tolerates_nothing(margin: float | None, text: str) -> None:
-    assert text in _tolerates(margin)
+def test_bad_input_is_named(settings: dict[str, Any], told: str) -> None:
+    arguments: dict[str, Any] = {"graph": PATH, "labels": GOOD, "goal": 0} | settings
+    with pytest.raises(wf.InputError, match=told):
+        wf.solve(**arguments)
 
 
-def test_the_graph_s_own_names_are_used() -> None:
-    road = wf.Graph.from_edges([0, 1], [1, 2]).with_names(["Genève", "Lausanne", "Bern"])
-    labels = wf.Labels({"Bern": 0.0, "Genève": 2.0}, graph=road)
-    answer = wf.solve(road, labels, 2)
-    assert "goal Bern" in answer.summary()
-    assert answer.facts(starts=[0])["routes"][0]["path"] == ["Genève", "Lausanne", "Bern"]
-    assert "goal c" in answer.summary("abc")
+@pytest.mark.parametrize(
+    ("names", "starts", "told"),
+    [
+        (["a", "b"], [], "names must have one entry per vertex, 5, got 2"),
+        (None, [9], "start 9 is not a vertex"),
+    ],
+)
+def test_bad_names_and_starts(names: Any, starts: list[int], told: str) -> None:
+    with pytest.raises(wf.InputError, match=told):
+        wf.solve(PATH, GOOD, 0).summary(names, starts)
+
+
+def test_copies_are_read_only_too() -> None:
+    noisy = wf.Labels([0, 2, 4], [0.0, 5.0, 4.0])
+    answer, found = wf.solve(PATH, noisy, 0), wf.solve(PATH, noisy, 0, lift=True)
+    assert answer.plan.cycles  # kept with the plan once it is asked for
+    assert found.lifted is not None
+    again = pickle.loads(pickle.dumps(answer))
+    copies = {
+        "values": again.field.values,
+        "upper": again.field.upper,
+        "successor": copy.deepcopy(answer.plan).successor,
+        "cycles": again.plan.cycles[0],
+        "path": pickle.loads(pickle.dumps(answer.route(1))).path,
+        "margin": again.certificate.margin,
+        "bound": again.certificate.error_bound,
+        "lifted": pickle.loads(pickle.dumps(found.lifted)).values,
+        "predicted": pickle.loads(pickle.dumps(wf.cross_validate(PATH, noisy, 0))).predicted,
+    }
+    assert not [name for name, array in copies.items() if array.flags.writeable]
+    assert copies["values"].tolist() == answer.field.values.tolist()
+
+
+# ------------------------------------------------------------------ what is said
+
+
+def test_facts_are_plain_data() -> None:
+    facts = wf.solve(PATH, SINK, 0, lift=True, error=inf).facts(NAMES, [4])
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+    assert facts["labels"]["false_sinks"] == [{"name": "wood", "value": 1.0}]
+    assert facts["plan"]["raised"]["states"] == [
+        {"name": "wood", "by": pytest.approx(4.0)},
+        {"name": "farm", "by": pytest.approx(4.0)},
+    ]
+    assert facts["certified"]["error"] is None
+    assert facts["value_error_bound"] == {"largest": None, "median": None}
+    assert facts["routes"][0]["path"] == NAMES[::-1]
+    assert wf.solve(PATH, SINK, 0).facts()["plan"]["raised"] is None
+
+
+WORLDS: dict[str, tuple[wf.Graph, wf.Labels, dict[str, Any]]] = {
+    "good": (PATH, GOOD, {}),
+    "stuck": (PATH, SINK, {}),
+    "lifted": (PATH, SINK, {"lift": True}),
+    "harmonic": (PATH, SINK, {"method": wf.Harmonic()}),
+    "known to 0.5": (PATH, GOOD, {"error": 0.5}),
+    "known to inf": (PATH, GOOD, {"error": inf}),
+    "two ends": (wf.Graph.from_edges([0], [1]), wf.Labels([0, 1], [0.0, 1.0]), {}),
+    "tie": (wf.Graph.from_edges(range(4), [1, 2, 3, 0]), wf.Labels([0, 2], [0.0, 2.0]), {}),
+    "costlier": (  # the slope rule takes the steeper arc, though the other is cheaper by ℓ + u
+        wf.Graph.from_edges(range(4), [1, 2, 3, 0], [10.0, 1.0, 5.0, 5.0]),
+        wf.Labels(range(4), [0.0, 17.0, 20.0, 10.0]),
+        {},
+    ),
+    "half": (PATH, wf.Labels([0, 2], [0.0, 2.0]), {}),
+    "half by cost": (PATH, wf.Labels([0, 2], [0.0, 2.0]), {"method": wf.AMLE(fill="cost")}),
+    "last behind": (LONG, wf.Labels([0, 39], [0.0, 39.0]), {}),
+    "two behind": (LONG, wf.Labels(range(0, 40, 2), np.arange(0.0, 40, 2)), {}),
+    "rewards": (LONG, wf.Labels(range(0, 40, 2), -np.arange(0.0, 40, 2)), {}),
+    "all low": (
+        wf.Graph.from_edges([0] * 9, range(1, 10)),
+        wf.Labels(range(10), [0.0, *[-1.0] * 9]),
+        {},
+    ),
+    "wrong": (CHORD, wf.Labels([0, 3, 9], [0.0, 3.5, 1.0]), {}),
+    "right": (CHORD, wf.Labels([0, 3, 5, 7, 9], [0.0, 3.0, 1.0, 3.0, 1.0]), {}),
+    "units": (PATH, wf.Labels([0, 4], [0.0, 4e3]), {}),
+    "goal unknown": (PATH, wf.Labels([1, 4], [1.0, 4.0]), {}),
+    "all equal": (PATH, wf.Labels([0, 4], [2.0, 2.0]), {}),
+    "only the goal": (PATH, wf.Labels([0], [0.0]), {}),
+    "goal by cost": (PATH, wf.Labels([0], [0.0]), {"method": wf.AMLE(fill="cost")}),
+    "one way": (wf.Graph.from_edges([0], [1], directed=True), wf.Labels([0], [0.0]), {}),
+}
+SENTENCES = """
+good          | proved    | 4 moves and 4 routes are optimal, if labels are right, no edge is
+stuck         | proved    | no moves: labels and graph contradict each other
+units         | proved    |
+good          | bound     | the field is the true cost-to-go, if graph and labels are right
+two behind    | bound     | the true cost-to-go is within 2 of the field (at half of the states, eq
+rewards       | bound     |
+stuck         | sinks     | 1 label is no higher than any neighbour, so walks can get stuck there:
+all low       | sinks     | 9 labels are no higher than any neighbour, so walks can get stuck there
+good          | sinks     |
+stuck         | loops     | 3 → 4 → 3, where 3 starts end
+stuck         | plan      | 1 of 4 starts reach the goal (25 %); 3 run into 1 loop
+lifted        | raised    | 2 values: 3 by 4, 4 by 4
+good          | certified |
+known to 0.5  | certified | with errors up to 0.5, 100 % of the moves are proved optimal, and 100 %
+known to inf  | certified | with errors of any size, 20 % of the moves are proved optimal, and 20 %
+wrong         | against   | 1 of 3 labels exceeds the graph's shortest paths, by up to 0.5; proof
+right         | against   |
+half          | flat      | 2 states lie behind labels and have the same values: 3, 4
+last behind   | flat      | 1 state lies behind a label and has the same value: 40
+half by cost  | flat      |
+two ends      | margin    | no route has a choice of moves, so errors of the values change nothing
+good          | margin    | every route tolerates errors of the values below 1; weakest at
+tie           | margin    | some routes tolerate no error: another move looks as cheap
+costlier      | margin    | some routes take a move that looks 3 more costly than another, the med
+good          | advice    | every start with a path to the goal reaches it; answer.route(start)
+units         | advice    | labels are 1e+03 times the graph's own distances: are both in the same
+harmonic      | advice    | walks get stuck on this field: try AMLE(), or lift it (lift=True). comp
+stuck         | advice    | walks can get stuck at 1 label: check it, drop it (drop_false_sinks) or
+lifted        | advice    | values were raised so that every walk arrives: check the labels around
+rewards       | advice    | labels decrease away from the goal: if they are rewards, negate them
+goal unknown  | advice    | the goal has no label, so nothing leads there: label it
+all equal     | advice    | the labels are all equal, so the field is constant: label states with
+only the goal | advice    | only the goal is labelled, so the field is constant: label states with
+goal by cost  | advice    | every start with a path to the goal reaches it; answer.route(start)
+one way       | advice    | no other state can reach the goal: is it the right one, and do the arcs
+half          | advice    | 2 states lie behind labels: AMLE(fill="cost") adds the cost from there
+last behind   | advice    | every start with a path to the goal reaches it; answer.route(start)
+wrong         | advice    | compare(graph, labels, goal) says what to use. wayfield.travel tests
+right         | advice    | every start with a path to the goal reaches it; answer.route(start)
+"""
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_each_sentence_where_it_is_true(world: str) -> None:
+    rows = [map(str.strip, line.split("|")) for line in SENTENCES.strip().splitlines()]
+    wanted = [(word, told) for name, word, told in rows if name == world]
+    assert wanted
+    graph, labels, settings = WORLDS[world]
+    lines = said(wf.solve(graph, labels, 0, **settings))
+    for word, told in wanted:
+        line = lines.get(word, "")
+        assert line.startswith(told) if told else not line, line
+
+
+def test_advice_with_routes_and_with_labels_left_out() -> None:
+    answer = wf.solve(PATH, GOOD, 0)
+    paths = (
+        "compare(graph, labels, goal) says what to use: the labels, or the graph's own distances"
+    )
+    assert said(answer, starts=[4])["advice"] == paths
+    worse = answer.facts(held_out={"labels_help": False, "text": "3 labels"})
+    assert worse["advice"].startswith("Use the graph distance: this field does not predict labels")
+    assert (
+        answer.facts(held_out={"labels_help": True, "text": "3 labels"})["advice"]
+        != (worse["advice"])
+    )
+    plain = wf.solve(PATH, wf.Labels([0], [0.0]), 0, prior=wf.cost_to_go(PATH, 0))
+    facts = plain.facts(starts=[4])
+    assert facts["method"] == "graph distance"
+    assert facts["advice"].startswith("these are the graph's own shortest paths; with a few")
+
+
+@pytest.mark.parametrize(
+    ("graph", "line"),
+    [
+        (PATH, "5 vertices, 4 edges, all of length 1; in one piece"),
+        (wf.Graph.from_edges([0, 2], [1, 3], [2, 3]), "4 vertices, 2 edges, lengths 2 to 3; 2 com"),
+        (ARCS, "4 vertices, 3 arcs (directed), all of length 1; 4 strong components"),
+        (
+            wf.Graph.from_edges([], [], num_vertices=1),
+            "1 vertex, 0 edges, no lengths; in one piece",
+        ),
+    ],
+)
+def test_the_graph_in_words(graph: wf.Graph, line: str) -> None:
+    answer = wf.solve(graph, wf.Labels([0], [0.0]), 0)
+    assert said(answer)["graph"].startswith(line)
+    found = answer.facts()["graph"]
+    assert found["components"] == int(graph.components.max()) + 1
+    assert found["strong_components"] == int(graph.strong_components.max()) + 1
+
+
+def test_routes_and_names_in_words() -> None:
+    answer = wf.solve(PATH, GOOD, 0)
+    told = said(answer, names=NAMES, starts=[4])
+    order = ["graph", "labels", "method", "plan", "proved", "margin", "bound", "route", "advice"]
+    assert list(told) == order
+    assert told["labels"] == "2 (40 % of the vertices), values 0 to 4; goal home"
+    assert told["route"] == (
+        "farm → wood → “old mill” → bridge → home: cost 4, 4 steps; "
+        "tolerates errors below 1, weakest at “old mill”"
+    )
+    mapping = answer.summary(names=dict(enumerate(NAMES)))
+    assert mapping == answer.summary(names=np.array(NAMES)) == answer.summary(names=NAMES)
+    road = PATH.with_names(NAMES)
+    own = wf.solve(road, wf.Labels({"home": 0.0, "farm": 4.0}, graph=road), 0)
+    assert "goal home" in own.summary()
+    assert "goal a" in own.summary("abcde")
+    away = wf.solve(LONG, wf.sample_labels(LONG, 0, 0.2), 0).summary(starts=[40])
+    assert "40 → 39 → 38 → 37 → 36 → 35 → … → 5 → 4 → 3 → 2 → 1 → 0: cost 40" in away
+
+
+def test_a_route_beside_an_unknown_value_bears_nothing() -> None:
+    square = wf.Graph.from_edges([1, 2, 1, 3], [0, 1, 3, 0], directed=True)
+    answer = wf.solve(square, wf.Labels([0, 1], [0.0, 1.0]), 0, prior=[0.0, 1.0, 2.0, inf])
+    told = said(answer, starts=[2])
+    assert told["margin"].startswith("some routes pass next to a state of unknown value")
+    assert "weakest at 1 (unknown, 2 routes)" in told["margin"]
+    assert told["route"].endswith("tolerates no error, weakest at 1")
+
+
+def test_margins_rank_the_weakest_states_that_decide_routes(maze: wf.Graph) -> None:
+    answer = wf.solve(maze, wf.sample_labels(maze, 0, 0.05), 0, wf.Harmonic())
+    found, margins = answer.facts()["margin"], np.sort(route_margins(answer))
+    assert margins.size == answer.plan.num_arrived
+    assert found["median"] == margins[(margins.size - 1) // 2]
+    assert found["least"] == margins[0]
+    weakest = [round(state["margin"], 9) for state in found["weakest"]]
+    assert weakest == sorted(weakest)
+    assert found["least"] == pytest.approx(weakest[0], abs=1e-9)
+    assert all(state["routes"] > 0 for state in found["weakest"])
+
+
+@pytest.mark.parametrize(
+    ("graph", "labels", "settings", "behind"),
+    [
+        (PATH, wf.Labels([0, 2], [0.0, 2.0]), {"method": wf.Harmonic()}, [3, 4]),
+        (PATH, wf.Labels([0, 2], [0.0, 2.0]), {"method": wf.PLaplacian(8)}, [3, 4]),
+        (PATH, wf.Labels([0, 2], [0.0, 2.0]), {"method": wf.NearestLabel()}, [3, 4]),
+        (PATH, wf.Labels([0, 2], [0.0, 2.0]), {"prior": np.arange(5.0)}, []),
+        (RING, wf.Labels([0, 2, 4], [0.0, 2.0, 2.0]), {}, [3]),  # between labels of one value
+        (ARCS, wf.Labels([0, 1], [0.0, 1.0]), {}, []),
+        (ARCS, wf.Labels([0, 1], [0.0, 1.0]), {"method": wf.AMLE(fill="flat")}, [2, 3]),
+    ],
+)
+def test_states_behind_labels(
+    graph: wf.Graph, labels: wf.Labels, settings: dict[str, Any], behind: list[int]
+) -> None:
+    assert behind_labels(wf.solve(graph, labels, 0, **settings)).tolist() == behind
+
+
+@pytest.mark.parametrize(
+    ("costs", "said"),
+    [
+        ([60.0] * 9, "60 times the graph's own distances"),
+        ([59.0] * 9, "multiply the lengths by 60"),
+        ([8.0] * 9, "multiply the lengths by 8"),
+        ([0.001] * 9, "multiply the lengths by 0.001"),
+        ([3.0] * 9, ""),
+        ([0.4] * 9, ""),
+        ([1.0] * 5 + [30.0] * 4, ""),
+        ([-60.0] * 9, ""),
+        ([], ""),
+    ],
+)
+def test_units_are_asked_about_if_nearly_all_ratios_are_off(costs: list[float], said: str) -> None:
+    question = unit_question(np.array(costs), np.ones(len(costs)))
+    assert said in question if said and question else question is None
+
+
+# ------------------------------------------------------------------ numbers and names in words
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "told"),
+    [
+        (percent, [1.0, 0.99999999, 2 / 3, 0.0002, 0.0], "100 %/99.99 %/66.7 %/0.02 %/0 %"),
+        (
+            quoted,
+            ["Bern", "12", "Zürich HB", "", "\x1b[2J", "a\nb"],
+            "Bern/12/“Zürich HB”/“”/“\\x1b[2J”/“a\\nb”",
+        ),
+        (lambda n: number_of(n, "labels"), [0, 1, 12345], "0 labels/1 label/12,345 labels"),
+        (lambda n: number_of(n, "vertices", "vertex"), [1, 2], "1 vertex/2 vertices"),
+        (
+            seconds_text,
+            [0.0, 3e-5, 0.012, 0.099, 1.26, 99.4, 150.0, 1200.0, 7261.0],
+            "0 ms/0.03 ms/12 ms/99 ms/1.3 s/99 s/150 s/20 min/2 h 1 min",
+        ),
+        (margin_text, [None, inf, 1e-12, 0.12345, -2.0], "∞/∞/0/0.123/-2"),
+        (
+            _tolerates,
+            [None, 1e-12, 0.5],
+            "tolerates no error/tolerates no error/tolerates errors below 0.5",
+        ),
+    ],
+)
+def test_numbers_and_names_in_words(function: Any, given: list[Any], told: str) -> None:
+    assert "/".join(map(function, given)) == told

@@ -15,9 +15,8 @@ from exact_amle import exact_amle
 from wayfield.audit import failures, mechanism, ordering, strict_extrema
 from wayfield.graphs.labels import label_distance
 from wayfield_study.kernels.midrange import balance, midrange
-from wayfield_study.sweeps import MidrangeSweeps
 from wayfield_study.witnesses import seven_node
-from worlds import labelled_graphs, maze_problem, noisy_fields, rough_fields, tasks
+from worlds import labelled_graphs, noisy_fields, rough_fields, tasks
 
 # ------------------------------------------------------------------ harmonic measure
 
@@ -120,14 +119,6 @@ def test_the_residual_bound_is_sharp() -> None:
     star, labels = wf.Graph.from_edges([0, 0, 0], [1, 2, 3]), wf.Labels([1, 2, 3], [2.0, 2.0, 2.0])
     minima, _ = strict_extrema(star, labels, [1.5, 2.0, 2.0, 2.0])
     assert minima.deepest == 0.5
-
-
-@pytest.mark.parametrize("sweeps", [0, 1, 5, 40])
-def test_unconverged_sweeps_on_a_maze(sweeps: int) -> None:
-    graph, labels = maze_problem("umaze", 6)
-    rough = wf.extend(graph, labels, MidrangeSweeps(sweeps))
-    for found in strict_extrema(graph, labels, rough):
-        assert found.deepest <= rough.residual
 
 
 # ------------------------------------------------------------------ bad tails

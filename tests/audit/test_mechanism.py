@@ -15,7 +15,7 @@ import wayfield as wf
 from exact import exact_harmonic
 from exact_amle import exact_amle
 from naive_audit import deciding
-from wayfield.audit import Compatible, geometry, half_gap, mechanism, ordering, pool
+from wayfield.audit import Compatible, geometry, half_gap, mechanism, ordering
 from wayfield.audit.separation import over_scope
 from worlds import NOISE, noisy, noisy_fields, random_graph, seven
 
@@ -61,12 +61,6 @@ def test_corollary_harmonic_residual_counts_neighbours(case) -> None:
         assert shape.averaging_residual[x] == pytest.approx(residual, abs=1e-15)
         balanced = shape.code[x] in (Compatible.HARMONIC, Compatible.BOTH)
         assert balanced == (counts[0] == counts[2])
-
-
-@given(undirected_unit)
-def test_on_unit_lengths_nothing_is_harmonic_alone(case) -> None:
-    graph, _, truth, goal = case
-    assert not (geometry(graph, truth, goal).code == Compatible.HARMONIC).any()
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.1])
@@ -116,12 +110,6 @@ def test_the_goal_and_the_unreachable_have_classes_of_their_own() -> None:
     assert shape.midrange_residual[0] == 1.0
 
 
-def test_a_goal_without_neighbours() -> None:
-    shape = geometry(wf.Graph.from_edges([], [], num_vertices=1), [0.0], 0)
-    assert shape.code.tolist() == [Compatible.NEITHER]
-    assert np.isnan(shape.averaging_residual[0])
-
-
 def test_the_class_over_a_scope_is_what_all_of_it_satisfies() -> None:
     """A path with a side branch at 2, which alone is AMLE and not harmonic; ends are neither."""
     comb = wf.Graph.from_edges([0, 1, 2, 3, 4, 2], [1, 2, 3, 4, 5, 6])
@@ -138,14 +126,6 @@ def test_a_scope_with_a_state_of_no_class_has_none() -> None:
     path = wf.Graph.from_edges([0, 1], [1, 2])
     code = np.array([Compatible.BOTH, Compatible.BOTH, Compatible.BLURRED])
     assert over_scope(path, code).tolist() == [3, -2, -2]
-
-
-def test_operators_of_directed_graphs_are_not_compared() -> None:
-    one_way = wf.Graph.from_edges([1], [0], directed=True)
-    with pytest.raises(wf.InputError, match="undirected"):
-        geometry(one_way, [0.0, 1.0], 0)
-    with pytest.raises(wf.InputError, match="undirected"):
-        mechanism(one_way, [0.0, 1.0], [0.0, 1.0], [0.0, 1.0], 0)
 
 
 # ------------------------------------------------------------------ mechanism
@@ -256,39 +236,6 @@ def test_no_converse_of_the_separation_the_seven_nodes() -> None:
     assert audit.inversions_primary == 0
 
 
-def test_on_a_maze_inversions_sit_where_the_distance_is_amle_alone() -> None:
-    """What the paper found on its mazes, on a few goals of one of them."""
-    maze = wf.grid_graph(wf.load_layout("medium"), 8)
-    audits = []
-    for goal in (0, 400, 800, 1200):
-        labels = wf.sample_labels(maze, goal, fraction=0.05, seed=54)
-        fields = (wf.extend(maze, labels, method) for method in (wf.Harmonic(), wf.AMLE()))
-        audits.append(mechanism(maze, *fields, wf.cost_to_go(maze, goal), goal))
-    total = pool(audits)
-    assert total.harmonic_only == total.excluded == 0
-    assert total.separated == total.separated_seen > 0
-    assert 0.02 < total.inversions / total.untied < 0.2
-    assert total.inversions_primary > 0.95 * total.inversions
-    assert total.inversions_scope_primary > 0.95 * total.inversions
-    assert total.corrected > 0.8 * total.inversions
-    assert total.certified < total.corrected
-
-
-def test_goals_pool() -> None:
-    path = wf.Graph.from_edges(range(5), range(1, 6))
-    parts = []
-    for goal in (0, 5):
-        truth = wf.cost_to_go(path, goal)
-        parts.append(mechanism(path, truth, truth, truth, goal, starts=[2, 3]))
-    total = pool(parts)
-    assert total == parts[0] + parts[1]
-    assert total.decisions == 2 + 3 + 3 + 2  # the goal, at the end of each walk, decides nothing
-    assert total.arrivals == 4
-    assert (total.neither, total.both) == (0, 10)
-    assert (total.scope_neither, total.scope_both) == (4, 6)  # last steps have the goal in view
-    assert (total.inversions, total.corrected) == (0, 0)
-
-
 def test_the_other_field_moves_by_the_same_rule() -> None:
     """Exit ties cross the plateau of the second field, index ties do not."""
     path = wf.Graph.from_edges([0, 3, 2], [3, 2, 1])  # 0 - 3 - 2 - 1
@@ -322,21 +269,3 @@ def test_arcs_too_short_for_the_truth_have_no_slope() -> None:
     assert counts.excluded == 3  # 3 itself has a slope, its neighbour 2 has none
     scope = ordering(path, truth, truth, 0, starts=[3]).eval_rollouts
     assert (scope.decisions, scope.agreed, scope.excluded) == (1, 1, 2)
-
-
-@given(undirected)
-def test_every_state_but_the_goal_has_a_way_down(case) -> None:
-    graph, _, truth, goal = case
-    shape = geometry(graph, truth, goal)
-    others = shape.known & (np.arange(truth.size) != goal)
-    assert (shape.n_minus[others] > 0).all()
-
-
-def test_fields_of_the_wrong_size() -> None:
-    path = wf.Graph.from_edges([0, 1], [1, 2])
-    truth = wf.cost_to_go(path, 0)
-    for fields in ((truth[:2], truth), (truth, truth[:2])):
-        with pytest.raises(wf.InputError, match="2 values but the graph has 3 vertices"):
-            mechanism(path, *fields, truth, 0)
-    with pytest.raises(wf.InputError, match="violates the Bellman identity"):
-        mechanism(path, truth, truth, 2 * truth, 0)

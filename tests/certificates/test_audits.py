@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from dataclasses import replace
 from itertools import combinations, product
@@ -174,84 +175,41 @@ def test_few_audits_certify_most_moves_of_a_maze() -> None:
     assert np.mean(audits) < 25
 
 
-def test_what_was_found_wrong_is_not_certified() -> None:
-    graph, labels = maze_problem("medium", 4, goal=4, fraction=0.05, seed=1)
-    answer = wf.solve(graph, labels, goal=4)
-    audit = wf.audit_decisions(answer, 0.3)
-    state, wrong = audit.state, []
-    assert state is not None
-    while audit.result.share < 0.99 and audit.state is not None:
-        wrong.append(audit.state) if len(wrong) < 1 else None
-        result = audit.record(audit.state != state)
-    assert wrong == [state]
-    assert not result.certified[state]
-    assert result.certified.sum() > 0.9 * audit.proved.size
-
-
 def test_few_decisions_or_none() -> None:
+    alone = wf.Graph.from_edges([], [], num_vertices=1)
+    assert wf.audit_decisions(wf.solve(alone, wf.Labels([0], [0.0]), goal=0)).result.share == 1.0
     answer = wf.solve(PATH, wf.Labels([0, 3], [0.0, 3.0]), goal=0)
     audit = wf.audit_decisions(answer)
-    assert audit.state is None
-    assert audit.result.share == 1.0
+    assert (audit.state, audit.result.share) == (None, 1.0)
     bare = wf.audit_decisions(answer, use_proved=False)
     seen = []
     while bare.state is not None:
         seen.append(bare.state)
         bare.record(True)
-    assert sorted(seen) == [1, 2, 3]
     # of three moves that were all looked at, none is left to chance
+    assert sorted(seen) == [1, 2, 3]
     assert bare.result.share == 1.0
-    again = wf.audit_decisions(answer, use_proved=False, seed=5)
-    assert again.state in (1, 2, 3)
+    wrong = wf.audit_decisions(answer, 0.5, 0.5, use_proved=False)
+    state = wrong.state
+    result = wrong.record(False)
+    while wrong.state is not None:
+        result = wrong.record(True)
+    assert not result.certified[state]
 
 
-def test_a_small_risk_takes_many_audits() -> None:
-    audit = audit_of(2000, np.random.default_rng(0), risk=0.02, confidence=0.95)
-    while audit.result.share == 0.0:
-        audit.record(True)
-    # 149 if each were put back
-    assert 140 < audit.result.audits <= int(np.ceil(np.log(0.05) / np.log(0.98)))
-
-
-def test_answers_and_audits_say_where_they_stand() -> None:
+def test_an_audit_goes_on_where_it_was_pickled() -> None:
+    """Whatever was found so far: the same states follow, and the same moves are certified."""
     audit = audit_of(60, np.random.default_rng(0), risk=0.1)
-    assert repr(audit).startswith("Audit(AuditedDecisions(0 moves certified")
-    assert f"next: state {audit.state}" in repr(audit)
-    for _ in range(22):
-        result = audit.record(True)
-    assert "44 moves certified" in repr(result)
-    assert "after 22 audits" in repr(result)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"answer": None}, "answer must come from wayfield.solve or .*, got NoneType"),
-        ({"risk": 0.0}, "risk must be between 0 and 1, got 0.0"),
-        ({"confidence": 1.0}, "confidence must be between 0 and 1, got 1.0"),
-        ({"seed": -1}, "seed must be"),
-        ({"use_proved": 3}, "use_proved must be True or False, got 3"),
-    ],
-)
-def test_bad_input_is_named(change, message) -> None:
-    call = {"answer": wf.solve(PATH, wf.Labels([0], [0.0]), goal=0)}
-    with pytest.raises(wf.InputError, match=message):
-        wf.audit_decisions(**(call | change))
-
-
-@pytest.mark.parametrize("right", [[True], 1, "yes", None])
-def test_findings_that_are_not_yes_or_no_are_refused(right) -> None:
-    audit = wf.audit_decisions(wf.solve(PATH, wf.Labels([0], [0.0]), goal=0), use_proved=False)
-    before = audit.state
-    with pytest.raises(wf.InputError, match="right must be True or False"):
-        audit.record(right)
-    assert audit.state == before
-
-
-def test_without_decisions_all_of_them_are_certified() -> None:
-    alone = wf.Graph.from_edges([], [], num_vertices=1)
-    audit = wf.audit_decisions(wf.solve(alone, wf.Labels([0], [0.0]), goal=0))
-    assert audit.result.share == 1.0
+    for turn in range(25):
+        again = pickle.loads(pickle.dumps(audit))
+        assert (again.state, again.move, repr(again)) == (audit.state, audit.move, repr(audit))
+        result, other = audit.record(turn != 9), again.record(turn != 9)
+        assert np.array_equal(result.certified, other.certified)
+        assert again.state == audit.state
+    assert repr(audit).startswith("Audit(AuditedDecisions(")
+    assert "after 25 audits; at most 10 % of them wrong, confidence 0.9); next: state " in repr(
+        audit
+    )
 
 
 # -------------------------------------------------------------------- held-out labels
@@ -282,12 +240,6 @@ def sample_of(n: int, states, *, proved: int, risk: float, confidence: float) ->
         possible=nothing,
         left_out=0,
     )
-
-
-@pytest.mark.parametrize("right", [[True], [1, 0, 1], "yes"])
-def test_judgements_of_another_shape_are_refused(right) -> None:
-    with pytest.raises(wf.InputError, match="right must be 3 booleans"):
-        sample_of(5, [0, 2, 4], proved=0, risk=0.1, confidence=0.9).certify(right)
 
 
 @pytest.mark.parametrize("proved", [0, 4])
@@ -385,30 +337,6 @@ def test_a_walk_that_meets_no_label_proves_nothing() -> None:
     # moves at the plan's own labels count as decisions, but cannot be certified
     assert audit.certify([True]).share == 0.0
     assert audit.left_out == 1
-
-
-@pytest.mark.parametrize(
-    ("held_out", "message"),
-    [
-        (wf.Labels([1, 3], [1.0, 3.0]), r"held_out\[1\] = 3 is a label of the plan"),
-        (wf.Labels([0], [0.0]), r"held_out\[0\] = 0 is a label of the plan"),
-        (wf.Labels([7], [0.0]), "7"),
-        ([1], "labels must be wayfield.Labels"),
-    ],
-)
-def test_bad_held_out_labels_are_named(held_out, message) -> None:
-    answer = wf.solve(PATH, wf.Labels([3], [3.0]), goal=0)
-    with pytest.raises(wf.InputError, match=message):
-        audit_held_out(answer, held_out)
-
-
-def test_bad_judgements_are_named() -> None:
-    answer = wf.solve(PATH, wf.Labels([0], [0.0]), goal=0)
-    audit = audit_held_out(answer, wf.Labels([2], [2.0]), use_proved=False)
-    with pytest.raises(wf.InputError, match=r"paid\[0\] = -1.0 is neither a cost nor inf"):
-        audit.judge([-1.0])
-    with pytest.raises(wf.InputError, match="paid has 2 entries, expected 1"):
-        audit.judge([1.0, 2.0])
 
 
 def test_held_out_labels_that_cannot_be_costs_to_go_are_reported() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import inf, nan, nextafter
+from math import inf, nextafter
 
 import numpy as np
 import pytest
@@ -16,18 +16,14 @@ from exact_amle import exact_amle
 from wayfield.certificates import certify
 from wayfield.fields import Extension
 from worlds import (
-    ENDS,
     PATH,
     WHOLE,
     any_fields,
     labelled_graphs,
-    maze_problem,
     noisy_fields,
     random_graph,
     rows,
 )
-
-STAR = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
 
 
 def as_field(values, lower=None, upper=None, method: wf.fields.Method | None = None):
@@ -195,11 +191,6 @@ def test_no_adversary_gets_a_wrong_move_certified(attacks) -> None:
     assert certified > 1_500
 
 
-def test_half_the_test_would_certify_wrong_moves(attacks) -> None:
-    """Replace 2 · error by error, and the adversaries win."""
-    assert sum(int(((c.gap > c.error) & ~optimal).sum()) for c, _, optimal in attacks) > 15
-
-
 def test_certified_starts_reach_the_goal_at_the_least_cost(attacks) -> None:
     starts = 0
     for cert, truth, _ in attacks:
@@ -212,65 +203,11 @@ def test_certified_starts_reach_the_goal_at_the_least_cost(attacks) -> None:
     assert starts > 150
 
 
-def test_bounds_of_their_own_at_the_vertices() -> None:
-    rng = np.random.default_rng(8)
-    certified = wrong = 0
-    for trial in range(60):
-        graph = random_graph(rng, 40, WHOLE, edges=120, directed=bool(trial % 2))
-        truth = wf.cost_to_go(graph, 0)
-        errors = rng.choice([0.0, 0.25, 1.0, 4.0], 40)
-        values = adversarial(rng, graph, truth, errors)
-        cert = certificate(graph, values, 0, errors, rule="q")
-        optimal = optimal_moves(graph, truth, cert.plan)
-        assert not (cert.certified & ~optimal).any()
-        assert not (certificate(graph, values, 0, errors.max()).certified & ~optimal).any()
-        certified += int(cert.certified.sum()) - 1
-        wrong += int((~optimal).sum()) - int((~optimal)[cert.plan.dead_ends].sum())
-    assert certified > 200
-    assert wrong > 200
-
-
-@given(st.integers(0, 2**32 - 1), st.booleans(), st.floats(0.0, 3.0))
-def test_odd_lengths_and_odd_errors(seed, directed, error) -> None:
-    """With rounded lengths the truth itself is rounded, which the budget has to cover."""
-    rng = np.random.default_rng(seed)
-    graph = random_graph(rng, 12, "spread", edges=36, directed=directed)
-    truth = wf.cost_to_go(graph, 0)
-    cert = certificate(graph, adversarial(rng, graph, truth, error), 0, error + 1e-12)
-    costs = {
-        s: {y: length + truth[y] for y, length in row.items()} for s, row in rows(graph).items()
-    }
-    for s in np.flatnonzero(cert.certified):
-        if s != 0:
-            best = costs[int(s)].pop(int(cert.plan.successor[s]))
-            assert all(best < other for other in costs[int(s)].values())
-
-
-def test_the_pinned_wrong_move() -> None:
-    """From 2 the way to the goal 0 is by 1; with errors of 2.5 the plan prefers 3, by 3."""
-    truth = np.array([0.0, 1.0, 2.0, 3.0])
-    values = truth + np.array([0.0, 2.5, 0.0, -2.5])
-    cert = certificate(PATH, values, 0, error=2.5)
-    assert cert.plan.successor[2] == 3
-    assert cert.gap[2] == 3.0 > cert.error
-    assert not cert.certified[2]
-
-
 def test_equality_is_not_enough() -> None:
     """gap = 2 · error: the truth may be a tie, and one step further the other way round."""
     values = [0.0, 1.0, 2.0, 3.0]
     assert certificate(PATH, values, 0, error=nextafter(1.0, 0.0)).certified[2]
     assert not certificate(PATH, values, 0, error=1.0).certified[2]
-
-
-def test_the_converse_is_not_claimed() -> None:
-    """An optimal move that is not certified, and an optimal start that is not."""
-    truth = np.array([0.0, 1.0, 2.0, 3.0])
-    cert = certificate(PATH, truth, 0, error=1.5)
-    assert optimal_moves(PATH, truth, cert.plan).all()
-    assert cert.certified.tolist() == [True, False, False, True]
-    assert not cert.start_certified[1:].any()
-    assert cert.plan.cost.tolist() == truth.tolist()
 
 
 def test_a_certified_cycle_refutes_the_error() -> None:
@@ -324,87 +261,20 @@ def test_a_tie_inside_the_bracket_is_never_certified() -> None:
     assert "no bracket" in repr(bare)
 
 
-@pytest.mark.parametrize("method", [wf.Harmonic(), wf.PLaplacian(8), wf.AMLE()], ids=repr)
-def test_a_bracket_costs_next_to_nothing(method) -> None:
-    graph, labels = maze_problem("umaze", 4, fraction=0.1, seed=3)
-    field = wf.extend(graph, labels, method)
-    plan = wf.plan(graph, field.values, 0)
-    cert = certify(graph, labels, field, plan)
-    bare = certify(graph, labels, replace(field, lower=None, upper=None), plan)
-    finite = np.isfinite(bare.gap)
-    assert (cert.gap <= bare.gap).all()
-    assert cert.gap[finite] == pytest.approx(bare.gap[finite], abs=1e-8)
-
-
-# -------------------------------------------------------------------- symmetries
-
-
-@given(st.integers(0, 2**32 - 1), st.booleans(), st.integers(-30, 30))
-def test_units_and_names_do_not_matter(seed, directed, power) -> None:
-    rng = np.random.default_rng(seed)
-    n = 12
-    graph = random_graph(rng, n, WHOLE, edges=36, directed=directed)
-    values = rng.integers(0, 2**20, n) / 2.0**16  # no ties: names break those
-    error = float(rng.choice([0.0, 0.5, 1.0]))
-    labels = wf.Labels([0, 3, 5], values[[0, 3, 5]], error=0.25)
-    cert = certificate(graph, values, 0, error, rule="q", labels=labels)
-    name = rng.permutation(n)
-    renamed = wf.Graph.from_edges(
-        name[graph.tails], name[graph.indices], graph.lengths, n, directed
-    )
-    moved = np.empty(n)
-    moved[name] = values
-    there = wf.Labels(name[labels.vertices], labels.values, labels.error)
-    other = certificate(renamed, moved, int(name[0]), error, rule="q", labels=there)
-    for field in ("gap", "certified", "start_margin", "proved", "route_proved"):
-        assert np.array_equal(getattr(cert, field), getattr(other, field)[name])
-
-    unit = 2.0**power
-    scaled = replace(graph, lengths=graph.lengths * unit)
-    larger = wf.Labels(labels.vertices, labels.values * unit, labels.error * unit)
-    big = certificate(scaled, values * unit, 0, error * unit, rule="q", labels=larger)
-    assert np.array_equal(cert.gap * unit, big.gap)
-    assert np.array_equal(cert.start_margin * unit, big.start_margin)
-    for field in ("certified", "weakest", "first_weak", "start_certified"):
-        assert np.array_equal(getattr(cert, field), getattr(big, field))
-
-
 # -------------------------------------------------------------------- values that are none
 
 
-def one_way():
-    """From 0 to the goal 1, or into the trap 2, which does not lead on."""
-    return wf.Graph.from_edges([0, 0], [1, 2], directed=True)
-
-
-def test_a_neighbour_that_cannot_reach_the_goal_is_no_rival() -> None:
-    cert = certificate(one_way(), [5.0, 0.0, inf], 1, error=100.0)
-    assert cert.gap.tolist() == [inf, inf, -inf]
-    assert cert.certified.tolist() == [True, True, False]
-    assert certificate(one_way(), [5.0, 0.0, 3.0], 1, error=100.0).certified[0]
-
-
-def test_a_move_into_a_state_that_cannot_reach_the_goal_is_not_certified() -> None:
-    """The label -5 draws the plan into the trap 2, from which nothing leads on."""
-    labels = wf.Labels([1, 2], [0.0, -5.0])
-    field = wf.extend(one_way(), labels, wf.AMLE())
-    plan = wf.plan(one_way(), field.values, 1)
-    assert plan.successor.tolist() == [2, 1, 2]
-    assert plan.dead_ends.tolist() == [2]
-    for error in (0.0, 0.1, 1e9):
-        cert = certify(one_way(), labels, field, plan, error)
-        assert cert.gap.tolist() == [-inf, inf, -inf]
-        assert cert.certified.tolist() == [False, True, False]
-
-
-def test_a_component_without_the_goal_is_not_certified() -> None:
-    """Its states have labels and values, and no way to the goal."""
-    apart = wf.Graph.from_edges([0, 2], [1, 3])
-    labels = wf.Labels([0, 2], [0.0, 1.0])
-    field = wf.extend(apart, labels, wf.AMLE())
-    cert = certify(apart, labels, field, wf.plan(apart, field.values, 0))
-    assert cert.certified.tolist() == [True, True, False, False]
-    assert not cert.refuted
+def test_a_neighbour_that_cannot_reach_the_goal_is_no_rival_and_no_move_to_take() -> None:
+    """From 0 to the goal 1, or into the trap 2; a label of -5 would draw the plan into it."""
+    trap = wf.Graph.from_edges([0, 0], [1, 2], directed=True)
+    for values in ([5.0, 0.0, inf], [5.0, 0.0, 3.0]):
+        cert = certificate(trap, values, 1, error=100.0)
+        assert cert.gap.tolist() == [inf, inf, -inf]
+        assert cert.certified.tolist() == [True, True, False]
+    cert = certificate(trap, [5.0, 0.0, -5.0], 1, error=1e9)
+    assert cert.plan.successor.tolist() == [2, 1, 2]
+    assert cert.certified.tolist() == [False, True, False]
+    assert cert.first_weak.tolist() == [0, -1, 2]
 
 
 def test_infinite_where_the_goal_is_in_reach_spoils_the_gap() -> None:
@@ -413,40 +283,6 @@ def test_infinite_where_the_goal_is_in_reach_spoils_the_gap() -> None:
     cert = certificate(fork, [5.0, 0.0, inf], 1)
     assert cert.gap.tolist() == [-inf, inf, inf]
     assert cert.certified.tolist() == [False, True, True]
-
-
-def test_nan_counts_as_out_of_reach() -> None:
-    apart = wf.Graph.from_edges([0, 2], [1, 3])
-    labels = wf.Labels([0], [0.0])
-    field = wf.extend(apart, labels, wf.AMLE(), unreachable="nan")
-    plan = wf.plan(apart, field, 0)
-    cert = certify(apart, labels, field, plan)
-    assert cert.gap.tolist() == [inf, inf, -inf, -inf]
-    assert cert.start_certified.tolist() == [True, True, False, False]
-
-
-def test_goal_dead_end_and_only_move() -> None:
-    chain = wf.Graph.from_edges([0, 2], [1, 0], directed=True)
-    cert = certificate(chain, [1.0, 0.0, 2.0], 1, error=7.0)
-    assert cert.gap.tolist() == [inf, inf, inf]
-    assert cert.weakest.tolist() == [0, -1, 2]
-    assert cert.start_certified.all()
-    stuck = certificate(chain, [1.0, 0.0, 2.0], 2)
-    assert stuck.gap.tolist() == [-inf, -inf, inf]
-    assert stuck.start_margin.tolist() == [-inf, -inf, inf]
-    assert stuck.first_weak.tolist() == [0, 1, -1]
-    assert stuck.weakest.tolist() == [0, 1, -1]
-
-
-def test_an_unknown_error_certifies_nothing_beside_it() -> None:
-    errors = np.array([0.0, 0.0, 0.0, inf])
-    assert certificate(PATH, [0.0, 1.0, 2.0, 3.0], 0, errors).certified.tolist() == [
-        True,
-        True,
-        False,
-        True,
-    ]
-    assert not certificate(PATH, [0.0, 1.0, 2.0, 3.0], 3, errors).certified[2]
 
 
 def test_values_too_large_to_subtract_certify_nothing() -> None:
@@ -475,43 +311,6 @@ def test_what_it_says() -> None:
     assert "errors of 0 to 2" in repr(certify(PATH, labels, field, plan, errors))
     with pytest.raises(ValueError, match="read-only"):
         certify(PATH, labels, field, plan).gap[0] = 1.0
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"graph": None}, "graph must be a wayfield.Graph, got NoneType"),
-        ({"labels": [0]}, "labels must be wayfield.Labels, got list"),
-        ({"field": "abcd"}, "values must be real numbers"),
-        ({"field": [0.0, nan, 2.0, 3.0]}, r"values\[1\] = nan is neither a number nor"),
-        ({"field": np.zeros(4)}, r"plan.values\[1\] = 1.0 is not the field's value there"),
-        ({"plan": np.zeros(4)}, "plan must be a Plan, the result of wf.plan, got ndarray"),
-        ({"labels": wf.Labels([9], [0.0])}, r"label vertices\[0\] = 9 is out of range"),
-        ({"graph": wf.Graph.from_edges([0, 1], [1, 2])}, "plan must be on the given graph"),
-        ({"graph": replace(PATH, lengths=2 * PATH.lengths)}, "plan must be on the given graph"),
-        ({"graph": replace(PATH, directed=True)}, "plan must be on the given graph"),
-        ({"field": as_field([0.0, 1.0])}, "the field has 2 values but the graph has 4 vertices"),
-        ({"field": as_field([0.0, 1.0, 2.5, 3.0])}, r"plan.values\[2\] = 2.0 is not the field's"),
-        ({"field": as_field([0.0, 1.0, 2.0, nan])}, r"plan.values\[3\] = 3.0 is not the field's"),
-        ({"error": -0.1}, "error must be a finite number of at least 0, got -0.1"),
-        ({"error": nan}, "error must be a finite number of at least 0, got nan"),
-        ({"error": -inf}, "error must be a finite number of at least 0, got -inf"),
-        ({"error": None}, "error must be real numbers, got object"),
-        ({"error": "1"}, "error must be real numbers, got"),
-        ({"error": True}, "error must be a finite number of at least 0, got True"),
-        ({"error": [0.0, 0.0, -1.0, 0.0]}, r"error\[2\] = -1.0 is not a bound of at least 0"),
-        ({"error": [0.0, nan, 0.0, 0.0]}, r"error\[1\] = nan is not a bound of at least 0"),
-        ({"error": [0.0, 0.0]}, "error has 2 entries, expected 4"),
-        ({"error": np.zeros((4, 1))}, "error must be one-dimensional"),
-    ],
-)
-def test_bad_input_is_named(change, message) -> None:
-    labels = wf.Labels([0, 3], [0.0, 3.0])
-    field = wf.extend(PATH, labels, wf.AMLE())
-    plan = wf.plan(PATH, field.values, 0)
-    call = {"graph": PATH, "labels": labels, "field": field, "plan": plan, "error": 0.0}
-    with pytest.raises(wf.InputError, match=message):
-        certify(**(call | change))
 
 
 @given(noisy_fields(lengths=("unit", "whole")), st.sampled_from([0.0, 0.3, 1.0, 4.0]))
@@ -557,23 +356,9 @@ def test_without_labels_nothing_bounds_the_error() -> None:
         cert.write_proof("nowhere")
 
 
-def test_a_field_of_another_graph_is_refused() -> None:
-    labels = wf.Labels([0, 3], [0.0, 3.0])
-    plan = wf.plan(PATH, [0.0, 1.0, 2.0, 3.0], 0)
-    with pytest.raises(wf.InputError, match="the field belongs to another graph"):
-        certify(PATH, labels, wf.extend(STAR, ENDS, wf.AMLE()), plan)
-
-
 def test_the_same_graph_in_other_arrays_will_do() -> None:
     cert = certificate(PATH, [0.0, 1.0, 2.0, 3.0], 0)
     copy = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     again = certify(copy, cert.labels, cert.extension, cert.plan, np.array(0.5))
     assert np.array_equal(again.gap, cert.gap)
     assert again.error == 0.5
-
-
-def test_an_infinite_error_is_one_that_is_not_known() -> None:
-    anywhere = certificate(PATH, [0.0, 1.0, 2.0, 3.0], 0, error=inf)
-    everywhere = certificate(PATH, [0.0, 1.0, 2.0, 3.0], 0, error=[inf] * 4)
-    assert anywhere.certified.tolist() == everywhere.certified.tolist() == [True] + 3 * [False]
-    assert repr(anywhere) == repr(everywhere)

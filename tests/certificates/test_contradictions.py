@@ -102,16 +102,3 @@ def test_unreachable_goal_is_as_pessimistic_as_can_be() -> None:
     two = wf.Graph.from_edges([0, 2], [1, 3])
     found = wf.contradictions(two, wf.Labels([0, 3], [0.0, 1.0]))
     assert found.pessimistic.excess.tolist() == [np.inf]
-
-
-def test_bad_input() -> None:
-    with pytest.raises(wf.InputError, match="label vertices"):
-        wf.contradictions(path(3), wf.Labels([7], [0.0]))
-    with pytest.raises(wf.InputError, match=r"labels must be .*Labels, got list"):
-        wf.contradictions(path(3), [1.0])  # type: ignore[arg-type]
-    with pytest.raises(wf.InputError, match=r"graph must be a .*Graph"):
-        wf.contradictions("maze", wf.Labels([0], [0.0]))  # type: ignore[arg-type]
-
-
-def test_a_graph_without_edges_contradicts_nothing() -> None:
-    assert not wf.contradictions(wf.Graph.from_edges([], [], num_vertices=2), wf.Labels([0], [0.0]))

@@ -183,15 +183,6 @@ def test_signs_of_balances() -> None:
     assert sign_of_balance([Fraction(1)] * 8 + [Fraction(-4)], Fraction(1.5)) is None
 
 
-def test_a_near_tie_is_told_or_given_up() -> None:
-    """How many digits are taken is bounded; a whole q is decided without them."""
-    for places, told in ((100, True), (1000, False)):
-        close = [Fraction(1), Fraction(-1) - Fraction(1, 2**places)]
-        near = [*close, Fraction(1, 3), Fraction(-1, 3) + Fraction(1, 2 ** (places + 9))]
-        assert sign_of_balance(near, Fraction(1.25)) == (-1 if told else None)
-        assert sign_of_balance(near, Fraction(2)) == -1
-
-
 def test_sums_over_a_hub() -> None:
     draw = np.random.default_rng(0)
     for count in (1, 2, 5, 40):
@@ -212,16 +203,6 @@ def test_sums_over_a_hub() -> None:
     long_tie = [term for b in lengths for term in ((7, b), (-21, 3 * b))]
     assert sign_of_sum(long_tie) is None
     assert sign_of_sum([*long_tie, (1, 5)]) == 1
-
-
-def test_a_hub_of_the_harmonic_extension_is_proved(tmp_path: Path) -> None:
-    draw, leaves = np.random.default_rng(0), 5_000
-    star = wf.Graph.from_edges(
-        np.zeros(leaves, int), np.arange(1, leaves + 1), draw.uniform(0.5, 2.0, leaves)
-    )
-    labels = wf.Labels(np.arange(1, leaves), draw.normal(size=leaves - 1))
-    field = wf.extend(star, labels, wf.Harmonic())
-    assert verify(field.write_proof(tmp_path / "hub.proof"))
 
 
 def test_a_plan_whose_slopes_underflow_is_proved(tmp_path: Path) -> None:
@@ -292,13 +273,6 @@ def test_a_loop_is_proved_to_be_one(tmp_path: Path) -> None:
     said = verify(answer.write_proof(tmp_path / "loop.proof"))
     assert "2 starts go round for ever, in 1 loop: 2 -> 3 -> 2." in said
     assert all(sentence.isascii() for sentence in said)  # whatever the terminal's encoding
-
-
-def test_a_start_without_a_move_is_proved_to_have_none(tmp_path: Path) -> None:
-    graph = wf.Graph.from_edges([0, 0], [1, 2], directed=True)
-    answer = wf.solve(graph, wf.Labels([1, 2], [0.0, 0.0]), goal=1)
-    said = verify(answer.write_proof(tmp_path / "end.proof"))
-    assert "1 start ends where there is no move." in said
 
 
 # ---------------------------------------------------------------- files
@@ -479,17 +453,6 @@ def test_names_that_cannot_be_stored_are_refused(tmp_path: Path) -> None:
         field.write_proof(tmp_path / "a.proof", names=["a", "b", "\ud800"])
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    field = wf.extend(wf.Graph.from_edges([0], [1]), wf.Labels([0], [1.0]), wf.AMLE())
-    with pytest.raises(wf.InputError, match=r"there is no folder .*nowhere"):
-        field.write_proof(tmp_path / "nowhere" / "a.proof")
-
-
-def test_help_tells_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--help"]) == 0
-    assert "2 if the file cannot be read" in capsys.readouterr().out
-
-
 def test_what_reaches_no_label_is_not_called_filled(tmp_path: Path) -> None:
     graph = wf.Graph.from_edges([0, 0], [1, 2], directed=True)
     field = wf.extend(graph, wf.Labels([0], [0.0]), wf.AMLE(fill="cost"))
@@ -514,14 +477,6 @@ def test_barriers_count_rounding_on_the_shortest_arcs_out_as_well_as_in(
     chain = wf.Graph.from_edges(range(1, n), range(n - 1), lengths, directed=True)
     field = wf.extend(chain, wf.Labels([0, n - 1], [0.0, 1.0]), wf.AMLE())
     assert "exists and is unique" in verify(field.write_proof(tmp_path / "chain.proof"))[0]
-
-
-@pytest.mark.parametrize("labels", [wf.Labels([0, 2], [1.0, 1.0]), wf.Labels([0, 1, 2], [1, 3, 2])])
-def test_what_needs_no_solving_is_proved_for_its_own_p(labels: wf.Labels, tmp_path: Path) -> None:
-    path = wf.Graph.from_edges([0, 1], [1, 2])
-    for p, name in ((2, "harmonic extension"), (3, "p-Laplacian extension (p = 3.0)")):
-        field = wf.extend(path, labels, wf.PLaplacian(p))
-        assert f"The {name} of" in verify(field.write_proof(tmp_path / f"{p}.proof"))[0]
 
 
 @pytest.mark.parametrize("method", [wf.Harmonic(), wf.PLaplacian(3)], ids=str)

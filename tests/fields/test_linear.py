@@ -1,26 +1,33 @@
-"""Linear solvers: chosen by structure, equal where they overlap, bounded in time and memory."""
+"""Harmonic and p-Laplacian: solvers chosen by structure, hostile scales, limits of time."""
 
 from __future__ import annotations
 
 import pickle
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
 from exact import contains, exact_harmonic
+from exact_plaplacian import contains as contains_in_60_digits
+from exact_plaplacian import exact_plaplacian, tilt
 from wayfield.errors import OutOfTime
+from wayfield.fields import Extension, harmonic, plaplacian, time_limit
 from wayfield.fields import linear as _linear
-from wayfield.fields import plaplacian, time_limit
+from wayfield.fields import newton as _newton
 from wayfield.fields.harmonic import System
+from wayfield.fields.kernels import violations
 from wayfield.fields.linear import Direct, Interior, Thin
+from wayfield.fields.proof import Enclosed
 from wayfield.numerics import laplacian
-from wayfield.numerics.elimination import Fill, dead_ends, fill_counts, fill_in
+from wayfield.numerics.doubledouble import Pair
+from wayfield.numerics.elimination import Fill, fill_counts, fill_in
 from wayfield.numerics.laplacian import Iterative
-from worlds import BACKBONES, labelled_graphs, random_graph, random_labels
+from worlds import BACKBONES, labelled_graphs, maze_problem, path, random_graph, random_labels
 
 
 def line(n: int) -> np.ndarray:
@@ -74,7 +81,7 @@ def thin(system: Interior, weights: np.ndarray) -> Thin:
     return Thin(system.matrix(weights), Fill(*fill_in(*system.pattern[:2], count, parent)))
 
 
-# ------------------------------------------------------------------ chosen by structure
+# ------------------------------------------------------------------ solvers, chosen by structure
 
 
 @pytest.mark.parametrize(
@@ -105,43 +112,6 @@ def test_the_structure_decides(edges: np.ndarray, kind: type) -> None:
     assert type(_linear.general_solver(system, system.conductances)) is general
 
 
-@pytest.mark.parametrize(
-    ("edges", "kind"),
-    [
-        (line(20_000), Thin),
-        (comb(140), Thin),
-        (lattice(8, 2_000), Thin),
-        (lattice(12, 12, 12), Direct),
-    ],
-    ids=["path", "comb", "corridor", "grid in space"],
-)
-def test_ordered_rows_with_thin_factors_are_eliminated_one_by_one(
-    edges: np.ndarray, kind: type
-) -> None:
-    system = interior(*labelled(edges))
-    order = Direct(system.matrix(system.conductances)).order
-    ordered = Interior.of(system.graph, system.vertices[order], ordered=True)
-    assert type(_linear.general_solver(ordered, ordered.conductances)) is kind
-
-
-@given(labelled_graphs(max_vertices=30))
-def test_the_fill_is_that_of_elimination(case: tuple[wf.Graph, wf.Labels]) -> None:
-    system = interior(*case)
-    pattern = system.matrix(system.conductances).toarray() != 0
-    for k in range(system.size):  # eliminating k joins all its later neighbours
-        later = np.flatnonzero(pattern[k, k + 1 :]) + k + 1
-        pattern[np.ix_(later, later)] = True
-    count, parent = fill_counts(*system.pattern[:2])
-    fill = Fill(*fill_in(*system.pattern[:2], count, parent))
-    for start, columns, expected in (
-        (fill.upper_start, fill.upper, np.triu(pattern, 1)),
-        (fill.lower_start, fill.lower, np.tril(pattern, -1)),
-    ):
-        for i in range(system.size):
-            row = columns[start[i] : start[i + 1]]
-            np.testing.assert_array_equal(row, np.flatnonzero(expected[i]))
-
-
 def test_a_pivot_that_rounding_took_is_replaced() -> None:
     """Rows that sum to 0, as where a label is so far that its weight is lost."""
     graph = wf.Graph.from_edges([0, 1], [1, 2])
@@ -166,26 +136,6 @@ def test_work_is_that_of_the_levels_without_dead_ends(edges: np.ndarray, work: f
     graph = wf.Graph.from_edges(*edges)
     whole = Interior.of(graph, np.arange(graph.num_vertices))
     assert whole.elimination_work == work
-
-
-@given(labelled_graphs(max_vertices=30))
-def test_dead_ends_are_what_pruning_leaves_removes(case: tuple[wf.Graph, wf.Labels]) -> None:
-    graph, labels = case
-    system = interior(graph, labels)
-    indptr, indices, _ = system.pattern
-    order, mouth = dead_ends(indptr, indices)
-    neighbours = {
-        x: set(indices[indptr[x] : indptr[x + 1]].tolist()) - {x} for x in range(system.size)
-    }
-    for x in order.tolist():
-        left = neighbours.pop(x)
-        assert left == ({int(mouth[x])} if mouth[x] >= 0 else set())
-        for y in left:
-            neighbours[y].discard(x)
-    assert all(len(left) >= 2 for left in neighbours.values())
-
-
-# ------------------------------------------------------------------ they agree
 
 
 @given(labelled_graphs(max_vertices=30), st.booleans(), st.integers(0, 1000))
@@ -217,57 +167,6 @@ def test_solvers_agree_with_dense_elimination(
     np.testing.assert_allclose(found, transposed, rtol=1e-7, atol=1e-9)
 
 
-@pytest.fixture
-def iterative(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every system is solved by iteration."""
-    monkeypatch.setattr(_linear.Interior, "factors_well", False)
-
-
-@pytest.mark.usefixtures("iterative")
-@given(labelled_graphs())
-def test_brackets_by_iteration_contain_the_exact_values(case: tuple[wf.Graph, wf.Labels]) -> None:
-    graph, labels = case
-    extension = wf.extend(graph, labels, wf.Harmonic())
-    assert contains(extension, exact_harmonic(graph, labels))
-    assert extension.width <= 1e-15 * float(np.abs(labels.values).max())
-
-
-@pytest.mark.usefixtures("iterative")
-@pytest.mark.parametrize("orders", [12, 190])
-def test_lengths_many_orders_apart_by_iteration(orders: int) -> None:
-    """Wide brackets are right, and where none can be proved the status says so."""
-    proved = 0
-    for seed in range(40):
-        rng = np.random.default_rng([orders, seed])
-        graph = random_graph(
-            rng, 14, lambda rng, m: 10.0 ** (orders * (rng.random(m) - 0.5)), backbone="tree"
-        )
-        labels = random_labels(rng, graph, 3)
-        field = wf.extend(graph, labels, wf.Harmonic(), check=False)
-        if field.lower is None:
-            assert field.status == wf.Status.UNVERIFIED
-        else:
-            proved += 1
-            assert contains(field, exact_harmonic(graph, labels))
-            if orders == 12:
-                assert field.width <= 4 * 2.0**-52 * float(np.abs(labels.values).max())
-    assert proved == 40 if orders == 12 else proved > 0
-
-
-@pytest.mark.parametrize("p", [2.0, 8.0, 64.0])
-def test_mazes_by_iteration_agree(p: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = wf.grid_graph(wf.load_layout("antmaze-medium"), 4)
-    labels = wf.sample_labels(graph, 7, 0.05, seed=54)
-    direct = wf.extend(graph, labels, wf.PLaplacian(p))
-    monkeypatch.setattr(_linear.Interior, "factors_well", False)
-    iterated = wf.extend(graph, labels, wf.PLaplacian(p))
-    assert iterated.lower is not None
-    assert iterated.upper is not None
-    assert (iterated.lower <= direct.values).all()
-    assert (direct.values <= iterated.upper).all()
-    assert iterated.width <= 1e-10 * labels.span
-
-
 @pytest.mark.parametrize("p", [2.0, 4.0, 8.0])
 def test_derivatives_by_iteration_are_those_by_factors(
     p: float, monkeypatch: pytest.MonkeyPatch
@@ -285,9 +184,6 @@ def test_derivatives_by_iteration_are_those_by_factors(
     np.testing.assert_allclose(found.labels, direct.labels, rtol=0, atol=1e-7 * size)
     size = np.abs(direct.lengths).max()
     np.testing.assert_allclose(found.lengths, direct.lengths, rtol=0, atol=1e-6 * size)
-
-
-# ------------------------------------------------------------------ large and awkward
 
 
 @pytest.mark.parametrize("method", [wf.Harmonic(), wf.PLaplacian(8)], ids=wf.fields.describe)
@@ -391,7 +287,323 @@ def test_out_of_time_is_a_not_converged_that_travels() -> None:
     assert error.width == np.inf
 
 
-@pytest.mark.parametrize("seconds", [-1.0, np.nan, "1"])
-def test_bad_limits(seconds: object) -> None:
-    with pytest.raises(wf.InputError, match="time limit must be"), time_limit(seconds):  # type: ignore[arg-type]
-        pass
+# ------------------------------------------------------------------ harmonic
+
+
+@pytest.fixture
+def iterative(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every system is solved by iteration."""
+    monkeypatch.setattr(_linear.Interior, "factors_well", False)
+
+
+@pytest.mark.usefixtures("iterative")
+@pytest.mark.parametrize("orders", [12, 190])
+def test_lengths_many_orders_apart_by_iteration(orders: int) -> None:
+    """Wide brackets are right, and where none can be proved the status says so."""
+    proved = 0
+    for seed in range(40):
+        rng = np.random.default_rng([orders, seed])
+        graph = random_graph(
+            rng, 14, lambda rng, m: 10.0 ** (orders * (rng.random(m) - 0.5)), backbone="tree"
+        )
+        labels = random_labels(rng, graph, 3)
+        field = wf.extend(graph, labels, wf.Harmonic(), check=False)
+        if field.lower is None:
+            assert field.status == wf.Status.UNVERIFIED
+        else:
+            proved += 1
+            assert contains(field, exact_harmonic(graph, labels))
+            if orders == 12:
+                assert field.width <= 4 * 2.0**-52 * float(np.abs(labels.values).max())
+    assert proved == 40 if orders == 12 else proved > 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_many_goals_of_any_scale(seed: int) -> None:
+    """Shared factorisations overflow or turn singular: a bracket then contains, or is not there."""
+    rng = np.random.default_rng(seed)
+    spread = rng.choice([10, 50, 100])
+    graph = random_graph(
+        rng, 14, lambda rng, m: 10.0 ** (spread * rng.uniform(-1, 1, m)), backbone="tree", edges=10
+    )
+    values = [0.0, 1e50, -1e-50, 1.0]
+    goals = [wf.Labels([0, 5, 9, goal], values) for goal in (1, 2, 3)]
+    for labels, field in zip(
+        goals, wf.extend_many(graph, goals, wf.Harmonic(), check=False), strict=True
+    ):
+        assert np.isfinite(field.values).all()
+        if field.lower is not None:
+            assert contains(field, exact_harmonic(graph, labels))
+
+
+def test_a_goal_that_sharing_harms_is_solved_on_its_own() -> None:
+    """What only the goal's label holds hangs by two long edges from what the goals share."""
+    tails = [0, 0, 0, 1, 1, 1, 2, 7, 7, 8, 8, 8, 9]
+    heads = [1, 2, 7, 4, 5, 6, 3, 8, 9, 10, 11, 12, 13]
+    lengths = [0.6, 1e12, 48.0, 0.1, 10.0, 0.08, 1e12, 1e12, 0.01, 94.0, 0.02, 0.04, 0.01]
+    graph = wf.Graph.from_edges(tails, heads, lengths)
+    goals = [wf.Labels([11, v], [0.0, -1e6]) for v in (9, 6, 10, 13)]
+    fields = wf.extend_many(graph, goals, wf.Harmonic())
+    for labels, field in zip(goals, fields, strict=True):
+        assert contains(field, exact_harmonic(graph, labels))
+        assert field.width <= 1e-4
+
+
+@settings(max_examples=40)
+@given(labelled_graphs(max_vertices=20))
+def test_barriers_are_sub_and_supersolutions_in_rationals(
+    case: tuple[wf.Graph, wf.Labels],
+) -> None:
+    """The stored numbers themselves, before anything is rounded outward."""
+    graph, labels = case
+    evidence = harmonic_of(graph, labels).evidence
+    assert isinstance(evidence, Enclosed)
+    for side, barrier in ((-1, evidence.below), (1, evidence.above)):
+        v = [Fraction(float(h)) + Fraction(float(x)) for h, x in zip(*barrier, strict=True)]
+        for x in np.flatnonzero(~labels.mask(graph)):
+            arcs = range(graph.indptr[x], graph.indptr[x + 1])
+            flow = sum(
+                (v[graph.indices[e]] - v[x]) / Fraction(float(graph.lengths[e])) for e in arcs
+            )
+            assert side * flow <= 0
+
+
+def test_long_path_is_exact() -> None:
+    n = 20_001
+    extension = harmonic_of(path(n), wf.Labels([0, n - 1], [0.0, float(n - 1)]))
+    assert (extension.values == np.arange(n)).all()
+    assert extension.width <= 2 * np.spacing(n)
+
+
+def test_maze_bracket_is_a_few_units_in_the_last_place() -> None:
+    graph, labels = maze_problem("antmaze-large", 8, goal=100, fraction=0.02)
+    extension = harmonic_of(graph, labels)
+    assert extension.width <= 1e-15 * labels.span
+    assert extension.residual <= 1e-15 * labels.span
+    without = harmonic_of(graph, labels, bracket=False)
+    assert without.lower is None
+    assert without.upper is None
+    assert (without.values == extension.values).all()
+
+
+def test_a_harmonic_bracket_that_fails_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harmonic, "drift", lambda arcs, vertices, w: np.zeros(vertices.size))
+    labels = wf.Labels([0, 9], [0.0, 1.0])
+    with pytest.raises(wf.NotConverged, match="bracket could not be verified"):
+        harmonic_of(path(10), labels)
+    extension = harmonic_of(path(10), labels, check=False)
+    assert extension.status == wf.Status.UNVERIFIED
+    assert extension.lower is None
+    assert extension.upper is None
+
+
+def test_components_with_one_label_are_exactly_constant() -> None:
+    """Also beside a component that gives the labels a range, and with lengths far apart."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        tails, heads = np.arange(9), np.arange(1, 10)
+        keep = heads != 5
+        graph = wf.Graph.from_edges(tails[keep], heads[keep], 10.0 ** rng.uniform(-8, 8, 8), 10)
+        labels = wf.Labels([1, 6, 8], [0.1, -1.0, 1.0])
+        field = wf.extend(graph, labels, wf.Harmonic(), check=False)
+        assert (field.values[:5] == 0.1).all()
+
+
+def harmonic_of(
+    graph: wf.Graph, labels: wf.Labels, check: bool = True, **settings: bool
+) -> Extension:
+    return wf.extend(graph, labels, wf.Harmonic(**settings), check=check)
+
+
+# ------------------------------------------------------------------ p-Laplacian
+
+
+EXTREME = [1024.0, 65536.0]
+
+
+def solve(
+    graph: wf.Graph, labels: wf.Labels, p: float, check: bool = True, **options: object
+) -> Extension:
+    return wf.extend(graph, labels, wf.PLaplacian(p, **options), check=check)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def maze() -> tuple[wf.Graph, wf.Labels]:
+    return maze_problem("antmaze-medium", goal=7)
+
+
+@pytest.mark.parametrize("p", [2.5, 4.0, 16.0, 64.0])
+def test_lengths_over_many_magnitudes(p: float) -> None:
+    rng = np.random.default_rng(int(p))
+    graph = random_graph(rng, 9, "wild", backbone="tree", edges=4)
+    labels = wf.Labels([0, 5, 8], [0.0, 1.0, -2.5])
+    extension = solve(graph, labels, p)
+    assert contains_in_60_digits(extension, exact_plaplacian(graph, labels, p, extension.values))
+
+
+@pytest.mark.parametrize("p", EXTREME)
+def test_extreme_powers(p: float) -> None:
+    graph = wf.grid_graph(wf.Layout.from_text("....\n.#..\n...."), 1)
+    labels = wf.Labels([0, 4, 10], [0.0, 1.0, 7.0])
+    extension = solve(graph, labels, p)
+    assert extension.details["equation"] <= 1e-13
+    assert contains_in_60_digits(extension, exact_plaplacian(graph, labels, p, extension.values))
+
+
+def magnitudes(size: int) -> st.SearchStrategy[list[float]]:
+    """Numbers of one size or of many, up to 1e±100."""
+    return st.sampled_from([0, 10, 100]).flatmap(
+        lambda spread: st.lists(
+            (st.floats(-spread, spread) | st.sampled_from([-spread, spread])).map(
+                lambda power: float(np.clip(10.0**power, 1e-100, 1e100))
+            ),
+            min_size=size,
+            max_size=size,
+        )
+    )
+
+
+@st.composite
+def hostile_labels(draw: st.DrawFn, size: int) -> np.ndarray:
+    """Labels of any size and sign, or next to each other."""
+    whole = np.array(draw(st.lists(st.integers(-3, 3), min_size=size, max_size=size)))
+    if draw(st.booleans()):
+        return 1.0 + whole * 2.0**-52
+    return np.sign(whole) * draw(magnitudes(size))
+
+
+ANY_POWER = st.sampled_from([2.0, 2.000001, 2.5, 3.0, 8.0, 64.0, 1024.0, 65536.0])
+
+
+def check_figures(extension: Extension) -> None:
+    """No NaN anywhere, and values inside whatever bracket there is."""
+    assert np.isfinite(extension.values).all()
+    assert not np.isnan([extension.residual, *extension.details.values()]).any()
+    assert (extension.lower is None) == (extension.upper is None)
+    if extension.lower is not None:
+        assert (extension.lower <= extension.values).all()
+        assert (extension.values <= extension.upper).all()
+
+
+@settings(max_examples=60)
+@given(st.data(), st.integers(2, 6), ANY_POWER)
+def test_stars_of_any_scale_stay_inside_their_bracket(
+    data: st.DataObject, leaves: int, p: float
+) -> None:
+    """With one free vertex a bound is right if and only if its own equation says so."""
+    lengths = data.draw(magnitudes(leaves))
+    values = data.draw(hostile_labels(leaves))
+    star = wf.Graph.from_edges(np.zeros(leaves, int), np.arange(1, leaves + 1), lengths)
+    extension = wf.extend(
+        star, wf.Labels(np.arange(1, leaves + 1), values), wf.PLaplacian(p), check=False
+    )
+    check_figures(extension)
+    for bound, side in ((extension.lower, 1), (extension.upper, -1)):
+        if bound is not None:
+            assert side * tilt(star, [Fraction(float(v)) for v in bound], 0, p) >= 0
+
+
+@settings(max_examples=60)
+@given(st.data(), st.integers(2, 6), ANY_POWER)
+def test_what_is_sure_is_so(data: st.DataObject, leaves: int, p: float) -> None:
+    lengths = data.draw(magnitudes(leaves))
+    star = wf.Graph.from_edges(np.zeros(leaves, int), np.arange(1, leaves + 1), lengths)
+    high = data.draw(hostile_labels(leaves + 1))
+    low = high * data.draw(st.sampled_from([0.0, 2.0**-54, -(2.0**-60)]))
+    exact = [Fraction(float(a)) + Fraction(float(b)) for a, b in zip(high, low, strict=True)]
+    for side in (-1, 1):
+        unsure = violations(star.arcs, np.array([0]), Pair(high, low), p - 1.0, side)
+        assert unsure[0] or side * tilt(star, exact, 0, p) <= 0
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize(
+    "values",
+    [[np.nan, 0.0, 1.0], [0.0, np.nan, np.nan], [0.0, np.inf, 1.0], [np.inf, np.inf, np.inf]],
+    ids=["vertex", "all neighbours", "infinite neighbour", "all infinite"],
+)
+def test_fields_that_are_no_numbers_prove_nothing(values: list[float], side: int) -> None:
+    star = wf.Graph.from_edges([0, 0], [1, 2])
+    field = Pair(np.array(values), np.zeros(3))
+    assert violations(star.arcs, np.array([0]), field, 3.0, side).all()
+
+
+def test_slopes_that_underflow_prove_nothing() -> None:
+    steep = wf.Graph.from_edges([0, 0], [1, 2], lengths=[1e100, 1e100])
+    field = Pair(np.array([0.0, 1e-300, 0.0]), np.zeros(3))
+    assert violations(steep.arcs, np.array([0]), field, 3.0, 1).all()
+    level = Pair(np.full(3, 1e-300), np.zeros(3))
+    assert not violations(steep.arcs, np.array([0]), level, 3.0, 1).any()
+
+
+def test_clipping_moves_no_label_and_leaves_no_nan() -> None:
+    """Labels next to each other lie off their midrange, which is no double, by over half."""
+    labels = np.array([-2.0, 1.0]) * 2.0**-52
+    equation = _newton.Equation(_linear.Interior.of(path(4), np.array([1, 2])), 3.0, np.ptp(labels))
+    field = np.array([labels[0], np.nan, 1.0, labels[1]])
+    high, low = equation.clipped(Pair(field, np.full(4, 1e-40)), 1.0)
+    assert high.tolist() == [labels[0], 0.0, -labels[0], labels[1]]
+    assert low.tolist() == [1e-40, 0.0, 0.0, 1e-40]
+
+
+def test_two_is_harmonic(maze: tuple[wf.Graph, wf.Labels]) -> None:
+    one, other = solve(*maze, 2), wf.extend(*maze, wf.Harmonic())
+    assert (one.values == other.values).all()
+    assert one.width == other.width
+
+
+def test_distance_to_the_amle_falls_like_one_over_p(maze: tuple[wf.Graph, wf.Labels]) -> None:
+    amle = wf.extend(*maze, wf.AMLE()).values
+    powers = np.array([16.0, 64.0, 256.0, 1024.0])
+    distance = np.array([np.abs(solve(*maze, p).values - amle).max() for p in powers])
+    rate = np.log(distance[:-1] / distance[1:]) / np.log(4.0)
+    assert (distance * powers <= 4 * distance[0] * powers[0]).all()
+    assert (rate[1:] > 0.8).all()
+
+
+@pytest.mark.parametrize("p", [2.5, 4.0, 8.0, 16.0, 128.0])
+def test_maze_meets_its_figures(maze: tuple[wf.Graph, wf.Labels], p: float) -> None:
+    graph, labels = maze
+    extension = solve(graph, labels, p)
+    assert extension.details["equation"] <= 1e-13
+    assert extension.details["width"] <= 1e-11
+    assert extension.details["factorisations"] <= 25
+    assert extension.details["gap"] <= 1e-6
+    assert extension.residual <= 1e-13 * labels.span
+    without = solve(graph, labels, p, bracket=False)
+    assert without.lower is None
+    np.testing.assert_allclose(without.values, extension.values, rtol=0, atol=extension.width)
+
+
+@pytest.mark.parametrize("p", [64.0, 128.0, 1024.0])
+def test_a_region_whose_slopes_are_all_noise(p: float) -> None:
+    """Three labels close together: the rest of the maze is flat up to what p leaks into it."""
+    graph = wf.grid_graph(wf.load_layout("antmaze-medium"), 2)
+    extension = solve(graph, wf.Labels([23, 31, 32], [2.0, 1.0, 0.0]), p)
+    assert np.isfinite(extension.values).all()
+    assert extension.details["width"] <= 1e-9
+    assert extension.residual <= 1e-15
+
+
+def test_a_cap_that_runs_out(maze: tuple[wf.Graph, wf.Labels]) -> None:
+    with pytest.raises(wf.NotConverged, match="cap on iterations") as caught:
+        solve(*maze, 16.0, max_steps=1)
+    assert caught.value.residual > 0
+    partial = solve(*maze, 16.0, max_steps=1, check=False)
+    assert partial.status == wf.Status.BUDGET
+    exact = solve(*maze, 16.0).values
+    if partial.lower is not None:
+        assert partial.upper is not None
+        assert (partial.lower <= exact + 1e-9).all()
+        assert (exact - 1e-9 <= partial.upper).all()
+
+
+def test_a_bracket_that_fails_is_not_handed_out(
+    maze: tuple[wf.Graph, wf.Labels], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_newton, "MOST_BOUND_ATTEMPTS", 0)
+    with pytest.raises(wf.NotConverged, match="bracket could not be verified"):
+        solve(*maze, 4.0)
+    extension = solve(*maze, 4.0, check=False)
+    assert extension.status == wf.Status.UNVERIFIED
+    assert extension.lower is None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,12 +13,9 @@ from wayfield.fields import Extension, Method
 from worlds import (
     ANY_LENGTH,
     Problem,
-    arcs,
     labelled_graphs,
     maze_problem,
     path,
-    random_graph,
-    random_labels,
 )
 
 PROBLEMS = labelled_graphs(30, (*ANY_LENGTH, "wide"))
@@ -104,24 +99,6 @@ def test_subdivision(method: Method, problem: Problem, k: int) -> None:
     np.testing.assert_allclose(values, here.values, rtol=0, atol=width_of(here, there))
 
 
-@of_each
-@given(seed=st.integers(0, 2**32 - 1))
-def test_whole_lengths_are_unit_edges_in_series(method: Method, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    short = random_graph(rng, n := 10, "whole", backbone="tree", edges=5)
-    tails, heads, following = [], [], n
-    for (x, y), length in arcs(short).items():
-        if x < y:
-            chain = [x, *range(following, following + int(length) - 1), y]
-            following += int(length) - 1
-            tails += chain[:-1]
-            heads += chain[1:]
-    labels = random_labels(rng, short, 4)
-    here = wf.extend(short, labels, method)
-    there = wf.extend(wf.Graph.from_edges(tails, heads), labels, method)
-    np.testing.assert_allclose(there.values[:n], here.values, rtol=0, atol=width_of(here, there))
-
-
 # ------------------------------------------------------------------ closed forms
 
 
@@ -178,10 +155,3 @@ def test_a_large_offset_costs_its_own_rounding(method: Method) -> None:
         far.values - 1e6, near.values, rtol=0, atol=near.width + np.spacing(1e6)
     )
     assert far.width <= near.width + 3 * np.spacing(1e6)
-
-
-def test_width_is_that_of_the_widest_bracket() -> None:
-    path = wf.Graph.from_edges([0, 1], [1, 2])
-    field = wf.extend(path, wf.Labels([0, 2], [0.0, 2.0]), wf.Harmonic())
-    lower = field.values - np.array([0.0, 0.25, 0.125])
-    assert replace(field, lower=lower, upper=field.values).width == 0.25

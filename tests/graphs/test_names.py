@@ -15,30 +15,19 @@ from wayfield.graphs.names import canonical
 
 def test_names_are_numbered_as_they_appear() -> None:
     names = wf.Names(["b", "a", "b", " a ", "c"])
-    assert list(names) == ["b", "a", "c"]
-    assert len(names) == 3
+    assert (list(names), len(names)) == (["b", "a", "c"], 3)
     assert names.index(["c", "b"]).tolist() == [2, 0]
-    assert names.index("a") == 1
-    assert names[np.array([2, 0])] == ["c", "b"]
-    assert names[np.int32(1)] == "a"
+    assert (names.index("a"), names[np.int32(1)]) == (1, "a")
+    assert names[np.array([2, 0])] == names[range(2, -1, -2)] == ["c", "b"]
     assert repr(wf.Names(["a", "b", "c", "d"])) == "Names(4: 'a', 'b', 'c', …)"
     assert repr(wf.Names([])) == "Names(0)"
-
-
-def test_accents_are_compared_composed() -> None:
-    names = wf.Names(["Gene\u0300ve", "Genève"])
-    assert list(names) == ["Genève"]
-    assert names.index("Gene\u0300ve") == 0
-    assert "Genève " in names
-
-
-def test_whole_numbers_are_names() -> None:
+    accents = wf.Names(["Gene\u0300ve", "Genève"])
+    assert (list(accents), accents.index("Gene\u0300ve")) == (["Genève"], 0)
+    assert "Genève " in accents
     ids = np.array([240_949_599, 7, 240_949_599])
-    names = wf.Names(ids)
-    assert list(names) == [240_949_599, 7]
-    assert names.index(ids).tolist() == [0, 1, 0]
-    assert names.index(7) == 1
-    assert "7" not in names
+    numbers = wf.Names(ids)
+    assert (list(numbers), numbers.index(ids).tolist()) == ([240_949_599, 7], [0, 1, 0])
+    assert "7" not in numbers
     assert wf.Names(np.array(["x", "y"])).index("y") == 1
 
 
@@ -58,15 +47,21 @@ def test_spelling_a_name_twice_changes_nothing(text: str) -> None:
     assert canonical(canonical(text)) == canonical(text)
 
 
-@pytest.mark.parametrize("name", ["", "  ", "\u200b", 1.5, None, True, ("a", "b")])
-def test_names_that_are_none(name: Any) -> None:
-    with pytest.raises(wf.InputError, match=r"a name must"):
-        wf.Names(["a", name])
+ABC = ["a", "b", "c"]
+REFUSED: list[tuple[Any, Any, str]] = [
+    *((["a", name], [], "a name must") for name in ("", "  ", "\u200b", 1.5, None, True, ("a",))),
+    ("Bern", [], "names must be a list of names, got 'Bern'"),
+    *((ABC, vertex, "index") for vertex in (1.5, "a", None, True, slice(0, 2), -1, 3, [0, 3])),
+    (ABC, -1, "is not a vertex of a graph with 3 vertices"),
+    # a mask would give names of vertices 0 and 1
+    (ABC, np.array([True, False, True]), "must be one vertex index, got True"),
+]
 
 
-def test_one_name_instead_of_a_list() -> None:
-    with pytest.raises(wf.InputError, match="names must be a list of names, got 'Bern'"):
-        wf.Names("Bern")
+@pytest.mark.parametrize(("names", "vertex", "words"), REFUSED)
+def test_what_is_refused(names: Any, vertex: Any, words: str) -> None:
+    with pytest.raises(wf.InputError, match=words):
+        wf.Names(names)[vertex]
 
 
 @pytest.mark.parametrize("name", ["Geneve", 3, 1.5, None])
@@ -77,20 +72,11 @@ def test_a_name_that_is_no_vertex(name: Any) -> None:
             names.index(asked)
 
 
-@pytest.mark.parametrize("vertex", [-1, 2, [0, 2]])
-def test_a_vertex_without_a_name(vertex: Any) -> None:
-    with pytest.raises(wf.InputError, match="is not a vertex of a graph with 2 vertices"):
-        wf.Names(["a", "b"])[vertex]
-
-
-def test_suggestions_take_no_time_for_long_names() -> None:
+def test_suggestions_among_long_names_and_very_many() -> None:
     names = wf.Names(["x" * 100_000, "Bern"])
     with pytest.raises(wf.InputError) as caught:
         names.index("x" * 99_999)
     assert len(str(caught.value)) < 250
-
-
-def test_suggestions_among_very_many_names() -> None:
     many = wf.Names([f"state {i}" for i in range(150_000)])
     assert "'state 149999'" in many.near("State 149999x")
     assert "its vertices are 'state 0', 'state 1', 'state 2' …" in many.near("?")
@@ -100,14 +86,3 @@ def test_names_of_whole_numbers_are_written_as_such() -> None:
     assert list(wf.Names(["7", "-10"]).as_numbers()) == [7, -10]
     for texts in (["007", "10"], ["7", "x"], ["7", "9" * 20], ["1_0", "7"], ["٣", "7"]):
         assert wf.Names(texts).as_numbers() == texts
-
-
-def test_what_is_not_a_vertex_index_has_no_name() -> None:
-    names = wf.Names(["a", "b", "c"])
-    assert names[range(2)] == ["a", "b"]
-    wrong: list[Any] = [1.5, "a", None, True, slice(0, 2), -1, 3, [0, 3]]
-    for each in wrong:
-        with pytest.raises(wf.InputError, match="index"):
-            names[each]
-    with pytest.raises(wf.InputError, match="must be one vertex index, got True"):
-        names[np.array([True, False, True])]  # a mask would give names of vertices 0 and 1

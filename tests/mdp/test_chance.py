@@ -5,9 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 import warnings
-from dataclasses import replace
 from itertools import pairwise
-from math import inf, nan
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +18,10 @@ import wayfield as wf
 from exact_chance import least_expected_cost, of_plan
 from wayfield.fields import Status
 from wayfield.mdp import doubt as rule
+from wayfield.mdp import kernels as chance
 from wayfield.mdp import solver as _solver
 from wayfield.mdp.solver import PolicySystem
+from wayfield.numerics.doubledouble import Pair
 from wayfield_verify import verify
 from worlds import random_graph
 
@@ -125,18 +126,6 @@ def test_the_random_processes_have_every_kind_of_trouble() -> None:
 # ------------------------------------------------------------------ closed forms
 
 
-def test_a_move_that_fails_is_tried_until_it_succeeds() -> None:
-    field = wf.expected_cost(wf.Transitions([0, 0], [0, 0], [0, 1], [3, 1]), 1)
-    assert field.lower[0] <= 4.0 <= field.upper[0]
-    assert field.values.tolist() == [4.0, 0.0]
-
-
-def test_a_biased_walk_between_two_walls() -> None:
-    """x₁ = 1 + q x₂ and p x₂ = 1 + p x₁ for steps towards 0 with odds p, away with q = 1 - p."""
-    field = wf.expected_cost(chain(3, 1), 0)
-    assert field.values == pytest.approx([0.0, 16 / 9, 28 / 9], abs=1e-14)
-
-
 def test_a_teleporter_is_worth_its_risk_or_not() -> None:
     """Exits: goal, back, dead end, alike; P(arrival) = 1/3 + P/3."""
     moves = wf.Transitions([0, 0, 0, 0], [0, 0, 0, 1], [1, 0, 2, 1], [7, 7, 7, 1], [1, 1, 1, 100.0])
@@ -148,15 +137,6 @@ def test_a_teleporter_is_worth_its_risk_or_not() -> None:
     assert jumps.reach[0] == pytest.approx(0.5, abs=1e-15)
     assert jumps.values[0] == pytest.approx(1.5 + 75)
     assert jumps.gives_up.tolist() == [False, False, True]
-
-
-def test_very_rare_success_is_priced_exactly() -> None:
-    moves = wf.Transitions([0, 0, 1, 1], [0, 0, 0, 0], [1, 0, 2, 0], [1, 2**40, 1, 2**40])
-    field = wf.expected_cost(moves, 2)
-    q = 2**40 + 1
-    exact = [q + q * q, q * q]
-    assert_between(field.lower[:2], exact, field.upper[:2])
-    assert field.width <= 1e-15 * exact[0]
 
 
 @pytest.mark.parametrize("kind", ["unit", "whole", "real", "wild"])
@@ -189,42 +169,7 @@ def some_graph(rng: np.random.Generator, kind: str, directed: bool) -> wf.Graph:
         return random_graph(rng, int(rng.integers(2, 60)), kind, directed=directed)
 
 
-def test_several_goals_and_labels_end_a_walk() -> None:
-    path = sure_moves(wf.Graph.from_edges(np.arange(9), np.arange(1, 10)))
-    field = wf.expected_cost(path, [0, 9], labels=wf.Labels([4], [0.5]))
-    assert field.values.tolist() == [0, 1, 2, 1.5, 0.5, 1.5, 2.5, 2, 1, 0]
-    assert field.reach.tolist() == [1.0] * 10
-    assert field.plan[4] == -1
-
-
-def test_a_label_stays_even_where_giving_up_is_cheaper() -> None:
-    path = sure_moves(wf.Graph.from_edges([0, 1], [1, 2]))
-    field = wf.expected_cost(path, 0, give_up=0.5, labels=wf.Labels([2], [7.0]))
-    assert field.values.tolist() == [0.0, 0.5, 7.0]
-    assert field.gives_up.tolist() == [False, True, False]
-
-
 # ------------------------------------------------------------------ principles
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.integers(0, 2**32), st.integers(-200, 200))
-def test_costs_in_other_units(seed: int, exponent: int) -> None:
-    rng = np.random.default_rng(seed)
-    moves = random_moves(rng, 6, "real")
-    ends, goal, give_up, labels = random_question(rng, moves)
-    del ends
-    unit = 2.0**exponent
-    rows = rows_of(moves)
-    other = wf.Transitions(*rows[:4], rows[4] * unit, num_states=6)
-    scaled = None if labels is None else wf.Labels(labels.vertices, labels.values * unit)
-    price = None if give_up is None else give_up * unit
-    field = wf.expected_cost(moves, goal, give_up, labels)
-    there = wf.expected_cost(other, goal, price, scaled)
-    for name in ("values", "lower", "upper"):
-        assert np.array_equal(getattr(there, name), getattr(field, name) * unit)
-    assert np.array_equal(there.plan, field.plan)
-    assert np.array_equal(there.reach, field.reach)
 
 
 def rows_of(moves: wf.Transitions) -> tuple[np.ndarray, ...]:
@@ -236,51 +181,6 @@ def rows_of(moves: wf.Transitions) -> tuple[np.ndarray, ...]:
         moves.counts,
         moves.costs,
     )
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.integers(0, 2**32))
-def test_states_and_rows_in_another_order(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    n = 7
-    moves = random_moves(rng, n, "real")
-    _, goal, give_up, labels = random_question(rng, moves)
-    name, shuffled = rng.permutation(n), rng.permutation(moves.counts.size)
-    state, action, following, count, cost = (row[shuffled] for row in rows_of(moves))
-    other = wf.Transitions(name[state], 5 - action, name[following], count, cost, n)
-    renamed = None if labels is None else wf.Labels(name[labels.vertices], labels.values)
-    field = wf.expected_cost(moves, goal, give_up, labels)
-    there = wf.expected_cost(other, int(name[goal]), give_up, renamed)
-    assert np.array_equal(np.isinf(there.values[name]), np.isinf(field.values))
-    assert (there.lower[name] <= field.upper).all()
-    assert (field.lower <= there.upper[name]).all()
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.integers(0, 2**32))
-def test_dearer_moves_cost_no_less(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    moves = random_moves(rng, 7, "real")
-    _, goal, give_up, labels = random_question(rng, moves)
-    rows = rows_of(moves)
-    dearer = wf.Transitions(*rows[:4], rows[4] * rng.choice([1.0, 1.5], rows[4].size), num_states=7)
-    field = wf.expected_cost(moves, goal, give_up, labels)
-    assert (field.lower <= wf.expected_cost(dearer, goal, give_up, labels).upper).all()
-
-
-def test_a_higher_price_of_giving_up_never_lowers_cost_or_arrival() -> None:
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        moves = random_moves(rng, 8, "real")
-        before = wf.expected_cost(moves, 0, 0.0)
-        for price in (1.0, 4.0, 30.0, 1e3, 1e6):
-            field = wf.expected_cost(moves, 0, price)
-            assert (field.upper >= before.lower).all()
-            assert (field.reach_upper >= before.reach_lower - 1e-12).all()
-            before = field
-        sure = wf.expected_cost(moves, 0)
-        finite = np.isfinite(sure.values)
-        assert before.values[finite] == pytest.approx(sure.values[finite], rel=1e-12)
 
 
 def test_a_large_process_agrees_with_value_iteration() -> None:
@@ -354,12 +254,6 @@ def test_the_bracket_is_as_narrow_as_asked_for(rtol: float) -> None:
     assert rough.status.good
 
 
-@pytest.mark.parametrize("rtol", [-1e-9, 0.2, nan, "fine"])
-def test_relative_errors_that_make_no_sense_are_refused(rtol: object) -> None:
-    with pytest.raises(wf.InputError, match="rtol must be a finite number"):
-        wf.expected_cost(chain(3, 1), 0, rtol=rtol)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("fills_in", [False, True])
 def test_every_linear_solver_finds_the_same(
     monkeypatch: pytest.MonkeyPatch, fills_in: bool
@@ -384,6 +278,46 @@ def test_every_linear_solver_finds_the_same(
 
 
 # ------------------------------------------------------------------ what is not proved is not said
+
+
+def test_a_tie_keeps_its_choice() -> None:
+    process = wf.Transitions([1, 1], [0, 1], [0, 0])._process
+    choices = chance.Choices(*chance.numbered(process, process.fee < np.inf, np.array([1])))
+    for own in (0, 1):
+        policy, change = np.array([own]), np.zeros(1)
+        gaps = np.array([1.0, 1.0]) * (1.0 + 2.0**-52 * np.array([own, -own]))
+        assert chance.sweep(choices, gaps, np.full(1, np.inf), change, policy)[1] == 0
+        assert policy[0] == own
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_a_value_that_is_no_number_proves_nothing(at: int) -> None:
+    """Wherever it is: what is measured after it must not make it forgotten."""
+    process = wf.Transitions([1, 2, 3], [0, 0, 0], [0, 1, 2])._process
+    values = Pair(np.arange(4.0), np.zeros(4))
+    values.high[at] = np.nan
+    policy, states = np.array([-1, 0, 1, 2]), np.array([1, 2, 3])
+    allowed = np.ones(3, dtype=bool)
+    for enough in (0.0, 1e-3):
+        ratios = chance.optimality_check(
+            process, allowed, states, np.inf, values, policy, np.zeros(3), enough
+        )
+        assert ratios == (np.inf, np.inf)
+    assert chance.policy_check(process, policy, states, values, 1.0)[1:] == (np.inf, np.inf)
+
+
+@pytest.mark.parametrize(("relief", "proved"), [(0.5, True), (-2.0, False), (np.nan, False)])
+def test_a_choice_above_0_by_far_needs_a_cost_all_the_same(relief: float, proved: bool) -> None:
+    """Where cost plus relief is not positive, scaling proves nothing, however large the balance."""
+    process = wf.Transitions([1, 1], [0, 1], [0, 0], cost=[1, 1])._process
+    process = process._replace(relief=np.array([0.0, relief]))
+    values = Pair(np.array([0.0, process.costs[0]]), np.zeros(2))
+    far = process._replace(costs=process.costs * np.array([1.0, 1.5]))
+    policy, allowed = np.array([-1, 0]), np.ones(2, dtype=bool)
+    ratios = chance.optimality_check(
+        far, allowed, np.array([1]), np.inf, values, policy, np.zeros(2), 0.0
+    )
+    assert (max(ratios) < 1e-20) == proved
 
 
 def test_a_budget_that_runs_out_raises(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -414,25 +348,46 @@ def test_bounds_hold_without_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
 # ------------------------------------------------------------------ transitions
 
 
-def test_rows_that_repeat_are_merged_and_counted() -> None:
-    moves = wf.Transitions([0, 0, 0], [2, 2, 2], [1, 1, 0], [1, 3, 4], [2.0, 6.0, 1.0])
-    assert moves.merged == 1
-    assert moves.counts.tolist() == [4.0, 4.0]
-    assert moves.costs.tolist() == [1.0, 5.0]
-    assert moves.probabilities.tolist() == [0.5, 0.5]
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([0.0, 3.0]))
+def test_rows_are_sorted_merged_and_pooled(seed: int, strength: float) -> None:
+    """Beside dictionaries: counts, mean costs, their spread, and the posterior of `shrunk`."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (*rng.integers(0, 3, 3).tolist(), float(rng.integers(1, 9)), float(rng.integers(0, 4)))
+        for _ in range(int(rng.integers(1, 30)))
+    ]
+    moves = wf.Transitions(*map(list, zip(*rows, strict=True)), num_states=4)
+    seen: dict[tuple[int, int, int], list[tuple[float, float]]] = {}
+    for s, a, y, count, cost in rows:
+        seen.setdefault((s, a, y), []).append((count, cost))
+    assert moves.merged == len(rows) - len(seen)
+    if strength:
+        posterior = {key: list(some) for key, some in seen.items()}
+        for s, a in {key[:2] for key in seen}:
+            pool = {key[2]: [] for key in seen if key[0] == s}
+            for (x, _, y), some in seen.items():
+                if x == s:
+                    pool[y] += some
+            total = sum(count for some in pool.values() for count, _ in some)
+            for y, some in pool.items():
+                prior = [(strength * count / total, cost) for count, cost in some]
+                posterior.setdefault((s, a, y), []).extend(prior)
+        seen, moves = posterior, moves.shrunk(strength)
+    found = zip(*rows_of(moves), moves.cost_spread, strict=True)
+    for (key, some), (s, a, y, count, cost, spread) in zip(
+        sorted(seen.items()), found, strict=True
+    ):
+        counts, costs = np.array(some).T
+        mean = counts @ costs / counts.sum()
+        assert (s, a, y) == key
+        assert count == pytest.approx(counts.sum())
+        assert cost == pytest.approx(mean)
+        assert spread == pytest.approx(np.sqrt(counts @ (costs - mean) ** 2 / counts.sum()))
 
 
 def test_costs_that_agree_survive_merging_to_the_last_place() -> None:
-    moves = wf.Transitions([0] * 7, [0] * 7, [1] * 7, [3] * 7, 0.1)
-    assert moves.costs.tolist() == [0.1]
-
-
-def test_rows_are_sorted() -> None:
-    moves = wf.Transitions([2, 0, 0, 2], [5, 1, 0, 3], [0, 1, 2, 1])
-    assert moves.states.tolist() == [0, 0, 2, 2]
-    assert moves.actions.tolist() == [0, 1, 3, 5]
-    assert moves.next_states.tolist() == [2, 1, 1, 0]
-    assert moves.indptr.tolist() == [0, 2, 2, 4]
+    assert wf.Transitions([0] * 7, [0] * 7, [1] * 7, [3] * 7, 0.1).costs.tolist() == [0.1]
 
 
 @pytest.mark.parametrize(
@@ -449,14 +404,6 @@ def test_copies_are_equal_and_read_only(twin: object) -> None:
     assert not twin(field).values.flags.writeable  # type: ignore[operator]
 
 
-def test_what_was_handed_in_stays_the_callers() -> None:
-    counts = np.array([1.0, 2.0])
-    moves = wf.Transitions([0, 1], [0, 0], [1, 0], counts, counts)
-    counts[:] = 7.0
-    assert moves.counts.tolist() == [1.0, 2.0]
-    assert moves.costs.tolist() == [1.0, 2.0]
-
-
 def test_reprs_say_what_matters() -> None:
     moves = wf.Transitions([0, 1], [0, 0], [1, 2], [2, 5])
     assert repr(moves) == "Transitions(3 states, 2 choices, 2 outcomes, counts 2 to 5)"
@@ -464,46 +411,6 @@ def test_reprs_say_what_matters() -> None:
     assert repr(field).startswith("ExpectedCost(3 states: converged, bracket width ")
     assert repr(field).endswith(", 1 from which no policy surely arrives)")
     assert "giving up at 1)" in repr(wf.expected_cost(moves, 1, 9.0))
-
-
-# ------------------------------------------------------------------ posterior
-
-
-def test_three_lucky_samples_do_not_win() -> None:
-    """A door that led to the goal three times of three; other doors of the room did so rarely."""
-    action, following, count = [0, 1, 1, 2], [2, 2, 3, 2], [3, 30, 170, 100]
-    moves = wf.Transitions([0, 0, 0, 0], action, following, count, [1, 1, 1, 9], num_states=4)
-    lucky = wf.expected_cost(moves, 2, give_up=50)
-    assert lucky.plan[0] == 0
-    assert lucky.reach[0] == 1.0
-    posterior = moves.shrunk(10)
-    assert wf.expected_cost(posterior, 2, give_up=50).plan[0] == 2
-    sober = lucky.under(posterior)
-    assert sober.reach[0] == pytest.approx((3 + 10 * 133 / 303) / 13)
-    assert sober.plan[0] == 0
-
-
-def test_posterior_odds_by_state() -> None:
-    moves = wf.Transitions([0, 0, 0], [0, 1, 1], [1, 1, 2], [3, 50, 47])
-    posterior = moves.shrunk(10)
-    assert posterior.counts.tolist() == pytest.approx([3 + 5.3, 4.7, 50 + 5.3, 47 + 4.7])
-    assert posterior.totals.tolist() == pytest.approx([13, 107])
-
-
-def test_posterior_costs_are_those_of_the_pool() -> None:
-    moves = wf.Transitions([0, 0], [0, 1], [1, 2], [1, 1], [3.0, 8.0])
-    posterior = moves.shrunk(2)
-    assert posterior.costs.tolist() == [3.0, 8.0, 3.0, 8.0]
-
-
-def test_strength_0_changes_nothing() -> None:
-    moves = chain(2, 1)
-    assert moves.shrunk(0) is moves
-
-
-def test_many_samples_outweigh_the_prior() -> None:
-    moves = wf.Transitions([0, 0, 0], [0, 1, 1], [1, 1, 2], [1e6, 5e5, 5e5])
-    assert moves.shrunk(10).probabilities[0] == pytest.approx(1.0, abs=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -595,137 +502,7 @@ def test_a_given_plan_in_intervals_without_giving_up_has_a_proof(tmp_path: Path)
         verify(field.write_proof(tmp_path / f"{odds}.proof"))
 
 
-@pytest.mark.parametrize(
-    ("message", "plan", "more"),
-    [
-        ("plan must be 2 whole numbers, one per state, got an array of int64 with", [0], {}),
-        ("plan must be 2 whole numbers, one per state, got an array of float64", [0.0, 1.0], {}),
-        (r"plan\[1\] = -2 is no action", [0, -2], {}),
-        ("action 3 was never taken at state 0", [3, -1], {}),
-        ("plan must take an action at one state at least", [-1, 0], {"odds": "worst"}),
-    ],
-)
-def test_bad_plans(message: str, plan: list[float], more: dict[str, str]) -> None:
-    moves = wf.Transitions([0], [0], [1], [5])
-    moves = moves.with_intervals() if more else moves
-    with pytest.raises(wf.InputError, match=message):
-        wf.expected_cost(moves, 1, plan=plan, **more)
-
-
-# ------------------------------------------------------------------ bad input
-
-
-def assert_refused(message: str, *rows: object, **more: object) -> None:
-    with pytest.raises(wf.InputError, match=message):
-        wf.Transitions(*rows, **more)  # type: ignore[arg-type]
-
-
-def test_zero_counts_are_refused() -> None:
-    assert_refused(r"count\[1\] = 0.0 is not positive", [0, 1], [0, 0], [1, 0], [3, 0])
-
-
-def test_negative_counts_are_refused() -> None:
-    assert_refused(r"count\[0\] = -3.0 is not positive", [0, 1], [0, 0], [1, 0], [-3, 1])
-
-
-def test_counts_that_are_nan_are_refused() -> None:
-    assert_refused(r"count\[1\] = nan is not positive", [0, 1], [0, 0], [1, 0], [3, nan])
-
-
-def test_infinite_counts_are_refused() -> None:
-    assert_refused(r"count\[1\] = inf is not finite", [0, 1], [0, 0], [1, 0], [3, inf])
-
-
-def test_negative_costs_are_refused() -> None:
-    assert_refused(r"cost\[1\] = -1.0 is negative", [0, 1], [0, 0], [1, 0], 1, [3, -1])
-
-
-def test_costs_that_are_nan_are_refused() -> None:
-    assert_refused(r"cost\[0\] = nan is not positive", [0, 1], [0, 0], [1, 0], 1, [nan, 1])
-
-
-def test_costs_of_another_size_are_refused() -> None:
-    assert_refused("cost has 3 entries, expected 2", [0, 1], [0, 0], [1, 0], 1, [1, 1, 1])
-
-
-def test_rows_of_other_sizes_are_refused() -> None:
-    assert_refused("action must have the length of state, 2, got 1", [0, 1], [0], [1, 0])
-    assert_refused("next_state must have the length of state, 2, got 3", [0, 1], [0, 0], [1, 0, 0])
-
-
-def test_no_transitions_are_refused() -> None:
-    assert_refused("transitions must hold at least one", [], [], [])
-
-
-def test_states_out_of_range_are_refused() -> None:
-    assert_refused(
-        r"next_state\[1\] = 5 is out of range for 3 states", [0, 1], [0, 0], [1, 5], num_states=3
-    )
-    assert_refused(r"state\[0\] = -1 is negative", [-1], [0], [0])
-
-
-def test_actions_that_are_no_numbers_are_refused() -> None:
-    assert_refused(r"action\[0\] = 0.5 is not a whole number", [0], [0.5], [0])
-    assert_refused(r"action\[0\] = -1 is negative", [0], [-1], [0])
-
-
-def test_states_with_gaps_need_a_number_of_states() -> None:
-    assert_refused("pass num_states", [0], [0], [10**8])
-
-
-def test_probabilities_that_do_not_sum_to_one_are_refused() -> None:
-    rows = ([0, 0, 3, 3], [0, 0, 2, 2], [0, 1, 0, 1])
-    with pytest.raises(wf.InputError, match=r"of action 2 at state 3 sum to 0\.9, not 1"):
-        wf.Transitions.from_probabilities(*rows, [0.5, 0.5, 0.5, 0.4])
-
-
-def test_probabilities_may_sum_to_one_up_to_rounding() -> None:
-    moves = wf.Transitions.from_probabilities([0] * 10, [0] * 10, np.arange(10), [0.1] * 10)
-    assert not moves.counted
-
-
-def test_probabilities_have_no_posterior() -> None:
-    moves = wf.Transitions.from_probabilities([0], [0], [1], [1.0])
-    with pytest.raises(wf.InputError, match="shrunk needs counts; probabilities have no"):
-        moves.shrunk()
-    with pytest.raises(wf.InputError, match="doubt needs counts"):
-        wf.expected_cost(moves, 1).doubt()
-
-
-def test_goals_that_are_no_states_are_refused() -> None:
-    moves = chain(1, 1)
-    with pytest.raises(wf.InputError, match=r"goal\[0\] = 3 is not a state of 3 states"):
-        wf.expected_cost(moves, 3)
-    with pytest.raises(wf.InputError, match=r"goal\[1\] = -1 is negative"):
-        wf.expected_cost(moves, [0, -1])
-    with pytest.raises(wf.InputError, match="goal must be at least one state"):
-        wf.expected_cost(moves, [])
-
-
-@pytest.mark.parametrize("price", [-1.0, nan, inf, "much"])
-def test_prices_of_giving_up_that_make_no_sense_are_refused(price: object) -> None:
-    with pytest.raises(wf.InputError, match="give_up must be a finite number of at least 0"):
-        wf.expected_cost(chain(1, 1), 0, price)  # type: ignore[arg-type]
-
-
-def test_labels_out_of_range_are_refused() -> None:
-    with pytest.raises(wf.InputError, match=r"label vertices\[0\] = 9 is out of range"):
-        wf.expected_cost(chain(1, 1), 0, labels=wf.Labels([9], [1.0]))
-
-
-def test_labels_that_contradict_the_goal_are_refused() -> None:
-    with pytest.raises(wf.InputError, match=r"label vertices\[0\] = 0 is a goal"):
-        wf.expected_cost(chain(1, 1), 0, labels=wf.Labels([0], [1.0]))
-
-
-def test_labels_of_another_type_are_refused() -> None:
-    with pytest.raises(wf.InputError, match=r"labels must be wayfield\.Labels, got dict"):
-        wf.expected_cost(chain(1, 1), 0, labels={1: 2.0})  # type: ignore[arg-type]
-
-
-def test_something_else_than_transitions_is_refused() -> None:
-    with pytest.raises(wf.InputError, match=r"must be wayfield\.Transitions, got list"):
-        wf.expected_cost([1, 2], 0)  # type: ignore[arg-type]
+# ------------------------------------------------------------------ edges
 
 
 def test_what_has_transitions_will_do() -> None:
@@ -734,39 +511,6 @@ def test_what_has_transitions_will_do() -> None:
             return chain(3, 1)
 
     assert wf.expected_cost(Buffer(), 0).values[1] == pytest.approx(16 / 9)
-
-
-def test_states_without_an_action_are_named() -> None:
-    moves = wf.Transitions([0, 1], [4, 4], [1, 2], num_states=5)
-    field = wf.expected_cost(moves, 2, labels=wf.Labels([3], [1.0]))
-    assert field.action([0, 1]).tolist() == [4, 4]
-    for state, why in [(2, "a goal"), (3, "labelled"), (4, "no policy surely arrives")]:
-        with pytest.raises(wf.InputError, match=rf"states\[1\] = {state} has no action: .*{why}"):
-            field.action([0, state])
-    with pytest.raises(wf.InputError, match="the plan gives up there"):
-        wf.expected_cost(moves, 2, 0.5).action([0])
-    with pytest.raises(wf.InputError, match="is out of range for 5 states"):
-        field.action([5])
-
-
-def test_a_plan_under_other_transitions_needs_its_actions() -> None:
-    field = wf.expected_cost(chain(1, 1), 0)
-    with pytest.raises(wf.InputError, match="action 0 was never taken at state 1"):
-        field.under(wf.Transitions([1, 2], [1, 0], [0, 0]))
-    with pytest.raises(wf.InputError, match="the plan has 3 states, the transitions have 2"):
-        field.under(wf.Transitions([1], [0], [0]))
-
-
-@pytest.mark.parametrize("strength", [-1, nan, inf])
-def test_strengths_that_make_no_sense_are_refused(strength: float) -> None:
-    with pytest.raises(wf.InputError, match="strength must be a finite number"):
-        chain(1, 1).shrunk(strength)
-
-
-def test_odds_of_single_precision_are_told_from_one() -> None:
-    thirds = np.full(3, 1 / 3, np.float32)
-    with pytest.raises(wf.InputError, match=r"sum to 1\.00000003, not 1"):
-        wf.Transitions.from_probabilities([0, 0, 0], [0, 0, 0], [0, 1, 2], thirds)
 
 
 def hopeless(length: int) -> wf.Transitions:
@@ -788,25 +532,6 @@ def test_doubt_is_not_less_because_values_could_not_be_verified() -> None:
     doubt = wf.expected_cost(hopeless(8), goal=8, check=False).doubt()
     assert (doubt.cost_low >= 0.0).all()
     assert doubt.cost_high[0] >= 1e24  # the doors are at least two
-
-
-def test_levels_and_supports_that_make_no_sense_are_refused() -> None:
-    field = wf.expected_cost(chain(1, 1), 0)
-    with pytest.raises(wf.InputError, match="level must be between 0 and 1, got"):
-        field.doubt(level=1.0)
-    with pytest.raises(wf.InputError, match=r"support must be wayfield\.Transitions, got int"):
-        field.doubt(support=3)  # type: ignore[arg-type]
-    with pytest.raises(wf.InputError, match="support must have 3 states, as the counts do, got 2"):
-        field.doubt(support=wf.Transitions([1], [0], [0]))
-    with pytest.raises(wf.InputError, match="action 0 was never taken at state 2"):
-        field.doubt(support=wf.Transitions([1], [0], [0], num_states=3))
-
-
-def test_width_is_that_of_the_widest_bracket() -> None:
-    moves = wf.Transitions([1, 2], [0, 0], [0, 1], [1, 1])
-    found = wf.expected_cost(moves, 0)
-    lower = found.values - np.array([0.0, 0.25, 0.125])
-    assert replace(found, lower=lower, upper=found.values).width == 0.25
 
 
 def test_a_linear_iteration_that_breaks_down_is_noticed() -> None:

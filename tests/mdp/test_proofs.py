@@ -1,58 +1,97 @@
-"""Proofs of expected cost: true files are accepted, corrupted ones are rejected."""
+"""Proofs of expected cost, for known odds and in intervals: true files are accepted, others not."""
 
 from __future__ import annotations
 
 import struct
 from dataclasses import replace
-from fractions import Fraction
+from itertools import product
+from math import inf
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import wayfield as wf
-from chance_proofs import accepted, counts_of, is_true, ordered, process_of, random_field, tally
-from exact_chance import Choice, least_expected_cost, of_plan, surely_arriving
+from chance_proofs import (
+    accepted,
+    counts_of,
+    extreme_reach,
+    is_true,
+    least_worst_cost,
+    ordered,
+    process_of,
+    random_field,
+    tally,
+    worst_cost,
+)
+from exact_chance import least_expected_cost, of_plan
 from proofs import File
-from wayfield.mdp.kernels import approach, infinite_layers, mean_falls, worst_ratio
-from wayfield.numerics.doubledouble import Pair
 from wayfield_verify import NotProved, Unreadable, verify
 from wayfield_verify.__main__ import main
 
 # ---------------------------------------------------------------- random processes
 
+KINDS = ("costs", "free", "given", "worst", "best")
 
-@pytest.mark.parametrize("kind", ["costs", "free", "given"])
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_random_proofs_are_accepted_and_false_ones_are_not(kind: str, tmp_path: Path) -> None:
-    found = tally(range(1000, 1020), kind, tmp_path / "a.proof")
-    assert found["true, accepted"] == 20
+    found = tally(range(1000, 1018), kind, tmp_path / "a.proof")
+    assert found["true, accepted"] == 18
     assert not [what for what in found if "ACCEPTED" in what or "REJECTED" in what]
     false = {what.split(":")[0] for what in found if "FALSE" in what}
-    assert false >= {"value", "bound", "plan", "count", "cost", "next state", "end", "giving up"}
-    assert sum(found[what] for what in found if "FALSE" in what) > 100
-    if kind != "costs":
+    known = {"odds"} if kind in ("worst", "best") else {"count"}
+    assert false >= known | {"value", "bound", "plan", "cost", "next state", "end", "giving up"}
+    assert sum(found[what] for what in found if "FALSE" in what) > 75
+    if kind in ("free", "given"):
         assert found["free loop: FALSE, rejected"] > 5
 
 
 def test_random_processes_have_every_kind_of_trouble() -> None:
     """Otherwise the test above would mean little."""
     seen = set()
-    for seed in range(1000, 1020):
-        for kind in ("free", "given"):
-            field = random_field(seed, kind)
-            lost, inner = np.isinf(field.values), (field.reach > 0) & (field.reach < 1)
-            moves = field.transitions
-            seen |= {"infinite"} if lost.any() else set()
-            seen |= {"lost, yet may arrive"} if (lost & inner).any() else set()
-            seen |= {"gives up"} if field.gives_up.any() else set()
-            seen |= {"several goals"} if field.goal.size > 1 else set()
-            seen |= {"labels"} if field.labels is not None else set()
-            used = moves._choices(field.plan)
-            for k in used[used >= 0]:
-                rows = slice(moves.outcome_indptr[k], moves.outcome_indptr[k + 1])
-                if not moves.costs[rows].any() and rows.stop - rows.start > 1:
-                    seen.add("free move with several outcomes")
-    assert len(seen) == 6, seen
+    for seed, kind in product(range(1000, 1018), KINDS[1:]):
+        field, between = random_field(seed, kind), kind in ("worst", "best")
+        moves, moving = field.transitions, field.plan >= 0
+        lost, inner = np.isinf(field.values), (field.reach > 0) & (field.reach < 1)
+        used = moves._choices(field.plan)
+        rows = [slice(*moves.outcome_indptr[k : k + 2]) for k in used[used >= 0]]
+        troubles = {
+            "infinite": lost.any() and moving.any(),
+            "may arrive": inner.any(),
+            "lost, yet may arrive": (lost & inner).any() and not between,
+            "unknown arrival": (moving & (field.reach_upper - field.reach_lower == 1.0)).any(),
+            "gives up": field.gives_up.any(),
+            "several goals": field.goal.size > 1,
+            "labels": field.labels is not None,
+            "free move with several outcomes": any(
+                not moves.costs[some].any() and some.stop - some.start > 1 for some in rows
+            ),
+        }
+        seen |= {(what, kind if between else "known") for what, found in troubles.items() if found}
+    assert len(seen) >= 18, seen
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_whatever_the_bytes_say_there_is_a_verdict(kind: str, tmp_path: Path) -> None:
+    """Any bit flipped, and the digest made to fit: 0, 1 or 2, never a traceback."""
+    path = tmp_path / "a.proof"
+    field = random_field(12, kind)
+    file = File(field.write_proof(path))
+    content = path.read_bytes()
+    assert field.write_proof(path).read_bytes() == content  # the same every time
+    codes, rng = set(), np.random.default_rng(0)
+    for tag, content in list(file.sections.items()):
+        for i in rng.integers(8 * len(content), size=20).tolist() if content else ():
+            changed = bytearray(content)
+            changed[i // 8] ^= 1 << i % 8
+            other = file.copy()
+            other.sections[tag] = bytes(changed)
+            codes.add(main([str(other.write(path))]))
+        other = file.copy()
+        del other.sections[tag]
+        codes.add(main([str(other.write(path))]))
+    assert codes == {0, 1, 2}
 
 
 def test_free_moves_are_solved_as_in_rationals() -> None:
@@ -70,6 +109,38 @@ def test_free_moves_are_solved_as_in_rationals() -> None:
             assert cost[s] <= field.upper[s], seed
             assert field.reach_lower[s] <= reach[s] <= field.reach_upper[s], seed
         assert field.width <= 1e-9 * max(1.0, np.abs(field.values[field.values < np.inf]).max())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_reference_is_what_all_vertices_give(seed: int, tmp_path: Path) -> None:
+    """Every plan against every combination of vertices, in rationals."""
+    field = random_field(seed, "worst")
+    options, ends = process_of(File(field.write_proof(tmp_path / "a.proof")))
+    free = [x for x in range(len(options)) if x not in ends][:3]
+    # other states have no choices, so that there are few combinations
+    options = [mine if x in free else {} for x, mine in enumerate(options)]
+    stop = [-1]
+    least = [inf] * len(options)
+    for picked in product(*(stop + list(options[x]) for x in free)):
+        plan = [-1] * len(options)
+        for x, a in zip(free, picked, strict=True):
+            plan[x] = a
+        rows = []
+        for combination in product(*(options[x][plan[x]] if plan[x] > 0 else [None] for x in free)):
+            taken = [{} for _ in options]
+            for x, choice in zip(free, combination, strict=True):
+                if choice is not None:
+                    taken[x] = {plan[x]: choice}
+            rows.append(of_plan(taken, plan, ends, field.give_up))
+        worst = [max(column) for column in zip(*(row[0] for row in rows), strict=True)]
+        assert worst == worst_cost(options, plan, ends, field.give_up)
+        largest = [max(column) for column in zip(*(row[1] for row in rows), strict=True)]
+        assert largest == extreme_reach(options, plan, ends, 1)
+        if inf not in worst:
+            smallest = [min(column) for column in zip(*(row[1] for row in rows), strict=True)]
+            assert smallest == extreme_reach(options, plan, ends, -1)
+        least = [min(a, b) for a, b in zip(least, worst, strict=True)]
+    assert least == least_worst_cost(options, ends, field.give_up)
 
 
 # ---------------------------------------------------------------- free moves
@@ -116,19 +187,6 @@ def test_a_free_walk_of_many_steps(tmp_path: Path) -> None:
     verify(stopped.write_proof(tmp_path / "walk.proof"))
 
 
-def test_where_all_moves_are_free_nothing_costs(tmp_path: Path) -> None:
-    moves = wf.Transitions([0, 0, 1, 1], [0, 0, 0, 1], [1, 2, 0, 1], cost=0)
-    field = wf.expected_cost(moves, goal=2)
-    assert field.values.tolist() == [0.0, 0.0, 0.0]
-    assert field.plan.tolist() == [0, 0, -1]
-    verify(field.write_proof(tmp_path / "free.proof"))
-
-
-def test_free_moves_are_pooled() -> None:
-    moves = wf.Transitions([0, 0, 0], [0, 1, 1], [1, 1, 0], count=[3, 50, 50], cost=[0, 0, 2])
-    assert moves.shrunk(10).costs.tolist() == [2.0, 0.0, 2.0, 0.0]
-
-
 # ---------------------------------------------------------------- what a file says
 
 
@@ -170,35 +228,61 @@ def test_names_and_actions_are_written_and_named(tmp_path: Path) -> None:
         field.write_proof(path, names=["a", "b", "a"])
 
 
+NUMBERS = "<Bd6h"
+
+
+def sections(**others: object) -> dict[str, bytes | None]:
+    """Return sections of a file with these contents; None for one that is missing."""
+    return {
+        tag: content if content is None or isinstance(content, bytes)
+        else np.array(content).tobytes() if isinstance(content, list)
+        else struct.pack(NUMBERS, *content)
+        for tag, content in others.items()
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("tag", "content", "message"),
+    ("change", "message"),
     [
-        ("acti", bytes([9, 9]), None),
-        ("naml", bytes([7, 5, 3]), "section 'name' must have 15 bytes"),
-        ("name", b"a" * 4 + b"b" * 6 + b"\xff" * 4, "not UTF-8"),
-        ("name", b"aaaa" + b"bbbbbb" + b"aaaa", "the same name"),
-        ("outc", bytes([3, 0]), "a choice has no outcome"),
-        ("outc", bytes([2, 2]), "do not add up"),
-        ("choi", bytes([1, 1, 1]), "do not add up"),
-        ("head", bytes([0, 1, 3]), "leads to a state that does not exist"),
-        ("coun", np.array([1.0, 0.0, 1.0]).tobytes(), "count is not positive"),
-        ("cost", np.array([-1.0]).tobytes(), "cost is negative"),
-        ("endv", bytes([3]), "at a state that does not exist"),
-        ("plan", bytes([2, 1, 0]), "takes an unknown choice"),
-        ("valu", np.array([np.nan, 1.0, 0.0]).tobytes(), "a value is neither a number nor"),
-        ("clai", struct.pack("<Bd6h", 5, 1.0, *[1] * 6), "claim is unknown"),
-        ("clai", struct.pack("<Bd6h", 0, -1.0, *[1] * 6), "giving up is negative"),
-        ("clai", struct.pack("<Bd6h", 0, np.nan, *[1] * 6), "giving up is negative"),
-        ("clai", struct.pack("<Bd6h", 0, 1.0, *[1] * 5, 513), "exponent is out of range"),
+        (sections(acti=bytes([9, 9])), None),
+        (sections(naml=bytes([7, 5, 3])), "section 'name' must have 15 bytes"),
+        (sections(name=b"a" * 4 + b"b" * 6 + b"\xff" * 4), "not UTF-8"),
+        (sections(name=b"aaaa" + b"bbbbbb" + b"aaaa"), "the same name"),
+        (sections(outc=bytes([3, 0])), "a choice has no outcome"),
+        (sections(outc=bytes([2, 2])), "do not add up"),
+        (sections(choi=bytes([1, 1, 1])), "do not add up"),
+        (sections(head=bytes([0, 1, 3])), "leads to a state that does not exist"),
+        (sections(coun=[1.0, 0.0, 1.0]), "count is not positive"),
+        (sections(cost=[-1.0]), "cost is negative"),
+        (sections(endv=bytes([3])), "at a state that does not exist"),
+        (sections(plan=bytes([2, 1, 0])), "takes an unknown choice"),
+        (sections(valu=[np.nan, 1.0, 0.0]), "a value is neither a number nor"),
+        (sections(clai=(5, 1.0, *[1] * 6)), "claim is unknown"),
+        (sections(clai=(0, -1.0, *[1] * 6)), "giving up is negative"),
+        (sections(clai=(0, np.nan, *[1] * 6)), "giving up is negative"),
+        (sections(clai=(0, 1.0, *[1] * 5, 513)), "exponent is out of range"),
+        (sections(oddl=[0.1, 0.5, -0.1]), "bound on odds is negative"),
+        (sections(oddl=[0.1, 0.5, 0.3]), "in the wrong order"),
+        (sections(oddl=[0.2, 0.7, 0.2]), "exclude a sum of 1"),
+        (sections(oddh=[0.3, 0.5, 0.1]), "exclude a sum of 1"),
+        (sections(oddh=[0.3, np.inf, 0.2]), "infinite or NaN"),
+        (sections(oddh=None, oddl=[0.1, 0.5, 0.0]), "section 'oddh' is missing"),
+        (sections(cost=[0.0], oddl=[0.1, 0.5, 0.0]), "not positive, with odds in intervals"),
+        (sections(clai=(8, 9.0, *[1] * 6)), "claim is unknown"),
+        (sections(clai=(0, 9.0, *[1] * 6), oddl=[0.1, 0.5, 0.0]), "section 'coun' is missing"),
     ],
 )
 def test_what_is_no_process_is_unreadable(
-    tag: str, content: bytes, message: str | None, tmp_path: Path
+    change: dict[str, bytes | None], message: str | None, tmp_path: Path
 ) -> None:
-    moves = wf.Transitions([0, 0, 1], [7, 7, 9], [0, 1, 2], count=[1, 3, 1])
-    field = wf.expected_cost(moves, goal=2)
-    file = File(field.write_proof(tmp_path / "a.proof", names=["aaaa", "bbbbbb", "cccc"]))
-    file.sections[tag] = content
+    """Of a process with names, or of one with odds in intervals."""
+    if {"oddl", "oddh"} & set(change):
+        field, names = slippery(odds="worst", give_up=9.0), None
+    else:
+        rows = wf.Transitions([0, 0, 1], [7, 7, 9], [0, 1, 2], count=[1, 3, 1])
+        field, names = wf.expected_cost(rows, goal=2), ["aaaa", "bbbbbb", "cccc"]
+    file = File(field.write_proof(tmp_path / "a.proof", names=names))
+    file.sections = {k: v for k, v in (file.sections | change).items() if v is not None}
     if message is None:  # still a process
         verify(file.write(tmp_path / "a.proof"))
     else:
@@ -241,30 +325,110 @@ def test_costs_in_other_units_are_proved(seed: int, exponent: int, tmp_path: Pat
     assert is_true(file)
 
 
-def test_bytes_are_the_same_every_time(tmp_path: Path) -> None:
-    field = random_field(3, "free")
-    first = field.write_proof(tmp_path / "a.proof").read_bytes()
-    assert field.write_proof(tmp_path / "b.proof").read_bytes() == first
+# ---------------------------------------------------------------- odds in intervals
 
 
-@pytest.mark.parametrize("kind", ["free", "given"])
-def test_whatever_the_bytes_say_there_is_a_verdict(kind: str, tmp_path: Path) -> None:
-    """Any bit flipped, and the digest made to fit: 0, 1 or 2, never a traceback."""
+def slippery(**more: float) -> wf.chance.ExpectedCost:
+    """State 0 arrives at 1 with odds of 0.5 to 0.9, falls to 2 with up to 0.2, or stays."""
+    moves = wf.Transitions.from_intervals(
+        [0, 0, 0], [0, 0, 0], [0, 1, 2], [0.1, 0.5, 0.0], [0.3, 0.9, 0.2]
+    )
+    return wf.expected_cost(moves, 1, **more)  # type: ignore[arg-type]
+
+
+def test_sentences_say_which_odds(tmp_path: Path) -> None:
     path = tmp_path / "a.proof"
-    file = File(random_field(12, kind).write_proof(path))
-    codes = set()
-    rng = np.random.default_rng(0)
-    for tag, content in list(file.sections.items()):
-        for i in rng.integers(8 * len(content), size=40).tolist() if content else ():
-            changed = bytearray(content)
-            changed[i // 8] ^= 1 << i % 8
-            other = file.copy()
-            other.sections[tag] = bytes(changed)
-            codes.add(main([str(other.write(path))]))
-        other = file.copy()
-        del other.sections[tag]
-        codes.add(main([str(other.write(path))]))
-    assert codes == {0, 1, 2}
+    said = " ".join(verify(slippery(odds="worst", give_up=9.0).write_proof(path)))
+    assert "The least expected cost, for the worst odds, of a policy" in said
+    assert "at most the upper bound, whatever the odds" in said
+    assert "The least probability that the plan arrives" in said
+    said = " ".join(verify(slippery(odds="best").write_proof(path)))
+    assert "for the best odds" in said
+    assert (
+        "From 1 state no policy ends surely, for some odds: the expected cost is infinite" in said
+    )
+    assert "the plan arrives at a goal or label surely, for some odds" in said
+    said = " ".join(verify(slippery(odds="worst").write_proof(path)))
+    assert "From 2 states no policy ends surely, whatever the odds" in said
+
+
+@pytest.mark.parametrize("odds", ["worst", "best"])
+@pytest.mark.parametrize("give_up", [None, 50.0])
+def test_points_whose_sums_are_rounded_are_proved(
+    odds: str, give_up: float | None, tmp_path: Path
+) -> None:
+    """Thirds, sevenths and tenths as doubles do not sum to 1; a dead end has all that is left."""
+    for parts in (3, 5, 6, 7, 10, 13, 20, 21, 22, 49):
+        p = np.full(parts, 1 / parts)
+        heads = np.arange(1, parts + 1)
+        rows = (np.zeros(parts + 1, int), np.append(heads, parts + 1))
+        low, high = np.append(p, 0.0), np.append(p, 0.5)
+        back = (heads, np.zeros(parts, int))  # from everywhere else back to 0, but for the goal
+        moves = wf.Transitions.from_intervals(
+            np.append(rows[0], back[0][1:]),
+            0 * np.append(rows[0], back[0][1:]),
+            np.append(rows[1], back[1][1:]),
+            np.append(low, np.ones(parts - 1)),
+            np.append(high, np.ones(parts - 1)),
+        )
+        field = wf.expected_cost(moves, 1, give_up, odds=odds)
+        assert np.isfinite(field.values[0])
+        file = File(field.write_proof(tmp_path / "a.proof"))
+        verify(tmp_path / "a.proof")
+        assert parts > 7 or is_true(file)  # vertices are many
+
+
+def test_the_middle_of_the_odds_is_neither_the_worst_nor_the_best(tmp_path: Path) -> None:
+    """The cost for odds between the bounds is exact for these, and wrong for the extremes."""
+    path = tmp_path / "a.proof"
+    moves = wf.Transitions.from_intervals([0, 0], [0, 0], [1, 0], [0.25, 0.25], [0.75, 0.75])
+    for odds, value, claim in (("worst", 4.0, "exceeds the upper"), ("best", 4 / 3, "undercuts")):
+        field = wf.expected_cost(moves, 1, odds=odds)
+        assert field.values[0] == pytest.approx(value, rel=1e-14)
+        file = File(field.write_proof(path))
+        assert accepted(path)
+        file.put("valu", np.array([2.0, 0.0]))
+        assert not is_true(file)
+        with pytest.raises(NotProved, match=claim):
+            verify(file.write(path))
+
+
+def test_a_loop_that_odds_may_keep_is_infinite_or_not(tmp_path: Path) -> None:
+    """State 0 may stay for ever, if the odds of leaving are 0; the best odds leave at once."""
+    path = tmp_path / "a.proof"
+    moves = wf.Transitions.from_intervals([0, 0], [0, 0], [1, 0], [0.0, 0.0], [1.0, 1.0])
+    worst, best = (wf.expected_cost(moves, 1, odds=odds) for odds in ("worst", "best"))
+    assert worst.values.tolist() == [np.inf, 0.0]
+    assert best.values.tolist() == [1.0, 0.0]
+    for field, other in ((worst, best), (best, worst)):
+        file = File(field.write_proof(path))
+        assert accepted(path)
+        claim = struct.unpack("<Bd6h", file.sections["clai"])
+        file.sections["clai"] = struct.pack("<Bd6h", 14 if other is best else 4, *claim[1:])
+        assert not is_true(file)
+        assert not accepted(file.write(path))
+
+
+def test_arrival_where_the_odds_may_keep_the_walk(tmp_path: Path) -> None:
+    """0 stays or moves on to 1, which arrives in one of two cases: any number suits staying."""
+    path = tmp_path / "a.proof"
+    moves = wf.Transitions.from_intervals(
+        [0, 0, 1, 1], [0, 0, 0, 0], [0, 1, 2, 3], [0.0, 0.0, 0.5, 0.5], [1.0, 1.0, 0.5, 0.5]
+    )
+    field = wf.expected_cost(moves, 2, give_up=9.0, odds="best")
+    assert field.plan.tolist() == [0, 0, -1, -1]
+    file = File(field.write_proof(path))
+    assert accepted(path)
+    file.sections |= {"rlor": bytes(4), "rupr": bytes(4)}
+    for number in (0.9, 0.5):
+        file.put("reac", np.array([number, 0.5, 1.0, 0.0]))
+        for barrier in ([0.0, 0.0, 0.0, 0.0], [2.0, 1.0, 0.0, 0.0], [1.0, 2.0, 0.0, 0.0]):
+            file.put("bpla", np.array(barrier))
+            with pytest.raises(NotProved, match=r"may not end|barrier|not follow"):
+                verify(ordered(file).write(path))
+    # below 0 no probability is an upper barrier
+    file.put("reac", np.array([-0.5, -0.5, 1.0, 0.0]))
+    assert not accepted(file.write(path))
 
 
 # ---------------------------------------------------------------- lies by hand
@@ -400,82 +564,3 @@ def test_an_end_is_arrived_at(tmp_path: Path) -> None:
     file.put("reac", np.array([0.0, 0.0]))
     with pytest.raises(NotProved, match="arrival is certain at state 1"):
         verify(file.write(tmp_path / "a.proof"))
-
-
-# ---------------------------------------------------------------- kernels beside naive twins
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_figures_of_choices_bound_the_exact_ones(seed: int) -> None:
-    moves = random_field(seed, "free").transitions
-    process, n = moves._process, moves.num_states
-    rng = np.random.default_rng(seed)
-    values = Pair(rng.uniform(0, 9, n), rng.uniform(-1, 1, n) * 2.0**-55)
-    chosen = np.flatnonzero(rng.random(moves.num_choices) < 0.7)
-    relief = rng.uniform(0.1, 1.0, moves.num_choices)
-    exact = [
-        Fraction(a) + Fraction(b) for a, b in zip(*map(np.ndarray.tolist, values), strict=True)
-    ]
-    falls = mean_falls(process, chosen, values)
-    worst = {-1.0: Fraction(0), 1.0: Fraction(0)}
-    for k in chosen:
-        s, rows = process.owner[k], range(process.ptr[k], process.ptr[k + 1])
-        counts = [Fraction(float(process.counts[e])) for e in rows]
-        change = sum(
-            (w * (exact[process.heads[e]] - exact[s]) for w, e in zip(counts, rows, strict=True)),
-            Fraction(0),
-        )
-        paid = sum(
-            (w * Fraction(float(process.costs[e])) for w, e in zip(counts, rows, strict=True)),
-            Fraction(0),
-        )
-        assert 0 <= -change - Fraction(falls[k]) <= Fraction(1, 2**40)
-        for side in worst:
-            ratio = int(side) * (paid + change) / (paid + Fraction(relief[k]))
-            worst[side] = max(worst[side], ratio)
-    for side, ratio in worst.items():
-        found = worst_ratio(process, chosen, values, 1.0, side, relief)
-        assert ratio <= found <= float(ratio) * (1 + 1e-9) + 1e-12
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_layers_and_ranks_are_what_they_say(seed: int) -> None:
-    moves = random_field(seed, "free").transitions
-    process, n = moves._process, moves.num_states
-    rng = np.random.default_rng(seed)
-    ends, allowed = rng.random(n) < 0.3, process.fee < np.inf
-    layer = infinite_layers(process, ends, allowed.copy())
-    choices: list[dict[int, Choice]] = [{} for _ in range(n)]
-    for k in np.flatnonzero(allowed):
-        heads = process.heads[process.ptr[k] : process.ptr[k + 1]].tolist()
-        choices[process.owner[k]][int(k)] = Fraction(1), [(y, Fraction(1)) for y in heads]
-    sure = surely_arriving(choices, set(np.flatnonzero(ends).tolist()))
-    assert set(np.flatnonzero(layer < 0).tolist()) == sure
-    reached = [{int(y) for y in np.flatnonzero(ends)}]
-    for k, x in enumerate(process.owner):
-        heads = process.heads[process.ptr[k] : process.ptr[k + 1]]
-        if layer[x] >= 0:
-            lower = (layer[heads] >= 0) & (layer[heads] < layer[x])
-            assert lower.any() or (layer[heads] == layer[x]).all()
-    # ranks, breadth first
-    usable = rng.random(moves.num_choices) < 0.8
-    rank, choice = approach(process, usable, ends)
-    while reached[-1]:
-        near = set().union(*reached)
-        reached.append(
-            {
-                int(x)
-                for k, x in enumerate(process.owner)
-                if usable[k]
-                and int(x) not in near
-                and near & set(process.heads[process.ptr[k] : process.ptr[k + 1]].tolist())
-            }
-        )
-    for distance, states in enumerate(reached):
-        for x in states:
-            assert rank[x] == distance
-            if distance:
-                heads = process.heads[process.ptr[choice[x]] : process.ptr[choice[x] + 1]]
-                assert process.owner[choice[x]] == x
-                assert min(rank[y] for y in heads if y in set().union(*reached)) == distance - 1
-    assert (choice >= 0).sum() == sum(map(len, reached[1:]))

@@ -16,7 +16,6 @@ import pytest
 from numba import types
 
 import wayfield as wf
-from wayfield.cli import warmup as _warmup
 from wayfield.numerics import jit
 from wayfield.numerics.csr import Arcs
 
@@ -57,56 +56,14 @@ def read_only(tmp_path: Path) -> Path:
     return package.parent
 
 
-def use(path: Path, temporary: Path) -> tuple[int, str]:
-    """How many kernels came out of the cache, and what is said of it, with no home to write to."""
-    temporary.mkdir(exist_ok=True)
-    blocked = {"HOME": str(BLOCKED), "XDG_CACHE_HOME": str(BLOCKED), "TMPDIR": str(temporary)}
-    hits, _, said = run(USE, path, **blocked).partition(" ")
-    return int(hits), said
-
-
-posix = pytest.mark.skipif(sys.platform == "win32", reason="folders are blocked as on POSIX")
-
-
-@posix
-def test_without_a_place_to_write_kernels_are_kept_among_temporary_files(
-    read_only: Path, tmp_path: Path
-) -> None:
-    temporary = tmp_path / "tmp"
-    hits, said = use(read_only, temporary)
-    assert hits == 0
-    folder = temporary / f"wayfield-kernels-{os.getuid()}"
-    assert said.startswith(f"compiled kernels are kept in {folder}, among temporary files")
-    assert folder.stat().st_mode & 0o077 == 0
-    hits, again = use(read_only, temporary)
-    assert hits == 1
-    assert again == said
-
-
-@posix
-@pytest.mark.parametrize("trap", ["open to all", "a link", "a file"])
-def test_a_temporary_folder_that_is_not_ours_alone_is_not_used(
-    read_only: Path, tmp_path: Path, trap: str
-) -> None:
-    temporary = tmp_path / "tmp"
-    folder = temporary / f"wayfield-kernels-{os.getuid()}"
-    temporary.mkdir()
-    match trap:
-        case "open to all":
-            folder.mkdir()
-            folder.chmod(0o777)
-        case "a link":
-            (tmp_path / "elsewhere").mkdir(mode=0o700)
-            folder.symlink_to(tmp_path / "elsewhere")
-        case _:
-            folder.touch()
-    hits, said = use(read_only, temporary)
-    assert hits == 0
-    assert said == (
-        "compiled kernels are not kept, so that every start compiles them anew: "
-        "no folder for them can be written"
-    )
-    assert not any((tmp_path / "elsewhere").glob("*"))
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are blocked as on POSIX")
+def test_without_a_place_to_write_kernels_are_not_kept(read_only: Path) -> None:
+    blocked = {"HOME": str(BLOCKED), "XDG_CACHE_HOME": str(BLOCKED)}
+    for _ in range(2):
+        assert run(USE, read_only, **blocked) == (
+            "0 compiled kernels are not kept, so that every start compiles them anew: "
+            "no folder for them can be written"
+        )
 
 
 def test_the_folder_of_the_environment_is_used(read_only: Path, tmp_path: Path) -> None:
@@ -231,15 +188,3 @@ def test_no_module_of_kernels_uses_numba_itself() -> None:
     kernels = [source for source in sources if "\n@njit(" in source]
     assert len(kernels) > 20
     assert not any("numba" in source for source in kernels)
-
-
-def test_only_what_a_method_needs_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    used: list[wf.fields.Method] = []
-
-    def solve(graph: wf.Graph, labels: wf.Labels, goal: int, method: Any, **_: object) -> None:
-        used.append(method)
-
-    monkeypatch.setattr(_warmup, "solve", solve)
-    monkeypatch.setattr(_warmup, "extend_many", lambda *_, **__: None)
-    _warmup.warm_up([wf.NearestLabel()], directed=True)
-    assert set(used) == {wf.NearestLabel()}

@@ -9,7 +9,6 @@ from wayfield.numerics.heap import Heap, drop_least, push, sort_entries
 
 KEYS = {
     "none": lambda rng: [],
-    "one": lambda rng: [3.0],
     "equal": lambda rng: [0.5] * 100,
     "spread": lambda rng: rng.random(1000),
     "two": lambda rng: rng.integers(0, 2, 500),
@@ -32,12 +31,6 @@ def test_entries_are_sorted_in_place(name: str, buckets: int) -> None:
     assert heap.keys.tolist() == sorted(given.keys.tolist())
     assert sorted(heap.vertices.tolist()) == given.vertices.tolist()
     assert np.array_equal(given.keys[heap.vertices], heap.keys)
-
-
-def test_entries_beyond_the_size_are_left_alone() -> None:
-    heap = Heap(np.array([2.0, 1.0, 0.0]), np.array([7, 8, 9], np.int32))
-    sort_entries(heap, 2, np.empty((2, 8), np.int32))
-    assert heap.vertices.tolist() == [8, 7, 9]
 
 
 @pytest.mark.parametrize("name", KEYS)

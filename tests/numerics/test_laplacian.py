@@ -12,19 +12,8 @@ from wayfield.errors import OutOfTime
 from wayfield.fields import time_limit
 from wayfield.numerics import laplacian
 from wayfield.numerics.approximate import (
-    Lists,
     MMatrix,
-    Work,
-    approximate,
-    bordering,
-    gather,
-    generator,
-    half_edges,
-    leave_tree,
-    scratch,
-    sort_by_weight,
 )
-from wayfield.numerics.conjugate import halve, multiply, precondition
 from wayfield.numerics.laplacian import Iterative, prepared, row_sums
 from worlds import BACKBONES, labelled_graphs
 
@@ -47,13 +36,6 @@ def dense(matrix: MMatrix) -> np.ndarray:
     return found
 
 
-def schur(matrix: np.ndarray, order: np.ndarray, outer: int) -> np.ndarray:
-    """The Schur complement of the first `outer` rows in an order."""
-    a = matrix[np.ix_(order, order)]
-    inner = a[outer:, outer:]
-    return inner - a[outer:, :outer] @ np.linalg.solve(a[:outer, :outer], a[:outer, outer:])
-
-
 def lopsided(graph: wf.Graph, seed: int) -> np.ndarray:
     """Weights whose rows have factors."""
     factors = np.exp(np.random.default_rng(seed).normal(size=graph.num_vertices))
@@ -73,51 +55,6 @@ ENDS = wf.Labels([0, 1], [0.0, 1.0])
 # ------------------------------------------------------------------ elimination
 
 
-@given(labelled_graphs(max_vertices=30), st.booleans())
-def test_half_edges_are_the_matrix(case: tuple[wf.Graph, wf.Labels], symmetric: bool) -> None:
-    graph, labels = case
-    matrix = matrix_of(graph, labels, None if symmetric else lopsided(graph, 0))
-    lists = Lists(*half_edges(matrix, symmetric))
-    found = np.diag(lists.ground.astype(float))
-    for i in range(matrix.vertices.size):
-        e, count = lists.first[i], 0
-        while e >= 0:
-            half = lists.edges[e]
-            assert lists.edges[e ^ 1]["head"] == i
-            found[i, half["head"]] -= half["value"]
-            found[i, i] += half["value"]
-            e, count = half["next"], count + 1
-        assert count == lists.degree[i]
-    np.testing.assert_allclose(found, dense(matrix), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(row_sums(matrix), np.diag(found), rtol=1e-12)
-    outside = [x for x in matrix.vertices if (matrix.row[graph.neighbours(x)] < 0).any()]
-    assert bordering(matrix) == len(outside)
-
-
-@given(labelled_graphs(max_vertices=30), st.booleans(), st.integers(1, 50))
-def test_the_order_and_the_size_of_the_factor(
-    case: tuple[wf.Graph, wf.Labels], symmetric: bool, seed: int
-) -> None:
-    graph, labels = case
-    matrix = matrix_of(graph, labels, None if symmetric else lopsided(graph, seed))
-    if matrix.vertices.size == 0:
-        return
-    order, place, outer, factor = approximate(matrix, symmetric, seed)
-    assert sorted(order) == list(range(matrix.vertices.size))
-    assert (order[place] == np.arange(order.size)).all()
-    # the first round is an independent set
-    first = dense(matrix)[np.ix_(order[:outer], order[:outer])]
-    assert (first == np.diag(np.diag(first))).all()
-    # rows come before the entries of their columns, and pivots are positive
-    for k in range(factor.inverse.size):
-        assert (factor.other[int(factor.start[k]) : int(factor.start[k + 1])] > k).all()
-    assert (factor.inverse > 0.0).all()
-    assert (factor.upper >= 0.0).all()
-    # by rows, what leaves a vertex goes to others or to labels: never more than all of it
-    sums = np.add.reduceat(np.append(factor.upper, 0.0), factor.start[:-1].astype(int))
-    assert (sums[np.diff(factor.start.astype(int)) > 0] <= 1.0 + 1e-5).all()
-
-
 @pytest.mark.parametrize("kind", ["path", "tree", "star"])
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_trees_are_eliminated_exactly(kind: str, symmetric: bool) -> None:
@@ -133,90 +70,7 @@ def test_trees_are_eliminated_exactly(kind: str, symmetric: bool) -> None:
         assert solver.steps[-1] <= 4
 
 
-def test_the_tree_is_the_clique_in_the_mean() -> None:
-    """Elimination of the centre of a star without labels, many times."""
-    weights = np.array([0.5, 1.0, 2.0, 3.0, 4.0, 6.0])
-    k = weights.size
-    graph = wf.Graph.from_edges(np.zeros(k, int), np.arange(1, k + 1), 1.0 / weights)
-    total = np.zeros((k, k))
-    draws = 3_000
-    for seed in range(draws):
-        lists = Lists(*half_edges(star_matrix(graph), True))
-        near, slot, out, into, sums = scratch(k)
-        work = Work(near, slot, out, into, sums, np.full(k + 1, -1, np.int32), np.zeros(k + 1))
-        count = gather(0, lists, work, np.zeros(3, np.int64))
-        assert count == k
-        sort_by_weight(k, out, into, near, slot)
-        assert (out == weights).all()
-        share = 1.0 / weights.sum()
-        sums[0] = 0.0
-        sums[1:] = np.cumsum(out * share)
-        leave_tree(k, share, lists, work, np.zeros(3, np.int64), generator(seed))
-        for i in range(1, k + 1):
-            e = lists.first[i]
-            while e >= 0:
-                if lists.edges[e]["head"] >= 0:
-                    total[i - 1, lists.edges[e]["head"] - 1] += lists.edges[e]["value"]
-                e = lists.edges[e]["next"]
-    clique = np.outer(weights, weights) / weights.sum()
-    np.fill_diagonal(clique, 0.0)
-    np.testing.assert_allclose(total / draws, clique, rtol=0, atol=0.05 * clique.max())
-
-
-def star_matrix(graph: wf.Graph) -> MMatrix:
-    """The matrix without any label."""
-    n = graph.num_vertices
-    every = np.arange(n, dtype=np.int32)
-    return MMatrix(graph.indptr, graph.indices, 1.0 / graph.lengths, every, every)
-
-
 # ------------------------------------------------------------------ products and preconditioner
-
-
-@given(labelled_graphs(max_vertices=25), st.integers(0, 100), st.booleans())
-def test_products_with_the_schur_complement(
-    case: tuple[wf.Graph, wf.Labels], seed: int, diagonal: bool
-) -> None:
-    matrix = matrix_of(*case)
-    if matrix.vertices.size == 0:
-        return
-    solver = Iterative(matrix, diagonal=diagonal)
-    expected = schur(dense(matrix), solver._order, solver._outer)
-    x = np.random.default_rng(seed).normal(size=len(expected))
-    y = np.empty_like(x)
-    energy = multiply(solver._rows, solver._outer, x, y)
-    scale = np.abs(dense(matrix)).max(initial=1.0)
-    np.testing.assert_allclose(y, expected @ x, rtol=1e-9, atol=1e-12 * scale)
-    assert energy == pytest.approx(x @ expected @ x, rel=1e-9)
-
-
-@given(labelled_graphs(max_vertices=25), st.integers(1, 100))
-def test_the_preconditioner_is_that_of_its_factors(
-    case: tuple[wf.Graph, wf.Labels], seed: int
-) -> None:
-    matrix = matrix_of(*case)
-    if matrix.vertices.size == 0:
-        return
-    *_, factor = approximate(matrix, True, seed)
-    m = factor.inverse.size
-    upper = np.eye(m)
-    for k in range(m):
-        for s in range(int(factor.start[k]), int(factor.start[k + 1])):
-            upper[k, factor.other[s]] -= factor.upper[s]
-    r, z = np.random.default_rng(seed).normal(size=m), np.empty(m)
-    size = precondition(factor, r, z)
-    expected = np.linalg.solve(upper, factor.inverse * np.linalg.solve(upper.T, r))
-    np.testing.assert_allclose(z, expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max(initial=1))
-    assert size == pytest.approx(r @ z)
-    assert size > 0.0 or m == 0
-
-
-def test_the_diagonal_of_the_schur_complement() -> None:
-    matrix = matrix_of(grid(7), wf.Labels([3, 30], [0.0, 1.0]))
-    order, place, outer, inverse = halve(matrix, True)
-    assert (order[place] == np.arange(47)).all()
-    complement = schur(dense(matrix), order, outer)
-    np.testing.assert_allclose(1.0 / inverse, np.diag(complement), rtol=1e-12)
 
 
 # ------------------------------------------------------------------ solves

@@ -9,7 +9,6 @@ import pytest
 from scipy.spatial import cKDTree
 
 import wayfield as wf
-from wayfield.fields.amle.kernels import fix, in_original
 from wayfield.numerics import csr
 from wayfield.numerics.csr import renumber
 from wayfield_verify import verify
@@ -94,19 +93,3 @@ def test_the_same_field_and_a_proof(
     assert np.allclose(field.values, plain.values, rtol=0, atol=1e-12)
     field.write_proof(tmp_path / "field.proof")
     assert verify(tmp_path / "field.proof")
-
-
-def test_without_a_bracket_there_is_none_to_renumber(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csr, "LARGE", 100)
-    graph = random_points(200, seed=6)
-    local = graph.renumbered
-    assert local is not None
-    labels = wf.Labels([0, 5], [0.0, 1.0])
-    given = np.zeros(graph.num_vertices)
-    given[labels.vertices] = labels.values
-    mask = labels.mask(graph)[local.order]
-    found = fix(local.arcs, local.arcs, mask, given[local.order], False)
-    fixing, proved = in_original(local, found, None)
-    assert proved is None
-    expected = wf.extend(graph, labels, wf.AMLE()).values
-    assert np.allclose(fixing.values, expected, rtol=0, atol=1e-12)

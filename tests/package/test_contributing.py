@@ -152,10 +152,10 @@ def test_every_kind_is_added(copy: Path) -> None:
     kind, file = "a file format", "src/wayfield/graphs/tables/sheet.py"
     insert(copy, kind, file, 'is empty")\n', READER)
 
-    kind, file = "a column name of trips", "src/wayfield/graphs/tables/columns.py"
+    kind, file = "a column name of trips", "src/wayfield/graphs/tables/words.txt"
     assert len(files_of(kind)) == 1
-    insert(copy, kind, file, '"start": "start', " salida")
-    insert(copy, kind, file, '"end": "end', " llegada")
+    insert(copy, kind, file, "\nstart = start", " salida")
+    insert(copy, kind, file, "\nend = end", " llegada")
 
     kind, room = "a question of the explorer", "src/wayfield/explorer"
     insert(copy, kind, f"{room}/compute.py", "_WRITTEN_OUT = 60\n", QUESTION)

@@ -76,38 +76,25 @@ print(*(name for name in sys.modules if name.startswith("wayfield")))
     assert not homes & {("wayfield", sister) for sister in SISTERS}
 
 
-def test_it_solves_and_writes_a_proof_that_the_checker_accepts(core: Path, tmp_path: Path) -> None:
-    code = """
-import wayfield as wf
-path = wf.Graph.from_edges(range(4), range(1, 5))
-answer = wf.solve(path, wf.Labels([0, 2, 4], [0.0, 2.0, 4.0]), goal=0)
-print(answer)
-print(answer.summary(starts=[4]))
-answer.write_proof(sys.argv[1])
-"""
-    told = run(core, code, tmp_path / "a.proof")
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.startswith("Answer(AMLE(): converged; 4 of 4 starts reach the goal)\n")
-    check = "import runpy\nrunpy.run_module('wayfield_verify', run_name='__main__')"
-    checked = run(core, check, tmp_path / "a.proof")
-    assert checked.returncode == 0, checked.stderr
-    assert "4 moves" in checked.stdout, checked.stdout
-
-
-def test_its_command_plans(core: Path, tmp_path: Path) -> None:
+def test_its_command_plans_and_writes_a_proof_that_the_checker_accepts(
+    core: Path, tmp_path: Path
+) -> None:
     words = (DATA / "roads.csv", DATA / "known.csv", "--goal", "Bern", "--start", "Genève")
     told = wayfield(core, "plan", *words, "--out", tmp_path, "--proof", tmp_path / "a.proof")
     assert told.returncode == 0, told.stderr
     assert "9 of 9 starts reach the goal" in told.stdout
     assert {"values.csv", "routes.csv", "a.proof"} <= {file.name for file in tmp_path.iterdir()}
+    check = "import runpy\nrunpy.run_module('wayfield_verify', run_name='__main__')"
+    checked = run(core, check, tmp_path / "a.proof")
+    assert checked.returncode == 0, checked.stderr
+    assert "9 moves of the plan" in checked.stdout, checked.stdout
 
 
-@pytest.mark.parametrize("words", [[], ["plan"], ["compare"], ["maze"], ["doctor"]])
+@pytest.mark.parametrize("words", [[], ["plan"]])
 def test_its_help_does_without_them(core: Path, words: list[str]) -> None:
     told = wayfield(core, *words, "--help")
-    assert told.returncode == 0, told.stderr
+    assert (told.returncode, told.stderr) == (0, "")
     assert "Usage: wayfield" in told.stdout
-    assert told.stderr == ""
 
 
 @pytest.mark.parametrize(

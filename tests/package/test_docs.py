@@ -117,7 +117,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("data")
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/command-line.md", "docs/how-to/travel-times.md"]
+    "page",
+    ["README.md", "docs/tutorial.md", "docs/command-line.md", "docs/how-to/travel-times.md"],
 )
 def test_commands_print_what_their_page_shows(page: str) -> None:
     commands = sessions(page)
@@ -171,6 +172,33 @@ def test_what_a_page_loads_from_elsewhere_is_a_warning(
     assert ("page.md loads something" in caplog.text) == loads
 
 
+def test_the_command_lines_page_has_the_help_of_every_command(hooks: ModuleType) -> None:
+    page = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^│ ([a-z]+) ", wayfield("--help").out, flags=re.MULTILINE)
+    assert {"plan", "compare", "doctor"} <= set(listed)
+    shown = {words.split()[0] for words in hooks.HELP.findall(page)}
+    assert set(listed) - {"reproduce", "study", "report"} == shown
+    printed = hooks.on_page_markdown("<!-- help: travel trips -->", None, None, None)
+    assert printed.startswith("```text\n")
+    assert "Usage: wayfield travel trips" in printed
+
+
+@pytest.mark.parametrize("door", ["tutorial", "how-to/travel-times", "how-to/buffer-to-agent",
+                                  "how-to/explore"])  # fmt: skip
+def test_a_door_begins_with_a_run_its_picture_and_what_it_means(door: str) -> None:
+    page = (DOCS / f"{door}.md").read_text(encoding="utf-8")
+    parts = [page.index(mark) for mark in ("\n```", "\n```\n", "\n![", "\n*", "\n## ")]
+    assert parts == sorted(parts)
+
+
+def test_readme_and_glossary_are_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 90
+    page = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    words = re.findall(r"^- \*\*(.+?)\*\*", page, flags=re.MULTILINE)
+    assert 20 < len(words) <= 35
+    assert words == sorted(words, key=str.lower)
+
+
 def test_every_example_is_in_the_gallery(hooks: ModuleType) -> None:
     shown = hooks.EXAMPLE.findall((DOCS / "gallery.md").read_text(encoding="utf-8"))
     there = [script.stem for script in (ROOT / "examples").glob("*.py")]
@@ -197,7 +225,7 @@ COMMAND = re.compile(r"`[^`]*`|\]\([^)]*\)")
 STATED = {
     "0.02", "0.05", "0.08", "0.12",  # label fractions
     "0.01",  # where sweeps stop
-    "1.000", "5,000", "1,000", "15,000",  # budgets, and what a sentence asks for
+    "1.000", "5,000", "1,000", "15,000", "2,000",  # budgets, draws, what a sentence asks for
     "0.4",  # of a formula in the same sentence
 }  # fmt: skip
 """Numbers on these pages that are no figures of a run."""

@@ -284,7 +284,6 @@ def test_plan(graph: Any, values: Any, goal: Any, rule: Any, ties: Any, toleranc
             assert (walked.outcome == wf.Outcome.REACHED) == route.reached[start]
             steps = walked.path.tolist()
             assert all(abs(x - y) == 1 for x, y in pairwise(steps))
-            assert route.rollout(start, learn=True).outcome == wf.Outcome.REACHED
 
 
 @settings(max_examples=50)

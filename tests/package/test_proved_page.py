@@ -8,7 +8,7 @@ from pathlib import Path
 from wayfield import audit
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "proved-and-measured.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reading-the-paper.md").read_text(encoding="utf-8")
 BOTH = PAGE + (ROOT / "docs" / "open-problems.md").read_text(encoding="utf-8")
 FUNCTIONS = sorted(set(re.findall(r"`audit\.([\w.]+)", BOTH)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from math import inf, nan, nextafter
+from math import inf, nextafter
 
 import numpy as np
 import pytest
@@ -124,14 +124,6 @@ def test_argmin_q_reaches_on_unit_lengths_but_may_climb_on_others() -> None:
     assert wf.plan(long, [2.0, 1.0, 0.0], 2, rule="q").success == 0.0
 
 
-def test_the_truth_is_left_alone() -> None:
-    """Including +inf where the goal cannot be reached."""
-    graph = wf.Graph.from_edges([0, 1, 3], [1, 2, 0], lengths=[2.0, 1.0, 3.0], directed=True)
-    safe = wf.lift(graph, wf.cost_to_go(graph, 1), 1)
-    assert safe.unchanged
-    assert repr(safe) == "Lifted(4 values: 0 raised, 1 cannot reach the goal)"
-
-
 def test_a_pit_is_filled_to_its_rim() -> None:
     path = wf.Graph.from_edges(range(4), range(1, 5))
     safe = wf.lift(path, [0.0, 4.0, 1.0, 1.0, 5.0], 0)
@@ -140,26 +132,9 @@ def test_a_pit_is_filled_to_its_rim() -> None:
     assert safe.raised.tolist() == [0.0, 0.0, safe.values[2] - 1.0, safe.values[3] - 1.0, 0.0]
 
 
-def test_what_raised_says_about_infinities() -> None:
+def test_what_is_said_of_infinities() -> None:
     arcs = wf.Graph.from_edges([1, 2, 0], [0, 1, 3], directed=True)
     safe = wf.lift(arcs, [0.0, inf, 3.0, 2.0], 0)
     assert safe.values.tolist() == [0.0, 3.0, nextafter(3.0, inf), inf]
     assert safe.raised.tolist() == [0.0, -inf, safe.values[2] - 3.0, inf]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"graph": None}, "graph must be a wayfield.Graph, got NoneType"),
-        ({"values": [0.0, nan, 1.0]}, r"values\[1\] = nan"),
-        ({"values": [0.0, 1.0, -inf]}, r"values\[2\] = -inf"),
-        ({"values": [inf, 1.0, 2.0]}, r"values\[0\] must be finite at the goal, got inf"),
-        ({"values": [0.0, 1e301, 2.0]}, r"values\[1\] = 1e\+301 is beyond"),
-        ({"values": [0.0, 1.0]}, "the field has 2 values but the graph has 3 vertices"),
-        ({"goal": 3}, "goal 3 is not a vertex"),
-    ],
-)
-def test_bad_input_is_named(change, message) -> None:
-    call = {"graph": wf.Graph.from_edges([0, 1], [1, 2]), "values": [0.0, 1.0, 2.0], "goal": 0}
-    with pytest.raises(wf.InputError, match=message):
-        wf.lift(**(call | change))
+    assert repr(safe).startswith("Lifted(4 values: 1 raised by at most 4.44e-16, 1 cannot reach")

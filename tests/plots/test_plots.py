@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -17,16 +18,16 @@ from matplotlib.collections import LineCollection, PathCollection, PolyCollectio
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from matplotlib.quiver import Quiver
-from numpy.typing import ArrayLike
+from matplotlib.text import Text
 from scipy.spatial import cKDTree
 
 import wayfield as wf
 from wayfield import plots
 from wayfield.checks import need
-from wayfield.plots.answer import ROUTE, spread
+from wayfield.plots.answer import ROUTE, spread, write_names
 from wayfield.plots.field import draw_edges, make_canvas, plane
 from wayfield.plots.marks import CYCLE_COLOURS, tints
-from worlds import layouts, maze_problem
+from worlds import layouts, maze_problem, random_graph
 
 mpl.use("Agg")
 
@@ -56,105 +57,6 @@ def test_maze_is_a_raster_that_looks_like_its_text() -> None:
     assert figure.axes[0].images[0].get_extent() == [-0.5, 2.5, -0.5, 1.5]
 
 
-def test_walls_are_lines_around_the_free_cells() -> None:
-    figure = render(wf.grid_graph(wf.Layout.from_text("...\n#.#")), np.arange(4.0), contours=0)
-    (walls,) = [c for c in figure.axes[0].collections if type(c) is LineCollection]
-    lengths = [np.abs(np.diff(line, axis=0)).sum() for line in walls.get_segments()]
-    assert sum(lengths) == pytest.approx(2 * 3 + 2 * 2)
-    assert len(lengths) == 8  # an outline with eight corners
-
-
-@pytest.mark.parametrize("name", ["umaze", "medium", "large"])
-@pytest.mark.parametrize("refinement", [1, 3, 8])
-def test_everything_at_once(name: str, refinement: int) -> None:
-    graph, labels = maze_problem(name, refinement)
-    values = wf.extend(graph, labels, wf.Harmonic()).values
-    figure = render(graph, values, plan=wf.plan(graph, values, 0), labels=labels)
-    assert len(figure.axes) == 2  # the field and its colour bar
-
-
-def test_failing_starts_are_tinted_by_their_cycle() -> None:
-    graph = wf.grid_graph(wf.Layout.from_text("." * 9))
-    values = np.array([0.0, 5, 3, 2, 3, 4, 3, 1, 2])
-    plan = wf.plan(graph, values, 0)
-    assert len(plan.cycles) == 2
-    tint = tints(plan)
-    assert (tint[plan.reached] == 0).all()
-    colours = [np.unique(tint[plan.basin == cycle], axis=0) for cycle in (0, 1)]
-    assert [len(colour) for colour in colours] == [1, 1]
-    assert (colours[0] != colours[1]).any()
-    figure = render(graph, values, plan=plan)
-    assert len(figure.axes[0].images) == 2
-
-
-def test_no_tint_when_every_start_reaches() -> None:
-    graph, labels = maze_problem()
-    values = wf.extend(graph, labels, wf.AMLE()).values
-    figure = render(graph, values, plan=wf.plan(graph, values, 0))
-    assert len(figure.axes[0].images) == 1
-
-
-@pytest.mark.parametrize("refinement", [4, 8, 12])
-def test_arrows_are_thinned_and_tile_the_cells(refinement: int) -> None:
-    graph, _ = maze_problem("large", refinement)
-    truth = wf.cost_to_go(graph, 0)
-    figure = render(graph, truth, plan=wf.plan(graph, truth, 0))
-    (quiver,) = [c for c in figure.axes[0].collections if type(c).__name__ == "Quiver"]
-    count = len(quiver.get_offsets())
-    assert 100 <= count <= 800
-    steps = make_canvas(figure.axes[0], graph, plane(graph)).steps
-    assert count + 1 >= graph.num_vertices // steps**2
-
-
-@pytest.mark.parametrize("directed", [False, True])
-def test_any_graph_with_positions(directed: bool) -> None:
-    rng = np.random.default_rng(0)
-    places = rng.random((60, 2))
-    distance = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1))
-    graph = wf.Graph.from_distances(distance, k=4).with_positions(places)
-    graph = graph if directed else graph.symmetrised()
-    values = wf.cost_to_go(graph, 0)
-    figure = render(graph, values, plan=wf.plan(graph, values, 0), labels=wf.Labels([3], [1.0]))
-    assert not figure.axes[0].images
-
-
-def test_a_lattice_with_diagonals_is_drawn_as_a_graph() -> None:
-    graph = wf.Graph.from_edges([0, 1, 0], [1, 2, 2], positions=[[0, 0], [1, 0], [1, 1]])
-    assert not render(graph, np.zeros(3)).axes[0].images
-
-
-@pytest.mark.parametrize("positions", [np.zeros((3, 2)), [[0, 0], [1e90, 0], [1e90, 1]]])
-def test_vertices_at_one_place_or_far_away(positions: ArrayLike) -> None:
-    graph = wf.Graph.from_edges([0, 1], [1, 2], positions=positions)
-    values = wf.cost_to_go(graph, 0)
-    figure = render(graph, values, plan=wf.plan(graph, values, 0))
-    assert legend(figure) == ["goal", "next state"]
-    for (low, high), places in zip(
-        (figure.axes[0].get_xlim(), figure.axes[0].get_ylim()), np.transpose(positions), strict=True
-    ):
-        assert np.isfinite([low, high]).all()
-        assert low < places.min() <= places.max() < high
-
-
-def test_constant_values_have_a_colour_scale() -> None:
-    graph, _ = maze_problem()
-    (image,) = render(graph, np.full(graph.num_vertices, 2.0)).axes[0].images
-    low, high = image.get_clim()
-    assert low < 2.0 < high
-    assert (np.ma.compressed(image.get_array()) == 2.0).all()
-
-
-def test_states_without_a_value_are_left_blank_and_counted() -> None:
-    graph, _ = maze_problem()
-    values = wf.cost_to_go(graph, 0)
-    values[5:20] = np.inf
-    figure = render(graph, values, plan=wf.plan(graph, values, 0))
-    image = figure.axes[0].images[0]
-    assert np.ma.count(image.get_array()) == graph.num_vertices - 15
-    assert image.get_clim() == (0.0, values[np.isfinite(values)].max())
-    assert "cannot reach: 15" in legend(figure)
-
-
 def legend(figure: Figure) -> list[str]:
     box = figure.axes[0].get_legend()
     return [] if box is None else [text.get_text() for text in box.get_texts()]
@@ -173,23 +75,138 @@ def chevrons(figure: Figure) -> set[tuple[float, ...]]:
     return found
 
 
-def test_mazes_have_a_legend() -> None:
-    graph, labels = maze_problem()
+LINE = np.array([0.0, 5, 3, 2, 3, 4, 3, 1, 2])
+"""Values on a lane of nine cells, with two loops."""
+
+
+def lane(text: str = "." * 9, refinement: int = 1) -> wf.Graph:
+    return wf.grid_graph(wf.Layout.from_text(text), refinement)
+
+
+def pair(x: float) -> wf.Graph:
+    return wf.Graph.from_edges([0], [1], positions=[[0.0, 0.0], [x, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("graph", "values", "goal", "options", "words"),
+    [
+        (lane("...\n#.#"), None, None, {"labels": wf.Labels([3], [1.0])},
+            "label/wall/equal values"),
+        (lane("...\n#.#"), None, 0, {"arrows": False, "contours": 0}, "goal/wall"),
+        (lane("...\n#.#"), None, 0, {"contours": 0}, "goal/wall/plan"),
+        (lane("...\n#.#"), None, 0, {"legend": False}, ""),
+        (lane(), LINE, 0, {}, "goal/wall/plan/never arrives (by loop)/loop"),
+        (lane("."), None, 0, {"labels": wf.Labels([0], [0.0])}, "goal/wall/plan"),
+        (lane("..99..\n......", 3), None, None, {"contours": 0},
+            "wall/steps of length up to 9 (blank: 1)"),
+        (lane("33\n33"), None, None, {}, "wall/equal values"),
+        (lane("><"), [0.0, 1.0], None, {"contours": 0}, "wall"),
+        (lane("...\n#.#"), [0.0, np.inf, np.nan, 2.0], None, {},
+            "wall/equal values/cannot reach: 1, no value: 1"),
+        (pair(0.5), [np.nan, np.nan], None, {}, "no value: 2"),
+        (pair(0.5), [0.0, 1.0], 0, {"labels": wf.Labels([1], [1.0])}, "goal/label/next state"),
+        (pair(0.0), [0.0, 1.0], 0, {}, "goal/next state"),  # two vertices in one place
+        (pair(1e90), [0.0, 1.0], 0, {}, "goal/next state"),
+    ],
+)  # fmt: skip
+def test_legends_explain_what_occurs_and_nothing_else(
+    graph: wf.Graph, values: Any, goal: int | None, options: dict[str, Any], words: str
+) -> None:
+    values = wf.cost_to_go(graph, 0) if values is None else np.asarray(values)
+    plan = None if goal is None else wf.plan(graph, np.nan_to_num(values), goal)
+    assert "/".join(legend(render(graph, values, plan=plan, **options))) == words
+
+
+@pytest.mark.parametrize("refinement", [1, 3])
+def test_walls_are_lines_around_the_free_cells(refinement: int) -> None:
+    for text, outline, corners in (("...\n#.#", 10, 8), ("><", 7, 5)):
+        graph = lane(text, refinement)
+        figure = render(graph, np.arange(float(graph.num_vertices)), contours=0)
+        (walls,) = [c for c in figure.axes[0].collections if type(c) is LineCollection]
+        lengths = [np.abs(np.diff(line, axis=0)).sum() for line in walls.get_segments()]
+        assert sum(lengths) == pytest.approx(refinement * outline)
+        assert len(lengths) == corners  # closed both ways is a wall too
+
+
+@pytest.mark.parametrize(("name", "refinement"), [("umaze", 1), ("medium", 3), ("large", 8)])
+def test_everything_at_once(name: str, refinement: int) -> None:
+    graph, labels = maze_problem(name, refinement)
+    values = wf.extend(graph, labels, wf.Harmonic()).values
+    figure = render(graph, values, plan=wf.plan(graph, values, 0), labels=labels)
+    assert [axes.get_ylabel() for axes in figure.axes] == ["", "cost-to-go"]
+    truth = wf.cost_to_go(graph, 0)  # whence every start arrives: no tint
+    assert len(render(graph, truth, plan=wf.plan(graph, truth, 0)).axes[0].images) == 1
+
+
+def test_states_without_a_value_are_blank_and_crossed() -> None:
+    graph, _ = maze_problem()
     values = wf.cost_to_go(graph, 0)
-    figure = render(graph, values, labels=labels)
-    assert legend(figure) == ["label", "wall", "equal values"]
-    assert chevrons(figure) == set()
-    plan = wf.plan(graph, values, 0)
-    assert legend(render(graph, values, plan=plan, arrows=False, contours=0)) == ["goal", "wall"]
-    assert legend(render(graph, values, plan=plan, contours=0)) == ["goal", "wall", "plan"]
-    assert legend(render(graph, values, plan=plan, legend=False)) == []
+    values[5:20] = np.inf
+    axes = render(graph, values, plan=wf.plan(graph, values, 0)).axes[0]
+    image = axes.images[0]
+    assert np.ma.count(image.get_array()) == graph.num_vertices - 15
+    assert image.get_clim() == (0.0, values[np.isfinite(values)].max())
+    bars = [c for c in axes.collections if c.get_hatch()]
+    assert len(bars) == 1
+    assert len(render(graph, np.full(values.size, np.inf)).axes) == 1  # no colour bar
+    low, high = render(graph, np.full(values.size, 2.0)).axes[0].images[0].get_clim()
+    assert low < 2.0 < high  # a constant has a scale
 
 
-def test_legends_of_mazes_explain_failures() -> None:
+def test_a_lattice_with_diagonals_is_drawn_as_a_graph() -> None:
+    graph = wf.Graph.from_edges([0, 1, 0], [1, 2, 2], positions=[[0, 0], [1, 0], [1, 1]])
+    assert not render(graph, np.zeros(3)).axes[0].images
+
+
+def test_new_figure_when_no_axes_are_given(tmp_path: Path) -> None:
+    graph, labels = maze_problem()
+    ax = plots.field(graph, wf.cost_to_go(graph, 0), labels=labels)
+    ax.figure.savefig(tmp_path / "field.png")
+    assert (tmp_path / "field.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("graph", "values", "said"),
+    [
+        (wf.Graph.from_edges([0], [1]), [0.0, 1.0], "no positions"),
+        (wf.Graph.from_edges([0], [1], positions=np.eye(3)[:2]), [0.0, 1.0], "not in 3-D"),
+        (pair(1.0), [0.0, 1.0, 2.0], "values has 3 entries"),
+        (
+            wf.Graph.from_edges([], [], num_vertices=0, positions=np.empty((0, 2))),
+            [],
+            "no vertices",
+        ),
+    ],
+)
+def test_refusals(graph: wf.Graph, values: list[float], said: str) -> None:
+    with pytest.raises(wf.InputError, match=said):
+        plots.field(graph, values)
+
+
+def test_failing_starts_are_tinted_by_their_cycle() -> None:
     graph = wf.grid_graph(wf.Layout.from_text("." * 9))
     values = np.array([0.0, 5, 3, 2, 3, 4, 3, 1, 2])
-    words = ["goal", "wall", "plan", "never arrives (by loop)", "loop"]
-    assert legend(render(graph, values, plan=wf.plan(graph, values, 0))) == words
+    plan = wf.plan(graph, values, 0)
+    assert len(plan.cycles) == 2
+    tint = tints(plan)
+    assert (tint[plan.reached] == 0).all()
+    colours = [np.unique(tint[plan.basin == cycle], axis=0) for cycle in (0, 1)]
+    assert [len(colour) for colour in colours] == [1, 1]
+    assert (colours[0] != colours[1]).any()
+    figure = render(graph, values, plan=plan)
+    assert len(figure.axes[0].images) == 2
+
+
+@pytest.mark.parametrize("refinement", [4, 8, 12])
+def test_arrows_are_thinned_and_tile_the_cells(refinement: int) -> None:
+    graph, _ = maze_problem("large", refinement)
+    truth = wf.cost_to_go(graph, 0)
+    figure = render(graph, truth, plan=wf.plan(graph, truth, 0))
+    (quiver,) = [c for c in figure.axes[0].collections if type(c).__name__ == "Quiver"]
+    count = len(quiver.get_offsets())
+    assert 100 <= count <= 800
+    steps = make_canvas(figure.axes[0], graph, plane(graph)).steps
+    assert count + 1 >= graph.num_vertices // steps**2
 
 
 @pytest.mark.parametrize("size", [(3, 2), (5, 4), (8, 6)])
@@ -217,13 +234,6 @@ def test_one_way_borders_of_a_maze(refinement: int) -> None:
     assert legend(figure) == ["wall", "one way"]
 
 
-def test_borders_closed_both_ways_are_walls() -> None:
-    figure = render(wf.grid_graph(wf.Layout.from_text("><")), np.zeros(2), contours=0)
-    (walls,) = [c for c in figure.axes[0].collections if type(c) is LineCollection]
-    lengths = [np.abs(np.diff(line, axis=0)).sum() for line in walls.get_segments()]
-    assert sum(lengths) == pytest.approx(2 * 2 + 3)
-
-
 @settings(max_examples=10, deadline=None)
 @given(layout=layouts(max_side=5), refinement=st.integers(1, 3))
 def test_any_maze_is_drawn(layout: wf.Layout, refinement: int) -> None:
@@ -242,35 +252,6 @@ def test_teleports_are_one_arrow_per_pair_of_cells() -> None:
     assert len(arrows) == len(layout.teleports)
     assert legend(figure) == ["goal", "wall", "equal values", "jump", "cannot reach: 16", "plan"]
     assert len(figure.axes[0].images) == 1  # no tint where there is no value
-
-
-def test_rough_ground_is_dotted() -> None:
-    graph = wf.grid_graph(wf.Layout.from_text("..99..\n......"), 3)
-    figure = render(graph, wf.cost_to_go(graph, 0))
-    assert legend(figure)[2:] == ["steps of length up to 9 (blank: 1)"]
-
-
-def test_one_length_everywhere_is_not_dotted() -> None:
-    graph = wf.grid_graph(wf.Layout.from_text("33\n33"))
-    assert legend(render(graph, wf.cost_to_go(graph, 0))) == ["wall", "equal values"]
-
-
-def test_states_without_a_value_are_crossed_on_mazes() -> None:
-    graph, _ = maze_problem("umaze", 1)
-    values = np.arange(7.0)
-    values[[2, 6]] = np.inf, np.nan
-    figure = render(graph, values)
-    assert legend(figure)[2:] == ["cannot reach: 1, no value: 1"]
-    (bars,) = [c for c in figure.axes[0].collections if c.get_hatch()]
-    assert len(bars.get_paths()) == 2
-
-
-def test_no_value_at_all() -> None:
-    graph, _ = maze_problem("umaze", 1)
-    figure = render(graph, np.full(7, np.inf))
-    assert len(figure.axes) == 1  # no colour bar
-    line = wf.Graph.from_edges([0], [1], positions=[[0.0, 0.0], [0.5, 0.0]])
-    assert legend(render(line, np.full(2, np.nan))) == ["no value: 2"]
 
 
 def test_one_way_edges_of_a_graph() -> None:
@@ -389,38 +370,17 @@ def test_failing_moves_of_a_graph_are_tinted() -> None:
     tint = tints(plan)[moving]
     np.testing.assert_allclose(quiver.get_facecolors()[failing], tint[failing])
     assert legend(figure) == ["goal", "next state", "never arrives", "loop"]
+    way = np.array(places)[plan.successor[moving]] - np.array(places)[moving]
+    share = np.hypot(quiver.U, quiver.V) / np.hypot(*way.T)
+    assert ((share > 0.7) & (share < 1.0)).all()  # up to the disc of the next state
 
 
-def test_one_vertex() -> None:
-    graph = wf.grid_graph(wf.Layout.from_text("."))
-    plan, labels = wf.plan(graph, [0.0], 0), wf.Labels([0], [0.0])
-    figure = render(graph, np.zeros(1), plan=plan, labels=labels)
-    assert figure.axes[0].images[0].get_array().tolist() == [[0.0]]
-    assert legend(figure) == ["goal", "wall", "plan"]
-
-
-def test_new_figure_when_no_axes_are_given(tmp_path: Path) -> None:
-    graph, labels = maze_problem()
-    ax = plots.field(graph, wf.cost_to_go(graph, 0), labels=labels)
-    ax.figure.savefig(tmp_path / "field.png")
-    assert (tmp_path / "field.png").stat().st_size > 1000
-
-
-def test_graph_without_positions() -> None:
-    with pytest.raises(wf.InputError, match="no positions"):
-        plots.field(wf.Graph.from_edges([0], [1]), [0.0, 1.0])
-
-
-def test_positions_in_space() -> None:
-    graph = wf.Graph.from_edges([0], [1], positions=[[0, 0, 0], [1, 0, 0]])
-    with pytest.raises(wf.InputError, match="in the plane, not in 3-D"):
-        plots.field(graph, [0.0, 1.0])
-
-
-def test_values_of_the_wrong_length() -> None:
-    graph, _ = maze_problem()
-    with pytest.raises(wf.InputError, match="values has 3 entries"):
-        plots.field(graph, [0.0, 1.0, 2.0])
+def test_dead_ends_are_grey() -> None:
+    graph = wf.Graph.from_edges([1], [0], num_vertices=3, directed=True, positions=np.eye(3)[:, :2])
+    plan = wf.plan(graph, [0.0, 1.0, 2.0], 0)
+    assert tints(plan)[:, 3].tolist() == [0.0, 0.0, 0.62]
+    words = legend(render(graph, plan.values, plan=plan))
+    assert words == ["goal", "one way", "next state", "ends where no move is left"]
 
 
 def test_missing_matplotlib_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -468,16 +428,6 @@ def test_larger_graphs_without_positions_are_given_places(name: str) -> None:
     assert np.corrcoef(truth, drawn)[0, 1] > 0.8
 
 
-def test_colour_bars_say_what_they_show() -> None:
-    graph = wf.grid_graph(wf.load_layout("umaze"), 2)
-    truth = wf.cost_to_go(graph, 0)
-    assert render(graph, truth).axes[-1].get_ylabel() == "cost-to-go"
-    found = wf.solve(graph, wf.sample_labels(graph, 0, 0.2), 0)
-    figure = Figure()
-    plots.answer(found, ax=figure.subplots())
-    assert figure.axes[-1].get_ylabel() == "cost-to-go"
-
-
 def test_no_loop_has_the_tint_of_a_route() -> None:
     route = mpl.colors.to_rgb(ROUTE)
     for colour in CYCLE_COLOURS:
@@ -488,3 +438,94 @@ def test_no_loop_has_the_tint_of_a_route() -> None:
     )
     listed = ", ".join(f'"{colour}"' for colour in CYCLE_COLOURS)
     assert f"LOOPS = [{listed}]" in page  # the explorer has the same tints
+
+
+# ------------------------------------------------------------------ answers
+
+PATH = wf.Graph.from_edges(range(4), range(1, 5)).with_positions([[x + 0.5, 0] for x in range(5)])
+GOOD, NOISY = wf.Labels([0, 4], [0.0, 4.0]), wf.Labels([0, 2, 3], [0.0, 5.0, 1.0])
+
+
+def test_answers_show_routes_and_culprits() -> None:
+    def drawn(labels: wf.Labels, starts: tuple[int, ...] = (), lift: bool = False) -> Any:
+        found = wf.solve(PATH, labels, 0, lift=lift)
+        return plots.answer(found, starts=starts, ax=Figure().subplots())
+
+    def words(axes: Any) -> str:
+        return "/".join(text.get_text() for text in axes.get_legend().get_texts())
+
+    assert words(drawn(GOOD)) == "goal/label/next state"
+    routes = drawn(GOOD, starts=(3, 4))
+    assert words(routes) == "goal/route/label/next state"
+    paths = [[3.5, 2.5, 1.5, 0.5], [4.5, 3.5, 2.5, 1.5, 0.5]]
+    assert [line.get_xdata().tolist() for line in routes.lines] == paths
+    assert words(drawn(NOISY)) == "goal/false sink/label/next state/never arrives/loop"
+    raised = drawn(NOISY, lift=True)
+    assert words(raised) == "goal/false sink/raised/label/next state"
+    *_, sinks, up = [points.get_offsets()[:, 0].tolist() for points in raised.collections]
+    assert (sinks, sorted(up)) == ([3.5], [3.5, 4.5])
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_small_graphs_are_given_places(directed: bool) -> None:
+    graph = wf.Graph.from_edges([0, 1, 2, 4], [1, 2, 3, 5], directed=directed)
+    found = wf.solve(graph, wf.Labels([0, 2, 3], [0.0, 5.0, 1.0]), 0)
+    axes = plots.answer(found, "abcdef", ax=Figure().subplots())
+    assert sorted(text.get_text() for text in axes.texts) == list("abcdef")
+    assert axes.figure.axes[-1].get_ylabel() == "cost-to-go"
+
+
+@settings(deadline=None)
+@given(st.integers(2, 30), st.integers(0, 10**6), st.booleans())
+def test_places_are_finite_distinct_and_always_the_same(n: int, seed: int, directed: bool) -> None:
+    graph = random_graph(np.random.default_rng(seed), n, edges=n, directed=directed)
+    places = spread(graph)
+    assert np.isfinite(places).all()
+    assert np.unique(places.round(6), axis=0).shape == (n, 2)
+    np.testing.assert_array_equal(places, spread(graph))
+
+
+def test_places_of_a_path_are_a_line_and_lost_components_lie_apart() -> None:
+    ends = [(x, x + 1) for x in range(19)] + [(20 + x, 21 + x) for x in range(9)]
+    places = spread(wf.Graph.from_edges(*zip(*ends, strict=True), num_vertices=40))
+    steps = np.hypot(*np.diff(places[:20], axis=0).T)
+    np.testing.assert_allclose(steps, 1.0, atol=0.1)
+    assert np.ptp(places[:20], axis=0).max() == pytest.approx(19.0, abs=0.5)
+    assert np.ptp(places[20:30], axis=0).max() == pytest.approx(4.5, abs=0.2)
+    room = np.ptp(places, axis=0)
+    assert room.max() == pytest.approx(19.0, abs=0.5)
+    assert room.min() < 8.0
+    between = np.hypot(*(places[:20, None] - places[None, 20:]).transpose(2, 0, 1))
+    assert between.min() > 1.0
+    assert spread(wf.Graph.from_edges([], [], num_vertices=1)).tolist() == [[0.0, 0.0]]
+
+
+@pytest.mark.parametrize("n", [12, 60, 400])
+def test_names_meet_no_disc_no_other_name_no_colour_bar_and_no_legend(n: int) -> None:
+    places = np.random.default_rng(n).random((n, 2)) * [3, 2]
+    order = np.argsort(places[:, 0])
+    graph = wf.Graph.from_edges(order[:-1], order[1:], positions=places)
+    values = np.arange(n) * 0.5
+    labels = wf.Labels(order[[0, n // 2, n - 1]], values[[0, n // 2, 3]])
+    found = wf.solve(graph, labels, int(order[0]))
+    figure = Figure((8, 6), layout="constrained")
+    called = [f"a place of a long name, number {x}" for x in range(n)]
+    axes = plots.answer(found, called, [int(order[-1])], figure.subplots())
+    figure.draw_without_rendering()
+    boxes = [Text.get_window_extent(text) for text in axes.texts]
+    assert [text.get_text() for text in axes.texts][:1] == [called[found.goal]]
+    assert (len(boxes) == n) == (n == 12)  # there is no room for 60
+    furniture = [figure.axes[1].get_tightbbox(), axes.get_legend().get_window_extent()]
+    discs = axes.transData.transform(places[labels.vertices])
+    for i, box in enumerate(boxes):
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+        assert not any(box.overlaps(other) for other in furniture)
+        assert not any(box.padded(-0.1).overlaps(other) for other in boxes[:i])
+        assert not any(box.contains(*disc) for disc in discs)
+
+
+def test_the_middle_of_a_very_long_name_is_left_out() -> None:
+    axes = Figure((6, 4)).subplots()
+    written = write_names(axes, np.zeros((1, 2)), ["A" * 50 + "Z" * 50], [0, 0], 5, np.ones(1))
+    assert written == [0]
+    assert [text.get_text() for text in axes.texts] == ["A" * 20 + "…" + "Z" * 19]

@@ -137,6 +137,27 @@ def test_bad_files(text: str, message: str) -> None:
     assert not Path("wayfield-travel").exists()
 
 
+def test_columns_are_named_in_any_file() -> None:
+    for name in ("roads.csv", "trips.csv"):
+        text = Path(name).read_text(encoding="utf-8")
+        heading, rows = text.split("\n", 1)
+        other = "p,q,dauer_3,kind" if name == "roads.csv" else "p,q,dauer_3,day"
+        write(name, "\n".join([other, rows]))
+        assert heading.count(",") == other.count(",")
+    named = ("--from", "p", "--to", "q", "--time", "dauer_3")
+    read = answered("roads.csv", "trips.csv", *named, "--no-files")["input"]
+    assert read["edges"]["read_as"].startswith("from = 'p', to = 'q', length = 'dauer_3'")
+    assert read["trips"]["read_as"].startswith("start = 'p', end = 'q', cost = 'dauer_3'")
+    answer = wayfield("plan", "roads.csv", "--goal", "n0", *named[:4], "--time", "hours")
+    assert (answer.code, "--time: no file has a column 'hours'" in answer.err) == (2, True)
+    write("known.csv", "who,far_3,e,n\nn0,0,1,2\nn9,9,4,3\n")
+    words = (*named[:4], "--time", "far_3", "--x", "e", "--y", "n", "--json", "--no-files")
+    found = wayfield("plan", "roads.csv", "known.csv", "--goal", "n0", "--length", "none", *words)
+    assert found.code == 0, found.err
+    said = "vertex = 'who', value = 'far_3', x = 'e', y = 'n'"
+    assert found.json["input"]["labels"]["read_as"].startswith(said)
+
+
 def test_repeated_trips_may_differ() -> None:
     write("again.csv", "start,end,minutes\nn0,n5,9\nn0,n5,12\n")
     trips = read_trips("again.csv", Names([f"n{x}" for x in range(9)]))

@@ -8,16 +8,7 @@ import pytest
 
 import wayfield as wf
 from wayfield import Names
-from wayfield.graphs.tables import are_pairs
 from wayfield.travel.tables import read_trips
-
-
-def test_rows_are_counted_from_one_piece_to_the_next(tmp_path: Path) -> None:
-    file, names = tmp_path / "trips.csv", Names(["a", "b"])
-    file.write_text("from,to,cost\n" + "a,b,1\n" * 3000 + "a, ,1\n", encoding="utf-8")
-    with pytest.raises(wf.InputError, match="row 3002, column 'to': the vertex name is missing"):
-        read_trips(file, names)
-
 
 HEADINGS = (
     "Nr;von;nach;Minuten",
@@ -48,12 +39,7 @@ def test_headings_of_other_tools_and_languages(heading: str, tmp_path: Path) -> 
 def test_numbers_of_rows_come_before_trips_without_a_header(tmp_path: Path) -> None:
     file, names = tmp_path / "trips.csv", Names(["a", "b", "c"])
     file.write_text("1;a;b;7.5\n2;b;a;3.0\n3;a;c;4.0\n", encoding="utf-8")
-    assert are_pairs(file, names)
     assert read_trips(file, names).starts.tolist() == [0, 1, 0]
-    file.write_text("1;a;7.5;0\n2;b;3.0;1\n3;c;4.0;2\n", encoding="utf-8")  # labels
-    assert not are_pairs(file, names)
-    file.write_text("a;1;7.5\nb;2;3.0\nc;3;4.0\n", encoding="utf-8")
-    assert not are_pairs(file, names)
 
 
 def test_numbers_of_rows_are_no_times(tmp_path: Path) -> None:

@@ -3,8 +3,17 @@
 Every field is planned on with the default rule, and every start is walked. If the graph and its
 lengths are right, nothing beats its own shortest paths: the plain distance reaches the goal from
 everywhere at cost ratio 1. Labels help when the graph is only a model. The labels themselves can
-show this. They are left out in turn. If a field predicts them better than the graph distance times
-one factor does, labels help (`cross_validation`).
+show this: they are left out in turn.
+
+**Cross-validation.** The labels other than the goal's are divided into folds at random. Each fold
+in turn is left out, the rest is extended, and the extension is compared with the labels left out.
+The baseline is the graph alone: its distance to the goal times one factor, plus the goal's label.
+The factor is fitted to the kept labels by least absolute error. The result is the mean absolute
+error, with its standard error over the labels. Two predictions are compared label by label. One is
+*clearly* better if the mean difference of their errors exceeds three of its standard errors, or the
+equivalent quantile of Student's t for few labels. Only labels and graph are used, so no truth is
+needed. Errors of the labels themselves are part of every figure, and better predictions need not
+make a better plan.
 
 **Choice.** Only fields that predict left-out labels clearly better than the graph distance are
 considered. The one from which most starts reach the goal is chosen; shares that agree in the digits
@@ -22,42 +31,301 @@ A comparison may use the truth. No module that extends or plans imports it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, is_dataclass, replace
 from functools import cache
 from math import isnan
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
 
 from ..certificates.contradiction import Contradictions, contradictions
-from ..checks import as_real, as_vertex, as_whole, short
+from ..checks import KeepsReadOnly, as_flag, as_real, as_vertex, as_whole, frozen
+from ..checks import short as shortened
 from ..errors import InputError, Message, Option, OutOfTime
-from ..fields import AMLE, Extension, Method, MethodLike, check_field, describe
+from ..fields import AMLE, Extension, Method, MethodLike, check_field, describe, extend_many
 from ..fields import time_limit as stop_after
 from ..fields.base import GivenField, as_method, is_ours, takes_directed
 from ..fields.extension import missed_text
 from ..fields.names import WORDS, method_word
-from ..graphs.graph import Graph, arc_slots, check_graph
+from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels, check_labels
 from ..graphs.shortest_paths import cost_to_go
-from ..plans.kernels import outcomes
-from ..plans.planning import Plan, plan
+from ..plans.planning import plan
 from ..plans.sinks import drop_false_sinks
-from ..typing import BoolArray, FloatArray
-from ..words import PROOF, against_text, margin_text, number_of, percent, seconds_text
-from .cross_validation import (
-    FEWEST,
-    FOLDS,
-    PATIENCE,
-    Folds,
-    clearly_better,
-    error_text,
-    mean_error,
-)
-from .solving import Answer, solve
-from .text import DISTANCE, TIME_LIMIT, TRAVEL, above_goal, median_ratio, unit_question, usable
+from ..typing import FloatArray
+from ..words import PROOF, against_text, margin_text, number_of, percent, seconds_text, short
+from . import text
+from .solving import Answer, cost_ratio, solve
+from .text import DISTANCE, above_goal, median_ratio, unit_question, usable
+
+FOLDS = 5
+PATIENCE = 60.0
+"""Time limit in seconds when cross-validation was not requested explicitly."""
+FEWEST = 2
+"""Fewest labels, besides the goal's, that allow some to be left out."""
+CHANCE = 0.00135
+"""Significance level: about that of three standard errors if there are many labels."""
+ROUNDING = 1e-9
+"""Errors smaller than others by this factor are rounding."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidation(KeepsReadOnly):
+    """How well labels are predicted by the others, and by the graph alone.
+
+    Attributes
+    ----------
+    vertices : (k,) int64 array
+        Labels that were left out in turn: all that can reach the goal, except its own.
+    values : (k,) float array
+        Their values.
+    predicted : (k,) float array
+        The extension of the other labels at these vertices.
+    by_distance : (k,) float array
+        The graph distance at these vertices, times the factor that fits the other labels.
+    factor : float
+        The factor that fits all labels.
+    error, spread : float
+        Mean absolute error of the extension at labels left out, and its standard error.
+    distance_error, distance_spread : float
+        The same of the scaled graph distance.
+    labels_help : bool or None
+        Whether the extension is clearly better than the distance; None if neither is better.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges(range(9), range(1, 10))
+    >>> labels = wf.Labels([0, 2, 4, 7, 9], [0.0, 3.0, 6.0, 10.5, 13.5])
+    >>> found = wf.cross_validate(path, labels, goal=0)
+    >>> found.factor, found.distance_error
+    (1.5, 0.0)
+    >>> print(found.errors)
+    4 labels left out in turn: mean error 0.75 ± 0.75 predicted from the others, 0 by the graph
+    distance times 1.5
+    """
+
+    vertices: NDArray[np.int64]
+    values: FloatArray
+    predicted: FloatArray
+    by_distance: FloatArray
+    factor: float
+    error: float
+    spread: float
+    distance_error: float
+    distance_spread: float
+    labels_help: bool | None
+
+    @property
+    def errors(self) -> str:
+        """Both errors in one sentence. What to use is the verdict of `compare`."""
+        ours = error_text(self.error, self.spread)
+        graphs = error_text(self.distance_error, self.distance_spread)
+        return (
+            f"{self.values.size:,} labels left out in turn: mean error {ours} predicted from the "
+            f"others, {graphs} by the graph distance times {self.factor:.3g}"
+        )
+
+    def facts(self) -> dict[str, object]:
+        """Return all figures by name."""
+        names = ("error", "spread", "distance_error", "distance_spread", "factor", "labels_help")
+        figures = {name: getattr(self, name) for name in names}
+        return {"labels": self.values.size, **figures, "text": self.errors}
+
+    def __repr__(self) -> str:
+        return f"CrossValidation({self.errors})"
+
+
+def cross_validate(
+    graph: Graph,
+    labels: Labels,
+    goal: int,
+    method: MethodLike = AMLE(),  # noqa: B008  (frozen settings)
+    *,
+    prior: ArrayLike | None = None,
+    trimmed: bool = False,
+    folds: int = FOLDS,
+    seed: int = 0,
+) -> CrossValidation:
+    """Leave labels out in turn, and predict them from the others and from the graph alone.
+
+    Parameters
+    ----------
+    graph : Graph
+        State graph.
+    labels : Labels
+        The known values.
+    goal : int
+        The goal; its label is never left out.
+    method : Method or function
+        The extension, see `extend`; no bracket is computed.
+    prior : (n,) array, optional
+        A field that the labels correct; see `extend`.
+    trimmed : bool
+        Drop false sinks from the labels that are kept, every time; see `drop_false_sinks`.
+    folds : int
+        Number of folds; at most one per label.
+    seed : int
+        Seed of the random folds.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges(range(60), [*range(1, 60), 0])
+    >>> world = wf.Graph.from_edges(range(60), [*range(1, 60), 0], [1.0] * 30 + [5.0] * 30)
+    >>> labels = wf.sample_labels(world, goal=0, fraction=0.4)  # the graph differs from the world
+    >>> wf.cross_validate(ring, labels, goal=0).labels_help
+    True
+    """
+    goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
+    parts = Folds(graph, labels, goal, cost_to_go(graph, goal), folds, seed)
+    return parts.validate(method, prior, as_flag(trimmed, "trimmed"))
+
+
+def held_out(
+    answer: Answer, labels: Labels, folds: int = FOLDS, *, trimmed: bool = False
+) -> CrossValidation | None:
+    """Return the cross-validation of an answer's method on the labels that were given.
+
+    None if there are too few labels, or if it would take longer than a minute. Parameters as in
+    `cross_validate`.
+    """
+    distance = answer.graph_distance
+    if usable(labels, distance).size < FEWEST or folds * answer.field.seconds > PATIENCE:
+        return None
+    parts = Folds(answer.graph, labels, answer.goal, distance, folds)
+    return parts.validate(answer.field.method, answer.field.prior, trimmed)
+
+
+class Folds:
+    """Labels divided into folds that are left out in turn.
+
+    Attributes
+    ----------
+    vertices, values, distance : (k,) arrays
+        The labels that are left out, and their graph distance to the goal.
+    above : (k,) float array
+        Value of each label above the goal's, or above 0 if it has none.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        labels: Labels,
+        goal: int,
+        distance: FloatArray,
+        folds: int = FOLDS,
+        seed: int = 0,
+    ) -> None:
+        check_labels(labels, graph)
+        self.graph, self.labels, self.goal = graph, labels, goal
+        own = labels.values[labels.vertices == goal]
+        self.base = float(own[0]) if own.size else 0.0
+        self.used = usable(labels, distance)
+        count = self.used.size
+        if count < FEWEST:
+            raise InputError(
+                f"cross-validation needs at least {FEWEST} labels besides the goal's that can "
+                f"reach the goal, got {count}"
+            )
+        self.vertices = frozen(labels.vertices[self.used])
+        self.values = frozen(labels.values[self.used])
+        self.above = frozen(self.values - self.base)
+        self.distance = frozen(distance[self.vertices])
+        parts = min(as_whole(folds, "folds", least=2), count)
+        rng = np.random.default_rng(as_whole(seed, "seed", least=0))
+        self.part = rng.permutation(np.arange(count) % parts)
+        self.parts = parts
+
+    def validate(
+        self, method: MethodLike, prior: ArrayLike | None = None, trimmed: bool = False
+    ) -> CrossValidation:
+        """Predict the labels left out from the others, and from the graph alone."""
+        predicted, scaled = self.predict(method, prior, trimmed), self.by_distance()
+        ours, graphs = predicted - self.values, scaled - self.values
+        worse = False if clearly_better(graphs, ours) else None
+        return CrossValidation(
+            self.vertices,
+            self.values,
+            predicted,
+            scaled,
+            median_ratio(self.above, self.distance),
+            *mean_error(ours),
+            *mean_error(graphs),
+            True if clearly_better(ours, graphs) else worse,
+        )
+
+    def predict(
+        self, method: MethodLike, prior: ArrayLike | None = None, trimmed: bool = False
+    ) -> FloatArray:
+        """Return (k,) values at the labels left out, extended from the other labels."""
+        graph, settings = self.graph, as_method(method)
+        kept = [self.labels_without(part) for part in range(self.parts)]
+        if trimmed:
+            kept = [drop_false_sinks(graph, each, self.goal, method, prior=prior) for each in kept]
+        if is_dataclass(settings) and hasattr(settings, "bracket"):  # it is not looked at
+            settings = replace(settings, bracket=False)
+        fields = extend_many(graph, kept, settings, prior=prior, unreachable="nan", check=False)
+        predicted = np.empty(self.values.size)
+        for part, extended in enumerate(fields):
+            out = self.part == part
+            predicted[out] = extended.values[self.vertices[out]]
+        return frozen(np.where(np.isnan(predicted), np.inf, predicted))
+
+    def by_distance(self) -> FloatArray:
+        """Return the (k,) graph distance, times the factor that fits the kept labels."""
+        predicted = np.empty(self.values.size)
+        for part in range(self.parts):
+            out = self.part == part
+            factor = median_ratio(self.above[~out], self.distance[~out])
+            predicted[out] = self.base + factor * self.distance[out]
+        return frozen(predicted)
+
+    def labels_without(self, part: int) -> Labels:
+        """Return the labels without those of one fold."""
+        stays = np.ones(len(self.labels), dtype=bool)
+        stays[self.used[self.part == part]] = False
+        return Labels(self.labels.vertices[stays], self.labels.values[stays], self.labels.error)
+
+
+def mean_error(errors: FloatArray) -> tuple[float, float]:
+    """Return the mean absolute error, and its standard error."""
+    size = np.abs(errors)
+    if not np.isfinite(size).all():
+        return np.inf, np.inf
+    return float(size.mean()), float(size.std(ddof=1) / np.sqrt(size.size))
+
+
+def clearly_better(ours: FloatArray, others: FloatArray) -> bool:
+    """Whether errors are significantly smaller than others, label by label."""
+    if not np.isfinite(ours).all():
+        return False
+    if not np.isfinite(others).all():
+        return True
+    ours, others = np.abs(ours), np.abs(others)
+    tiny = ROUNDING * others.max()
+    if ours.max() <= tiny:  # exact, while the others are not
+        return bool(others.max() > 0.0)
+    gain = others - ours
+    spread = gain.std(ddof=1) / np.sqrt(gain.size)
+    needed = float(stdtrit(gain.size - 1, 1.0 - CHANCE))
+    return bool(gain.mean() > max(needed * spread, tiny))
+
+
+def error_text(error: float, spread: float) -> str:
+    """Return an error with its spread, rounded to the digits that the spread supports."""
+    if not np.isfinite(error):
+        return "∞"
+    if spread == 0.0 or np.isnan(spread):
+        return short(error)
+    return f"{short(error)} ± {f'{spread:.2g}' if spread < 1e2 else short(spread)}"
+
+
+# ------------------------------------------------------------------ comparison
 
 DIGITS = 4
 """Digits of success and cost ratio that are shown and compared."""
@@ -186,6 +454,27 @@ class Comparison:
     deciding: tuple[Recipe, ...] | None = None
 
     @property
+    def _fields(self) -> list[MethodScore]:
+        """Fields that used labels, finished in time, and may be recommended."""
+        return [
+            score
+            for score in self.scores[1:]
+            if not score.out_of_time and (self.deciding is None or score.recipe in self.deciding)
+        ]
+
+    @property
+    def _clear(self) -> list[MethodScore]:
+        """Fields that predict left-out labels clearly better than the graph distance."""
+        plain = self.scores[0].held_out
+        return [
+            score
+            for score in self._fields
+            if plain is not None
+            and score.held_out is not None
+            and clearly_better(score.held_out, plain)
+        ]
+
+    @property
     def choice(self) -> MethodScore:
         """The field to plan on: the best one, or the graph distance if the labels do not help."""
         return max(
@@ -200,69 +489,43 @@ class Comparison:
         return bool(self._clear)
 
     @property
-    def _clear(self) -> list[MethodScore]:
-        """Fields that predict left-out labels clearly better than the graph distance."""
-        plain = self.scores[0].held_out
-        if plain is None:
-            return []
-        return [
-            score
-            for score in self._fields
-            if score.held_out is not None and clearly_better(score.held_out, plain)
-        ]
-
-    @property
-    def _fields(self) -> list[MethodScore]:
-        """Fields that used labels, finished in time, and may be recommended."""
-        fields = [score for score in self.scores[1:] if not score.out_of_time]
-        if self.deciding is None:
-            return fields
-        return [score for score in fields if score.recipe in self.deciding]
-
-    @property
     def verdict(self) -> Message:
         """One sentence: what to plan on, and why."""
+        plain, best = self.scores[0], self.choice
+        error = error_text(plain.label_error, plain.label_spread)
+        distance = f"the {DISTANCE} times {self.factor:.3g} is {error}"
         if not self.goal_labelled:
-            return Message("The goal is not among the labels, so no field leads to it: label it.")
-        if self.factor < 0.0:
-            return Message("Labels decrease away from the goal. If they are rewards, negate them.")
-        if not self._fields:
+            said = "The goal is not among the labels, so no field leads to it: label it."
+        elif self.factor < 0.0:
+            said = "Labels decrease away from the goal. If they are rewards, negate them."
+        elif not self._fields:
             late = "no other field was ready in time"
             why = late if self.scores[1:] else "there is nothing to compare it with"
-            return Message(f"Use the {DISTANCE}: {why}.")
-        plain, best = self.scores[0], self.choice
-        if plain.held_out is None:
-            return Message(
-                f"Use the {DISTANCE}: nothing beats it on the graph itself, and there are too few "
-                "labels to test whether they help."
-            )
-        distance = f"the {DISTANCE} times {self.factor:.3g}"
-        graphs = error_text(plain.label_error, plain.label_spread)
-        if self.labels_pay:
+            said = f"Use the {DISTANCE}: {why}."
+        elif plain.held_out is None:
+            why = "nothing beats it on the graph itself, and there are too few labels to test"
+            said = f"Use the {DISTANCE}: {why} whether they help."
+        elif best is plain:
+            none = "no field predicts labels left out clearly better; the mean error of"
+            said = f"Use the {DISTANCE}: {none} {distance}."
+        else:
             ours = error_text(best.label_error, best.label_spread)
-            errors = f"its mean error at labels left out is {ours}; that of {distance} is {graphs}."
-            return Message("Use ", best.name, f": {errors}")
-        none = "no field predicts labels left out clearly better"
-        return Message(f"Use the {DISTANCE}: {none}; the mean error of {distance} is {graphs}.")
+            errors = f"its mean error at labels left out is {ours}"
+            return Message("Use ", best.name, f": {errors}; that of {distance}.")
+        return Message(said)
 
     @property
     def remarks(self) -> tuple[Message, ...]:
         """Further remarks, such as labels and lengths in different units."""
-        found = []
-        if self.units is not None:
-            found.append(self.units)
-        elif self.contradictions:
-            against = against_text(
-                self.contradictions.against, self.contradictions.num_labels, "labels"
-            )
-            found.append(Message(f"{against}; {PROOF}; ", TRAVEL, " tests what is wrong."))
-        late: list[str | Option] = []
-        for score in self.scores:
-            if score.out_of_time:
-                late += [", " if late else "", score.name]
+        found = [] if self.units is None else [self.units]
+        if self.contradictions and self.units is None:
+            against = self.contradictions.against
+            said = against_text(against, self.contradictions.num_labels, "labels")
+            found.append(Message(f"{said}; {PROOF}; ", text.TRAVEL, " tests what is wrong."))
+        late = [part for each in self.scores if each.out_of_time for part in (", ", each.name)]
         if late:
-            stopped = "stopped by the time limit: "
-            found.append(Message(stopped, *late, "; a larger ", TIME_LIMIT, " gives more time"))
+            stopped, more = "stopped by the time limit: ", (text.TIME_LIMIT, " gives more time")
+            found.append(Message(stopped, *late[1:], "; a larger ", *more))
         for score in self.scores:
             if score.missed:
                 found.append(Message(score.name, " differs from ", score.missed))
@@ -284,8 +547,8 @@ class Comparison:
                 error = error_text(score.label_error, score.label_spread)
             rows.append((score.name, success, ratio, margin, error, seconds_text(score.seconds)))
         first, *wide = (max(map(len, column)) for column in zip(*rows, strict=True))
-        text = f"{{:{first}}}" + "".join(f"   {{:>{width}}}" for width in wide)
-        return "\n".join(text.format(*row) for row in rows)
+        line = f"{{:{first}}}" + "".join(f"   {{:>{width}}}" for width in wide)
+        return "\n".join(line.format(*row) for row in rows)
 
     def __repr__(self) -> str:
         starts = number_of(self.starts, "starts")
@@ -350,28 +613,28 @@ def compare(
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     check_labels(labels, graph)
     limit = None if time_limit is None else as_real(time_limit, "time_limit", least=0.0)
+    # the graph's own distance
     began = time.perf_counter()
     distance = cost_to_go(graph, goal)
     seconds = time.perf_counter() - began
-    able = np.isfinite(distance)
-    able[goal] = False
-    if not able.any():
+    moves = plan(graph, distance, goal)
+    if not moves.num_able:
         raise InputError(f"no other vertex can reach the goal {goal}: there is nothing to compare")
-    parts = None  # of the labels; None if there are too few, or if none are left out
+    parts = errors = None  # None if there are too few labels, or if none are left out
     if as_whole(folds, "folds", least=0) and usable(labels, distance).size >= FEWEST:
         parts = Folds(graph, labels, goal, distance, folds)
-    contest = _Contest(graph, labels, goal, distance, able, parts, limit)
-    success, ratio = contest.walk(plan(graph, distance, goal))
-    errors = None if parts is None else parts.by_distance() - parts.values
-    scores = [MethodScore(DISTANCE, success, ratio, np.nan, seconds, errors)]
+        errors = parts.by_distance() - parts.values
+    ratio = cost_ratio(moves, distance)
+    scores = [MethodScore(DISTANCE, moves.success, ratio, np.nan, seconds, errors)]
+    # the fields
     deciding, goal_labelled = None, goal in labels.vertices
     if methods is None:
-        deciding = tuple(_deciding(labels, distance))
+        deciding = _deciding(labels, distance)
         trimmed = [Recipe(AMLE(), trimmed=True)] if goal_labelled else []
         every = [*map(Recipe, default_methods(graph.directed)), *trimmed, *deciding]
     else:
         every = _recipes(methods, graph)
-    done: list[Recipe] = []
+    contest, done = _Contest(graph, labels, goal, distance, parts, limit), list[Recipe]()
     for recipe in every:
         if is_ours(recipe.method):  # others need not be comparable
             if recipe in done:
@@ -383,9 +646,9 @@ def compare(
     above, away = above_goal(labels, goal, distance)
     return Comparison(
         tuple(scores),
-        starts=int(able.sum()),
+        starts=moves.num_able,
         goal_labelled=goal_labelled,
-        factor=median_ratio(above, away) if above.size else np.nan,
+        factor=median_ratio(above, away),
         contradictions=contradictions(graph, labels),
         units=unit_question(above, away),
         deciding=deciding,
@@ -410,8 +673,7 @@ def recommend(
     >>> recommend(ring, labels, 0).verdict == wf.compare(ring, labels, 0).verdict
     True
     """
-    distance = cost_to_go(graph, goal)
-    deciding = _deciding(labels, distance)
+    deciding = _deciding(labels, cost_to_go(graph, goal))
     return compare(graph, labels, goal, deciding, folds=folds, time_limit=time_limit)
 
 
@@ -435,21 +697,28 @@ def _recipes(
     if isinstance(methods, Mapping):
         for name, given in methods.items():
             if not isinstance(name, str):
-                raise InputError(f"methods must have names, got {short(name)}")
-            recipes.append(Recipe(_named(name, given, graph), label=name))
+                raise InputError(f"methods must have names, got {shortened(name)}")
+            where = f"methods[{name!r}]"
+            if isinstance(given, Method) or callable(given):
+                recipes.append(Recipe(as_method(given, where), label=name))
+                continue
+            try:
+                recipes.append(Recipe(GivenField(check_field(graph, given)), label=name))
+            except InputError as error:
+                raise InputError(f"{where}: ", error.message) from error
         return recipes
     try:
         listed = list(methods)
     except TypeError as error:
         what = "a list of methods, or {name: method or field}"
-        raise InputError(f"methods must be {what}, got {short(methods)}") from error
+        raise InputError(f"methods must be {what}, got {shortened(methods)}") from error
     for position, each in enumerate(listed):
         if isinstance(each, Recipe):
             recipes.append(each)
             continue
         if isinstance(each, np.ndarray | np.generic | Extension | float | int | list):
             hint = 'a field needs a name: {"critic": values}'
-            raise InputError(f"methods[{position}] is {short(each)}, not a method; {hint}")
+            raise InputError(f"methods[{position}] is {shortened(each)}, not a method; {hint}")
         method = as_method(each, f"methods[{position}]")
         if isinstance(method, AMLE) and method.fill == ("cost" if graph.directed else "flat"):
             method = replace(method, fill=None)
@@ -457,21 +726,11 @@ def _recipes(
     return recipes
 
 
-def _named(name: str, given: MethodLike | Extension | ArrayLike, graph: Graph) -> Method:
-    """Return a method, or a field as one; errors begin with its name."""
-    if isinstance(given, Method) or callable(given):
-        return as_method(given, f"methods[{name!r}]")
-    try:
-        return GivenField(check_field(graph, given))
-    except InputError as error:
-        raise InputError(f"methods[{name!r}]: ", error.message) from error
-
-
-def _deciding(labels: Labels, distance: FloatArray) -> Iterator[Recipe]:
-    """Yield the recipes that a verdict chooses from: the AMLE, and its correction of distances."""
-    yield Recipe(AMLE())
+def _deciding(labels: Labels, distance: FloatArray) -> tuple[Recipe, ...]:
+    """Return the recipes that a verdict chooses from: the AMLE, and its correction of distances."""
     if np.isfinite(distance[labels.vertices]).all():
-        yield Recipe(AMLE(), corrected=True)
+        return Recipe(AMLE()), Recipe(AMLE(), corrected=True)
+    return (Recipe(AMLE()),)
 
 
 class _Contest(NamedTuple):
@@ -481,38 +740,39 @@ class _Contest(NamedTuple):
     labels: Labels
     goal: int
     distance: FloatArray
-    able: BoolArray
     parts: Folds | None
     limit: float | None
 
     def score(self, recipe: Recipe) -> MethodScore:
         """Follow a recipe and score the result, or record that it ran out of time."""
-        if is_ours(recipe.method) and not isinstance(recipe.method, GivenField):
+        tested = not isinstance(recipe.method, GivenField)
+        if is_ours(recipe.method) and tested:
             _compile(recipe, self.graph.directed, self.graph.is_unit)
-        began = time.perf_counter()
+        began, parts = time.perf_counter(), self.parts
         with stop_after(self.limit):
             try:
                 found, seconds = self.follow(recipe)
             except OutOfTime:
                 spent, nothing = time.perf_counter() - began, (np.nan,) * 3
                 return MethodScore(recipe.name, *nothing, spent, recipe=recipe, out_of_time=True)
-            margins = found.route_margins
-            margin = float(np.quantile(margins, 0.5, method="lower")) if margins.size else np.nan
-            success, ratio = self.walk(found.plan)
-            errors = self._errors(recipe, seconds)
-            off = found.field.missed
-            return MethodScore(
-                recipe.name, success, ratio, margin, seconds, errors, recipe,
-                missed=missed_text(off) if off.any() else "",
-            )  # fmt: skip
-
-    def walk(self, moves: Plan) -> tuple[float, float]:
-        """Walk a plan from every start with a path to the goal; return success and cost ratio."""
-        slots = arc_slots(self.graph, np.arange(moves.successor.size), moves.successor)
-        _, steps, cost, _, _ = outcomes(self.graph.arcs, slots, self.goal)
-        done = self.able & (steps >= 0)
-        ratio = float((cost[done] / self.distance[done]).mean()) if done.any() else np.nan
-        return float(done.sum() / self.able.sum()), ratio
+            errors = None  # at labels left out, if there is time for it
+            if parts is not None and tested:
+                prior = self.distance if recipe.corrected else None
+                if self.limit is None or parts.parts * seconds <= self.limit:
+                    with suppress(OutOfTime):
+                        predicted = parts.predict(recipe.method, prior, recipe.trimmed)
+                        errors = predicted - parts.values
+        off = found.field.missed
+        return MethodScore(
+            recipe.name,
+            found.plan.success,
+            cost_ratio(found.plan, self.distance),
+            text.middle(text.route_margins(found)),
+            seconds,
+            errors,
+            recipe,
+            missed=missed_text(off) if off.any() else "",
+        )
 
     def follow(self, recipe: Recipe) -> tuple[Answer, float]:
         """Solve by a recipe; return the answer and the seconds that its field took."""
@@ -525,20 +785,6 @@ class _Contest(NamedTuple):
         found = solve(self.graph, labels, self.goal, method, prior=prior, check=False)
         return found, seconds + found.field.seconds
 
-    def _errors(self, recipe: Recipe, seconds: float) -> FloatArray | None:
-        """Return the errors at left-out labels; None if there are none or it takes too long."""
-        parts, prior = self.parts, self.distance if recipe.corrected else None
-        if parts is None or isinstance(recipe.method, GivenField):
-            return None
-        if self.limit is not None and parts.parts * seconds > self.limit:
-            return None
-        try:
-            predicted = parts.predict(recipe.method, prior=prior, trimmed=recipe.trimmed)
-        except OutOfTime:
-            return None
-        errors: FloatArray = predicted - parts.values
-        return errors
-
 
 @cache
 def _compile(recipe: Recipe, directed: bool, unit: bool) -> None:
@@ -548,4 +794,4 @@ def _compile(recipe: Recipe, directed: bool, unit: bool) -> None:
     lengths = None if unit else [1.0, 2.0, 1.5, 1.0] * 2
     ring = Graph.from_edges(range(8), [*range(1, 8), 0], lengths, directed=directed)
     labels, distance = Labels([0, 2, 4, 6], [0.0, 4.0, 5.0, 1.0]), cost_to_go(ring, 0)
-    _Contest(ring, labels, 0, distance, np.ones(8, dtype=bool), None, None).follow(recipe)
+    _Contest(ring, labels, 0, distance, None, None).follow(recipe)

@@ -1,4 +1,4 @@
-"""From labels to a plan with its certificate, in one call.
+"""From labels to a plan with its certificate, in one call: `solve`, and `plan_many` for many goals.
 
     labels → extension → (lifted, if asked) → plan → certificate
 
@@ -6,35 +6,44 @@ Each step is a public function: `extend`, `lift`, `plan` and `certify`. `solve` 
 between them. A component without a label cannot reach the goal. A lifted field is no longer inside
 its bracket, and differs from the labels that were lifted. So its plan is certified for the lifted
 values, and for the remaining labels.
+
+    labels, goal → extension → plan → one row
+
+`plan_many` keeps no field. Extensions and plans stay in the workers and are dropped there; only a
+row of numbers per goal comes back. So a million vertices and a thousand goals need the memory of a
+few fields.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from ..certificates import Certificate, certify
-from ..certificates.contradiction import Contradictions, contradictions
-from ..checks import as_flag, as_vertex, frozen
-from ..errors import InputError, Message
-from ..fields import AMLE, Extension, MethodLike, check_field, describe, extend
+from ..checks import KeepsReadOnly, as_flag, as_vertex, frozen, plain
+from ..errors import InputError
+from ..fields import AMLE, Extension, Method, MethodLike, check_field, describe, extend
+from ..fields.extension import package
+from ..fields.many import Batch, Many, Request, listed, named
 from ..graphs.graph import Graph, check_graph
 from ..graphs.labels import Labels
 from ..graphs.shortest_paths import cost_to_go
+from ..numerics.workers import dispatch
 from ..plans.lifting import Lifted
 from ..plans.lifting import lift as lift_field
 from ..plans.planning import Outcome, Plan, Rollout, false_sinks, plan
 from ..typing import FloatArray
-from ..words import number_of
-from .text import DISTANCE, FLAT, above_goal, facts, lines, median_ratio, unit_question
+from ..words import number_of, percent
+from .text import facts, lines
 
 if TYPE_CHECKING:
     from ..graphs.names import Naming
@@ -125,64 +134,9 @@ class Answer:
         return frozen(false_sinks(self.graph, before, self.labels, self.goal))
 
     @cached_property
-    def behind_labels(self) -> NDArray[np.int64]:
-        """(k,) states behind labels, which have the value of the label.
-
-        Without the labels they would be cut off from the rest: all labels around their part of the
-        graph have one value, and most methods use nothing else. `AMLE` adds the cost of the path to
-        the label if it fills by cost.
-        """
-        graph, labels = self.graph, self.labels
-        free = ~labels.mask(graph)
-        tails, heads, n = graph.tails, graph.indices, graph.num_vertices
-        # components of the graph without its labels
-        inside = free[tails] & free[heads]
-        ones = np.ones(inside.sum())
-        apart = sparse.csr_array((ones, (tails[inside], heads[inside])), shape=(n, n))
-        part = sparse.csgraph.connected_components(apart, directed=False)[1]
-        # the least and the largest label adjacent to each component; +inf and -inf if there is none
-        values = np.zeros(n)
-        values[labels.vertices] = labels.values
-        least, largest = np.full(n, np.inf), np.full(n, -np.inf)
-        for x, y in ((tails, heads), (heads, tails)):
-            beside = free[x] & ~free[y]
-            np.minimum.at(least, part[x[beside]], values[y[beside]])
-            np.maximum.at(largest, part[x[beside]], values[y[beside]])
-        level = np.where(least == largest, least, np.nan)[part]
-        same = np.abs(self.field.values - level) <= FLAT * np.abs(labels.values).max()
-        return frozen(np.flatnonzero(free & same))
-
-    @cached_property
     def graph_distance(self) -> FloatArray:
         """(n,) graph distance to the goal, independent of the labels; inf if there is no path."""
         return frozen(cost_to_go(self.graph, self.goal))
-
-    @cached_property
-    def distance_ratio(self) -> float:
-        """Factor by which the graph distances to the goal fit the labels best.
-
-        Far from 1 if labels and lengths are in different units. Negative if the labels decrease
-        with distance from the goal, as rewards do. NaN if only the goal is labelled.
-        """
-        above, away = above_goal(self.labels, self.goal, self.graph_distance)
-        return median_ratio(above, away) if above.size else np.nan
-
-    @cached_property
-    def unit_question(self) -> Message | None:
-        """A question, if labels and lengths seem to be in different units."""
-        return unit_question(*above_goal(self.labels, self.goal, self.graph_distance))
-
-    @cached_property
-    def contradictions(self) -> Contradictions:
-        """Where labels and graph contradict each other."""
-        return contradictions(self.graph, self.labels)
-
-    @cached_property
-    def route_margins(self) -> FloatArray:
-        """(k,) margins of the routes that arrive, without the goal's own; see `Certificate`."""
-        walked = self.plan.reached.copy()
-        walked[self.goal] = False
-        return frozen(self.certificate.start_margin[walked])
 
     def route(self, start: int) -> Rollout:
         """Walk from a start by the plan; a start without a path to the goal does not begin."""
@@ -215,27 +169,24 @@ class Answer:
         rows = lines(self.facts(names, starts))
         return "\n".join(f"{word:<9} {text}" for word, text in rows)
 
-    def facts(self, names: Naming | None = None, starts: Iterable[int] = ()) -> dict[str, Any]:
+    def facts(
+        self,
+        names: Naming | None = None,
+        starts: Iterable[int] = (),
+        held_out: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
         """Return the content of the summary, and more, as plain data that JSON can hold.
 
-        Numbers that are infinite or unknown are None. Parameters as in `summary`.
+        Numbers that are infinite or unknown are None. `names` and `starts` as in `summary`;
+        `held_out` holds the facts of a `CrossValidation` of the same field, for the advice.
         """
-        return facts(self, self.graph.names if names is None else names, starts)
-
-    @property
-    def made_by(self) -> str:
-        """Description of how the field was made: a method, or distances alone."""
-        known = self.plan.reachable
-        given = self.field.prior is not None and len(self.labels) == 1
-        if given and np.array_equal(self.field.values[known], self.graph_distance[known]):
-            return DISTANCE
-        return describe(self.field.method)
+        return facts(self, self.graph.names if names is None else names, starts, held_out)
 
     def __repr__(self) -> str:
         reach = f"{self.plan.num_arrived:,} of {self.plan.num_able:,} starts reach the goal"
         count = self.raised_states.size
         lift = f", {number_of(count, 'values')} raised" if count else ""
-        return f"Answer({self.made_by}: {self.field.status}; {reach}{lift})"
+        return f"Answer({describe(self.field.method)}: {self.field.status}; {reach}{lift})"
 
 
 def solve(
@@ -312,3 +263,205 @@ def solve(
     moves = plan(graph, judged, goal)
     certificate = certify(graph, known, judged, moves, 0.0 if error is None else error)
     return Answer(labels, field, moves, replace(certificate, field=field), lifted)
+
+
+# ------------------------------------------------------------------ many goals
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlanTable(KeepsReadOnly):
+    """How the plans for many goals end: (k,) arrays with one entry per goal.
+
+    Attributes
+    ----------
+    goals : int64 array
+        The goals, as they were given.
+    reached, loop, dead_end, unreachable : int64 arrays
+        Number of starts by the outcome of their walk, see `Outcome`; the goal not counted.
+    cost_ratio : float array
+        Mean ratio of the cost of the walks that arrive to that of the shortest paths; NaN if none
+        arrives.
+    residual, width : float arrays
+        Of the extension, see `Extension`; the width is inf where it has no bracket.
+    status : tuple of str
+        How its solve ended.
+    seconds : float array
+        Time of its solve.
+    method : Method
+        The settings.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges(range(4), range(1, 5))
+    >>> noisy = [wf.Labels([0, 2, 4], [0.0, 5.0, 4.0]), wf.Labels([0, 4], [4.0, 0.0])]
+    >>> table = wf.plan_many(path, noisy, goals=[0, 4])
+    >>> table
+    PlanTable(2 goals by AMLE(): 75 % of the starts reach their goal, ...)
+    >>> table.success, table.loop, table.cost_ratio
+    (array([0.5, 1. ]), array([2, 0]), array([1., 1.]))
+    >>> table.records()[0]["reached"]
+    2
+    """
+
+    goals: NDArray[np.int64]
+    reached: NDArray[np.int64]
+    loop: NDArray[np.int64]
+    dead_end: NDArray[np.int64]
+    unreachable: NDArray[np.int64]
+    cost_ratio: FloatArray
+    residual: FloatArray
+    width: FloatArray
+    status: tuple[str, ...]
+    seconds: FloatArray
+    method: Method
+
+    @property
+    def able(self) -> NDArray[np.int64]:
+        """(k,) number of starts with a path to the goal."""
+        return self.reached + self.loop + self.dead_end
+
+    @property
+    def success(self) -> FloatArray:
+        """(k,) share of those starts from which the plan arrives; 1 if there are none."""
+        return np.where(self.able > 0, self.reached / np.maximum(self.able, 1), 1.0)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns as lists of plain numbers; None for values that are not finite."""
+        names = ("goals", "success", *(each.name for each in fields(self)[1:-1]))
+        return {name: plain(list(getattr(self, name))) for name in names}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one mapping per goal, for JSON or a data frame."""
+        columns = self.to_dict()
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def __len__(self) -> int:
+        return self.goals.size
+
+    def __repr__(self) -> str:
+        who = f"PlanTable({number_of(len(self), 'goals')} by {describe(self.method)}"
+        if not len(self):
+            return f"{who})"
+        able = int(self.able.sum())
+        share = percent(int(self.reached.sum()) / able if able else 1.0)
+        least, most = (percent(float(end)) for end in (self.success.min(), self.success.max()))
+        spread = "" if least == most else f", from {least} to {most}"
+        return f"{who}: {share} of the starts reach their goal{spread})"
+
+
+@dataclass(frozen=True, eq=False)
+class _PlanMany:
+    """Solve a batch and plan on its fields; it is sent once to each worker."""
+
+    many: Many
+    check: bool
+
+    def __call__(self, task: tuple[Batch, list[int]]) -> list[tuple[float | str, ...]]:
+        """Return the columns of `PlanTable` for each goal of a batch, from ``reached`` on."""
+        batch, goals = task
+        solutions, seconds = self.many(batch)
+        graph, method = self.many.graph, self.many.method
+        rows = list[tuple[float | str, ...]]()
+        for position, labels, goal, solution in zip(
+            batch.positions, batch.labels, goals, solutions, strict=True
+        ):
+            with named(position):
+                field = package(solution, graph, labels, method, seconds, self.check)
+            # outcomes of the starts, the goal apart
+            moves = plan(graph, field, goal)
+            looping = int((moves.reachable & (moves.basin >= 0)).sum())
+            stuck = moves.num_able - moves.num_arrived - looping
+            shut_out = moves.reached.size - 1 - moves.num_able
+            counts = moves.num_arrived, looping, stuck, shut_out
+            ratio = cost_ratio(moves, cost_to_go(graph, goal))
+            status = str(field.status)
+            rows.append((*counts, ratio, field.residual, field.width, status, seconds))
+        return rows
+
+
+def cost_ratio(moves: Plan, distance: FloatArray) -> float:
+    """Return the mean ratio of walked to least cost over the starts that arrive; NaN if none."""
+    arrived = moves.reached.copy()
+    arrived[moves.goal] = False
+    ratio: FloatArray = moves.cost[arrived] / distance[arrived]
+    return float(ratio.mean()) if ratio.size else np.nan
+
+
+def plan_many(
+    graph: Graph,
+    labels_list: Iterable[Labels],
+    goals: Iterable[int],
+    method: MethodLike | None = None,
+    workers: int | None = None,
+    *,
+    executor: Executor | None = None,
+    prior: ArrayLike | None = None,
+    unreachable: Literal["error", "nan"] = "error",
+    check: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> PlanTable:
+    """Extend many label sets over one graph, plan for a goal each, and keep only how plans end.
+
+    Parameters
+    ----------
+    graph, labels_list, workers, executor, prior, unreachable, check
+        As for `extend_many`. NaN and +inf in a field mean that the goal cannot be reached there.
+    goals : iterable of int
+        The goal of each label set.
+    method : Method or function, optional
+        The extension, see `extend`; `AMLE()` if not given.
+    progress : callable, optional
+        Called with (goals done so far, total), in order, from the calling thread.
+
+    Returns
+    -------
+    PlanTable
+        Outcomes, success and cost ratio per goal, in the order of `goals`. The plans are those of
+        ``plan(graph, extend(graph, labels, method), goal)``.
+
+    Raises
+    ------
+    InputError, NotConverged
+        As for `extend_many`; the error names a goal by its position in `goals`.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> maze = wf.grid_graph(wf.load_layout("medium"), refinement=4)
+    >>> goals = [0, 100, 200, 300]
+    >>> labels = [wf.sample_labels(maze, goal, fraction=0.05, seed=54) for goal in goals]
+    >>> wf.plan_many(maze, labels, goals, wf.Harmonic()).success.round(2)
+    array([0.91, 0.82, 0.67, 0.91])
+    """
+    as_flag(check, "check")
+    settings: MethodLike = AMLE() if method is None else method
+    request = Request.of(graph, labels_list, settings, prior, unreachable)
+    given = listed(goals, "goals", "vertices")
+    if len(given) != len(request.label_sets):
+        raise InputError(
+            f"{number_of(len(given), 'goals')} for {len(request.label_sets)} label sets"
+        )
+    n = check_graph(graph).num_vertices
+    ends = [as_vertex(goal, f"goals[{i}]", n) for i, goal in enumerate(given)]
+    if executor is None:
+        request.many.shared.prepare()
+
+    def tasks() -> Iterator[tuple[Batch, list[int]]]:
+        for batch in request.batches():
+            yield batch, [ends[position] for position in batch.positions]
+
+    rows: list[tuple[float | str, ...]] = []
+    work, threads = _PlanMany(request.many, check), request.num_threads(workers, executor)
+    with closing(dispatch(work, tasks(), workers=threads, executor=executor)) as solved:
+        for found in solved:
+            rows += found
+            if progress is not None:
+                progress(len(rows), len(ends))
+    names = [each.name for each in fields(PlanTable)][1:-1]
+    kinds = [np.int64] * 4 + [np.float64] * 3 + [object, np.float64]
+    table = np.array(rows, [*zip(names, kinds, strict=True)])
+    columns: dict[str, Any] = {name: frozen(table[name]) for name in names}
+    columns["status"] = tuple(table["status"])
+    goal_array = frozen(np.array(ends, dtype=np.int64))
+    return PlanTable(goals=goal_array, method=request.many.method, **columns)

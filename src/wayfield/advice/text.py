@@ -1,6 +1,7 @@
 """Text of an answer: plain data, lines that a person reads in five seconds, and advice.
 
-`facts` collects, `lines` and `advise` render. Everything comes from the arrays of an answer.
+`facts` collects everything from the arrays of an answer into one dictionary. The summary, the
+command line and JSON are all made from it. `lines` and `advise` are tables: when, and what to say.
 
 Advice is a `Message` in which `Option` values stand for what to do: a setting to change, a function
 or command to call. Python, the command line and the explorer's page spell them each in their way.
@@ -12,16 +13,18 @@ round ratio of common units if one is near.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from math import log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from ..certificates.contradiction import contradictions
 from ..checks import plain
 from ..errors import Message, Option
-from ..fields import AMLE
+from ..fields import AMLE, describe
 from ..graphs.labels import Labels
 from ..graphs.names import Caller, Naming
 from ..plans.planning import Outcome
@@ -40,7 +43,6 @@ from ..words import (
 )
 
 if TYPE_CHECKING:
-    from ..typing import FloatArray
     from .solving import Answer
 
 
@@ -74,14 +76,52 @@ TRAVEL = Option("travel trips", within="command", python="wayfield.travel")
 # ------------------------------------------------------------------ plain data
 
 
-def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[str, Any]:
-    """Return the findings as data that JSON can hold; see `Answer.facts`."""
+def facts(
+    answer: Answer,
+    names: Naming | None,
+    starts: Iterable[int],
+    held_out: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the findings as data that JSON can hold; see `Answer.facts`.
+
+    `held_out` holds the facts of `CrossValidation` for the same field, if computed.
+    """
     call = Caller(names, answer.graph.num_vertices)
     graph, labels, moves, certificate = answer.graph, answer.labels, answer.plan, answer.certificate
-    sinks, behind = answer.false_sinks, answer.behind_labels
-    lost = np.flatnonzero(~moves.reachable)
+
+    def first(states: NDArray[Any], most: int = MOST_NAMED) -> list[str]:
+        return [call(x) for x in states[:most]]
+
+    # the labels
+    sinks, behind, missed = answer.false_sinks, behind_labels(answer), answer.field.missed
     dropped = labels.dropped if isinstance(labels, TrimmedLabels) else labels.vertices[:0]
     label_at = dict(zip(labels.vertices.tolist(), labels.values.tolist(), strict=True))
+    above, away = above_goal(labels, answer.goal, answer.graph_distance)
+    # the plan: loops that catch starts with a path to the goal, those that catch most first
+    lost, raised = np.flatnonzero(~moves.reachable), answer.raised_states
+    caught = np.bincount(moves.basin[moves.basin >= 0], minlength=len(moves.cycles))
+    fatal = np.flatnonzero(moves.reachable[moves.cycle_members[moves.cycle_offsets[:-1]]])
+    touching = moves.touches(labels)
+    loops = [
+        {
+            "states": first(moves.cycles[i], 2 * MOST_NAMED),
+            "size": moves.cycles[i].size,
+            "catches": int(caught[i]),
+            "touches_a_label": bool(touching[i]),
+        }
+        for i in fatal[np.argsort(-caught[fatal], kind="stable")[:MOST_NAMED]]
+    ]
+    ups = [{"name": call(x), "by": answer.raised[x]} for x in raised[:MOST_NAMED]]
+    most = answer.raised[raised].max(initial=0.0)
+    # possible error of the values if labels and graph are right; a lifted field has no bound
+    largest = median = None
+    if answer.lifted is None or answer.lifted.unchanged:
+        bound: FloatArray = certificate.error_bound[moves.reachable]
+        largest, median = bound.max(), middle(bound)
+    method = describe(answer.field.method)
+    if answer.field.prior is not None and len(labels) == 1:  # distances that nothing corrects
+        same = answer.field.values == answer.graph_distance
+        method = DISTANCE if same[moves.reachable].all() else method
     found: dict[str, Any] = plain(
         {
             "graph": {
@@ -93,10 +133,10 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
                 "components": int(graph.components.max(initial=-1)) + 1,
                 "strong_components": int(graph.strong_components.max(initial=-1)) + 1,
                 "cannot_reach_goal": lost.size,
-                "cannot_reach_examples": [call(x) for x in lost[:MOST_NAMED]],
+                "cannot_reach_examples": first(lost),
                 "without_value": int((~np.isfinite(answer.field.values)).sum()),
                 "behind_labels": behind.size,
-                "behind_labels_examples": [call(x) for x in behind[:MOST_NAMED]],
+                "behind_labels_examples": first(behind),
             },
             "labels": {
                 "count": len(labels),
@@ -107,20 +147,28 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
                     {"name": call(x), "value": label_at[x]} for x in sinks[:MOST_NAMED].tolist()
                 ],
                 "dropped_count": dropped.size,
-                "dropped": [call(x) for x in dropped[:MOST_NAMED]],
-                "per_graph_distance": answer.distance_ratio,
-                "missed_count": int(np.count_nonzero(answer.field.missed)),
-                "missed_most": np.abs(answer.field.missed).max(initial=0.0),
+                "dropped": first(dropped),
+                "per_graph_distance": median_ratio(above, away),
+                "missed_count": int(np.count_nonzero(missed)),
+                "missed_most": np.abs(missed).max(initial=0.0),
             },
             "goal": call(answer.goal),
-            "method": answer.made_by,
+            "method": method,
             "status": str(answer.field.status),
             "converged": answer.field.status.good,
             "seconds": answer.field.seconds,
             "bracket_width": answer.field.width,
             "residual": answer.field.residual,
-            "contradictions": answer.contradictions.against,
-            "plan": _plan_facts(answer, call),
+            "contradictions": contradictions(graph, labels).against,
+            "plan": {
+                "can_reach": moves.num_able,
+                "reach": moves.num_arrived,
+                "success": moves.success,
+                "dead_ends": int((answer.outcomes == Outcome.DEAD_END).sum()),
+                "loop_count": fatal.size,
+                "loops": loops,
+                "raised": answer.lifted and {"count": raised.size, "most": most, "states": ups},
+            },
             "margin": _margin_facts(answer, call),
             "certified": {
                 "error": np.max(certificate.error),
@@ -128,75 +176,79 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
                 "starts": certificate.start_certified.mean(),
             },
             "proved": {
-                "moves": int(certificate.proved.sum()) - int(certificate.proved[answer.goal]),
-                "routes": int(certificate.route_proved.sum())
-                - int(certificate.route_proved[answer.goal]),
+                "moves": int(np.delete(certificate.proved, answer.goal).sum()),
+                "routes": int(np.delete(certificate.route_proved, answer.goal).sum()),
                 "refuted": certificate.intervals.refuted,
             },
-            "value_error_bound": {"largest": None, "median": None},
+            "value_error_bound": {"largest": largest, "median": median},
             "routes": [_route_facts(answer, call, start) for start in starts],
+            "held_out": held_out,
         }
     )
-    if answer.lifted is None or answer.lifted.unchanged:
-        # possible error of the values if labels and graph are right
-        bound: FloatArray = certificate.error_bound[moves.reachable]
-        median = np.quantile(bound, 0.5, method="lower")
-        found["value_error_bound"] = plain({"largest": bound.max(), "median": median})
-    found["units"] = answer.unit_question
+    found["units"] = unit_question(above, away)
     return found | {"advice": advise(answer, found)}
 
 
-def _plan_facts(answer: Answer, call: Caller) -> dict[str, Any]:
-    """Return the outcomes of the starts with a path to the goal."""
-    moves, raised = answer.plan, answer.raised_states
-    caught = np.bincount(moves.basin[moves.basin >= 0], minlength=len(moves.cycles))
-    touching = moves.touches(answer.labels)
-    # the loops that catch starts with a path to the goal, those that catch most first
-    fatal = np.flatnonzero(moves.reachable[moves.cycle_members[moves.cycle_offsets[:-1]]])
-    worst = fatal[np.argsort(-caught[fatal], kind="stable")[:MOST_NAMED]]
-    return {
-        "can_reach": moves.num_able,
-        "reach": moves.num_arrived,
-        "success": moves.success,
-        "dead_ends": int((answer.outcomes == Outcome.DEAD_END).sum()),
-        "loop_count": fatal.size,
-        "loops": [
-            {
-                "states": [call(x) for x in moves.cycles[i][: 2 * MOST_NAMED]],
-                "size": moves.cycles[i].size,
-                "catches": int(caught[i]),
-                "touches_a_label": bool(touching[i]),
-            }
-            for i in worst
-        ],
-        "raised": None
-        if answer.lifted is None
-        else {
-            "count": raised.size,
-            "most": answer.raised[raised].max(initial=0.0),
-            "states": [{"name": call(x), "by": answer.raised[x]} for x in raised[:MOST_NAMED]],
-        },
-    }
+def behind_labels(answer: Answer) -> NDArray[np.int64]:
+    """Return the (k,) states behind labels, which have the value of the label.
+
+    Without the labels they would be cut off from the rest: all labels around their part of the
+    graph have one value, and most methods use nothing else. `AMLE` adds the cost of the path to
+    the label if it fills by cost.
+    """
+    graph, labels = answer.graph, answer.labels
+    free = ~labels.mask(graph)
+    tails, heads, n = graph.tails, graph.indices, graph.num_vertices
+    # components of the graph without its labels
+    inside = free[tails] & free[heads]
+    ones = np.ones(inside.sum())
+    apart = sparse.csr_array((ones, (tails[inside], heads[inside])), shape=(n, n))
+    part = sparse.csgraph.connected_components(apart, directed=False)[1]
+    # the least and the largest label adjacent to each component; +inf and -inf if there is none
+    values = np.zeros(n)
+    values[labels.vertices] = labels.values
+    least, largest = np.full(n, np.inf), np.full(n, -np.inf)
+    for x, y in ((tails, heads), (heads, tails)):
+        beside = free[x] & ~free[y]
+        np.minimum.at(least, part[x[beside]], values[y[beside]])
+        np.maximum.at(largest, part[x[beside]], values[y[beside]])
+    level = np.where(least == largest, least, np.nan)[part]
+    same = np.abs(answer.field.values - level) <= FLAT * np.abs(labels.values).max()
+    return np.flatnonzero(free & same)
+
+
+def route_margins(answer: Answer) -> FloatArray:
+    """Return the (k,) margins of the routes that arrive, without the goal's own."""
+    margins: FloatArray = answer.certificate.start_margin[_walked(answer)]
+    return margins
+
+
+def _walked(answer: Answer) -> NDArray[np.int64]:
+    """Return the (k,) starts that arrive, without the goal."""
+    arrived = np.flatnonzero(answer.plan.reached)
+    starts: NDArray[np.int64] = arrived[arrived != answer.goal]
+    return starts
+
+
+def middle(values: FloatArray) -> float:
+    """Return the lower median; NaN if there are no values."""
+    return float(np.quantile(values, 0.5, method="lower")) if values.size else np.nan
 
 
 def _margin_facts(answer: Answer, call: Caller) -> dict[str, Any]:
     """Return the least and median margin of the routes, and the states that decide the least."""
-    least, certificate = answer.route_margins, answer.certificate
-    if not least.size:
-        return {"least": None, "median": None, "weakest": []}
-    walked = answer.plan.reached.copy()
-    walked[answer.goal] = False
-    counts = np.bincount(certificate.weakest[walked], minlength=walked.size)
+    margins, certificate = route_margins(answer), answer.certificate
+    counts = np.bincount(certificate.weakest[_walked(answer)], minlength=answer.values.size)
     states = np.flatnonzero(counts)
     states = states[certificate.margin[states] < np.inf]
     rounded = np.round(certificate.margin[states], 9)  # differences of rounding do not count
-    order = np.lexsort((states, -counts[states], rounded))
+    weakest = states[np.lexsort((states, -counts[states], rounded))[:MOST_NAMED]]
     return {
-        "least": least.min(),
-        "median": np.quantile(least, 0.5, method="lower"),
+        "least": margins.min(initial=np.inf),
+        "median": middle(margins),
         "weakest": [
             {"name": call(x), "margin": certificate.margin[x], "routes": int(counts[x])}
-            for x in states[order[:MOST_NAMED]]
+            for x in weakest
         ],
     }
 
@@ -225,125 +277,81 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     States that cannot reach the goal come first.
     """
     graph, labels, made = facts["graph"], facts["labels"], facts["plan"]
-    summary: list[tuple[str, str]] = []
+    n, count, units = graph["vertices"], labels["count"], facts["units"]
+    edges, lost, behind = graph["edges"], graph["cannot_reach_goal"], graph["behind_labels"]
+    dropped, sinks, missed = (labels[f"{key}_count"] for key in ("dropped", "false_sink", "missed"))
+    loops, raised = made["loop_count"], made["raised"] or {"count": 0, "states": []}
+    certified, proved, held_out = facts["certified"], facts["proved"], facts["held_out"] or {}
 
-    def say(word: str, text: str) -> None:
-        summary.append((word, text))
-
-    # the graph
-    n, lost = graph["vertices"], graph["cannot_reach_goal"]
-    if lost:
-        named = _some(map(quoted, graph["cannot_reach_examples"]), lost)
-        say("lost", f"{lost:,} of {number_of(n, 'states')} cannot reach the goal at all: {named}")
-    edges = number_of(graph["edges"], "arcs" if graph["directed"] else "edges")
-    edges += " (directed)" if graph["directed"] else ""
+    # clauses
+    edge_count = number_of(edges, "arcs" if graph["directed"] else "edges")
+    edge_count += " (directed)" if graph["directed"] else ""
     low, high = graph["least_length"], graph["largest_length"]
-    span = "no lengths" if low is None else f"lengths {low:g} to {high:g}"
+    lengths = "no lengths" if low is None else f"lengths {low:g} to {high:g}"
     if low is not None and low == high:
-        span = f"{'all ' if graph['edges'] > 1 else ''}of length {low:g}"
-    pieces = "strong_components" if graph["directed"] else "components"
-    parts = f"{graph[pieces]:,} {pieces.replace('_', ' ')}" if graph[pieces] > 1 else "in one piece"
-    say("graph", f"{number_of(n, 'vertices', 'vertex')}, {edges}, {span}; {parts}")
-
-    # the labels
-    count, least, largest = labels["count"], _number(labels["least"]), _number(labels["largest"])
+        lengths = f"{'all ' if edges > 1 else ''}of length {low:g}"
+    kind = "strong_components" if graph["directed"] else "components"
+    pieces = f"{graph[kind]:,} {kind.replace('_', ' ')}" if graph[kind] > 1 else "in one piece"
+    least, largest = (f"{labels[end] + 0.0:g}" for end in ("least", "largest"))  # -0 is 0
     values = f"values {least} to {largest}"
-    if labels["least"] == labels["largest"]:
+    if least == largest:
         values = f"{'all of ' if count > 1 else ''}value {least}"
-    share, goal = percent(count / n), quoted(facts["goal"])
-    say("labels", f"{count:,} ({share} of the vertices), {values}; goal {goal}")
-    if labels["dropped_count"]:
-        dropped = _some(map(quoted, labels["dropped"]), labels["dropped_count"])
-        say("dropped", f"{number_of(labels['dropped_count'], 'labels')}: {dropped}")
-    sinks = labels["false_sink_count"]
-    if sinks:
-        named = _some(
-            (f"{quoted(s['name'])} ({_number(s['value'])})" for s in labels["false_sinks"]), sinks
-        )
-        some = "1 label is" if sinks == 1 else f"{sinks:,} labels are"
-        say("sinks", f"{some} no higher than any neighbour, so walks can get stuck there: {named}")
-    if facts["units"]:
-        say("units", facts["units"])
+    sunk = [f"{quoted(x['name'])} ({x['value'] + 0.0:g})" for x in labels["false_sinks"]]
     against = against_text(facts["contradictions"], count, "labels")
-    if against and not facts["units"]:
-        say("against", f"{against}; {PROOF}")
-
-    # the field
-    seconds, width = seconds_text(facts["seconds"]), facts["bracket_width"]
-    if facts["method"] == DISTANCE:
-        say("method", f"{DISTANCE}; {seconds}")
-    else:
+    field, width = facts["method"], facts["bracket_width"]
+    if field != DISTANCE:
         solved = "no bound on how well its equation is solved"
         if width is not None:
             solved = f"its equation is solved to within {width:.1e}"
-        say("method", f"{facts['method']}: {facts['status']}; {solved}; {seconds}")
-    missed = labels["missed_count"]
-    if missed:
-        most = short(labels["missed_most"])
-        say("missed", f"the field differs from {missed:,} of {count:,} labels, by up to {most}")
-    behind = graph["behind_labels"]
-    if behind:
-        named = _some(map(quoted, graph["behind_labels_examples"]), behind)
-        lie = "state lies behind a label and has the same value"
-        lie = "states lie behind labels and have the same values" if behind > 1 else lie
-        say("flat", f"{behind:,} {lie}: {named}")
+        field = f"{field}: {facts['status']}; {solved}"
+    same = "states lie behind labels and have the same values"
+    one = "state lies behind a label and has the same value"
+    caught = made["can_reach"] - made["reach"] - made["dead_ends"]
+    ends = f"; {caught:,} run into {number_of(loops, 'loops')}" if loops else ""
+    ends += f"; {made['dead_ends']:,} at a dead end" if made["dead_ends"] else ""
+    ups = [f"{quoted(x['name'])} by {short(x['by'])}" for x in raised["states"]]
+    moves, routes = (number_of(proved[name], name) for name in ("moves", "routes"))
+    error = certified["error"]  # None is infinite
+    errors = "errors of any size" if error is None else f"errors up to {error:g}"
 
-    # the plan
-    text = f"{made['reach']:,} of {made['can_reach']:,} starts reach the goal"
-    text += f" ({percent(made['success'])})"
-    if made["loop_count"]:
-        caught = made["can_reach"] - made["reach"] - made["dead_ends"]
-        text += f"; {caught:,} run into {number_of(made['loop_count'], 'loops')}"
-    if made["dead_ends"]:
-        text += f"; {made['dead_ends']:,} at a dead end"
-    say("plan", text)
-    for loop in made["loops"]:
-        path = " → ".join(map(quoted, loop["states"]))
-        path += " → …" if loop["size"] > len(loop["states"]) else f" → {quoted(loop['states'][0])}"
-        end = "ends" if loop["catches"] == 1 else "end"
-        say("loops", f"{path}, where {number_of(loop['catches'], 'starts')} {end}")
-    if made["loop_count"] > len(made["loops"]):
-        say("loops", f"and {made['loop_count'] - len(made['loops']):,} more")
-    raised = made["raised"]
-    if raised and raised["count"]:
-        up = (f"{quoted(state['name'])} by {short(state['by'])}" for state in raised["states"])
-        say("raised", f"{number_of(raised['count'], 'values')}: {_some(up, raised['count'])}")
-
-    # how far to trust it
-    certified, bound, proved = facts["certified"], facts["value_error_bound"], facts["proved"]
-    if facts["units"]:
-        pass  # nothing is proved while the units may differ
-    elif proved["moves"]:
-        moves, routes = (number_of(proved[name], name) for name in ("moves", "routes"))
-        premise = "labels are right, no edge is false and each costs what the graph says"
-        say("proved", f"{moves} and {routes} are optimal, if {premise}")
-    elif proved["refuted"]:
-        say("proved", "no moves: labels and graph contradict each other")
-    if made["reach"]:
-        say("margin", _margin(facts["margin"]))
-    if certified["error"] != 0.0:  # None is infinite
-        states, starts = percent(certified["states"]), percent(certified["starts"])
-        errors = "errors of any size" if certified["error"] is None else f"{certified['error']:g}"
-        text = f"with errors up to {errors}, {states} of the moves are proved optimal"
-        text += f", and {starts} of the routes, if each edge costs what the graph says"
-        say("certified", text)
-    ratio = labels["per_graph_distance"]
-    rewards = ratio is not None and ratio < 0.0
-    half = (labels["largest"] - labels["least"]) / 2
-    if bound["largest"] is not None and bound["largest"] < half and not rewards:
-        exact = FLAT * max(1.0, labels["largest"])
-        text = "the field is the true cost-to-go"
-        if bound["largest"] > exact:
-            text = f"the true cost-to-go is within {short(bound['largest'])} of the field"
-            middle = f"within {short(bound['median'])}" if bound["median"] > exact else "equal"
-            text += f" (at half of the states, {middle})"
-        say("bound", f"{text}, if graph and labels are right")
-    if facts.get("held_out"):
-        say("held out", facts["held_out"]["text"])
-    for route in facts["routes"]:
-        say("route", _route(route))
-    say("advice", facts["advice"])
-    return summary
+    # a row each: its word, when it is said, and what it says
+    table: list[tuple[str, object, str]] = [
+        ("lost", lost, f"{lost:,} of {number_of(n, 'states')} cannot reach the goal at all: "
+            + _some(map(quoted, graph["cannot_reach_examples"]), lost)),
+        ("graph", True, f"{number_of(n, 'vertices', 'vertex')}, {edge_count}, {lengths}; {pieces}"),
+        ("labels", True, f"{count:,} ({percent(count / n)} of the vertices), {values}; "
+            f"goal {quoted(facts['goal'])}"),
+        ("dropped", dropped, f"{number_of(dropped, 'labels')}: "
+            + _some(map(quoted, labels["dropped"]), dropped)),
+        ("sinks", sinks, number_of(sinks, "labels are", "label is")
+            + f" no higher than any neighbour, so walks can get stuck there: {_some(sunk, sinks)}"),
+        ("units", units, units),
+        ("against", against and not units, f"{against}; {PROOF}"),
+        ("method", True, f"{field}; {seconds_text(facts['seconds'])}"),
+        ("missed", missed, f"the field differs from {missed:,} of {count:,} labels, by up to "
+            + short(labels["missed_most"])),
+        ("flat", behind, f"{number_of(behind, same, one)}: "
+            + _some(map(quoted, graph["behind_labels_examples"]), behind)),
+        ("plan", True, f"{made['reach']:,} of {made['can_reach']:,} starts reach the goal "
+            f"({percent(made['success'])}){ends}"),
+        *(("loops", True, _loop(loop)) for loop in made["loops"]),
+        ("loops", loops > len(made["loops"]), f"and {loops - len(made['loops']):,} more"),
+        ("raised", ups, f"{number_of(raised['count'], 'values')}: {_some(ups, raised['count'])}"),
+        # nothing is proved while the units may differ
+        ("proved", proved["moves"] and not units, f"{moves} and {routes} are optimal, if labels "
+            "are right, no edge is false and each costs what the graph says"),
+        ("proved", proved["refuted"] and not (proved["moves"] or units),
+            "no moves: labels and graph contradict each other"),
+        ("margin", made["reach"], _margin(facts["margin"])),
+        ("certified", error != 0.0, f"with {errors}, {percent(certified['states'])} of the moves "
+            f"are proved optimal, and {percent(certified['starts'])} of the routes, if each edge "
+            "costs what the graph says"),
+        ("bound", *_bound(labels, facts["value_error_bound"])),
+        ("held out", held_out, held_out.get("text", "")),
+        *(("route", True, _route(route)) for route in facts["routes"]),
+        ("advice", True, facts["advice"]),
+    ]  # fmt: skip
+    return [(word, text) for word, said, text in table if said]
 
 
 def _some(names: Iterable[str], count: int) -> str:
@@ -352,16 +360,36 @@ def _some(names: Iterable[str], count: int) -> str:
     return ", ".join(shown) + (" …" if count > len(shown) else "")
 
 
-def _number(value: float) -> str:
-    return f"{value + 0.0:g}"  # -0 is 0
+def _loop(loop: Mapping[str, Any]) -> str:
+    """Return the states of a loop, and how many starts end there."""
+    names = list(map(quoted, loop["states"]))
+    names.append("…" if loop["size"] > len(names) else names[0])
+    starts = number_of(loop["catches"], "starts end", "start ends")
+    return f"{' → '.join(names)}, where {starts}"
+
+
+def _bound(labels: Mapping[str, Any], bound: Mapping[str, Any]) -> tuple[bool, str]:
+    """Return whether the bound on the error of the values is of use, and the bound."""
+    largest, median, ratio = bound["largest"], bound["median"], labels["per_graph_distance"]
+    rewards = ratio is not None and ratio < 0.0
+    half = (labels["largest"] - labels["least"]) / 2
+    if largest is None or largest >= half or rewards:
+        return False, ""
+    exact = FLAT * max(1.0, labels["largest"])
+    text = "the field is the true cost-to-go"
+    if largest > exact:
+        at_half = f"within {short(median)}" if median > exact else "equal"
+        text = f"the true cost-to-go is within {short(largest)} of the field"
+        text += f" (at half of the states, {at_half})"
+    return True, f"{text}, if graph and labels are right"
 
 
 def _margin(margin: Mapping[str, Any]) -> str:
     """Return the errors that the routes tolerate, and where they tolerate least."""
     least, median, weakest = margin["least"], margin["median"], margin["weakest"]
-    if least is None and not weakest:
-        return "no route has a choice of moves, so errors of the values change nothing"
     if least is None:
+        if not weakest:
+            return "no route has a choice of moves, so errors of the values change nothing"
         text = "some routes pass next to a state of unknown value, and tolerate no error"
     elif least >= TIE:
         text = f"every route tolerates errors of the values below {margin_text(least)}"
@@ -404,73 +432,61 @@ def _route(route: Mapping[str, Any]) -> str:
 
 
 def advise(answer: Answer, facts: Mapping[str, Any]) -> Message:
-    """Return the most urgent advice.
-
-    ``facts["held_out"]`` holds the facts of `CrossValidation` for the same field, if computed.
-    """
+    """Return the most urgent advice: the first row of the table that holds."""
     exact, labels, made = isinstance(answer.field.method, AMLE), facts["labels"], facts["plan"]
-    if not answer.field.status.good:
-        missed = f"the solver missed its guarantee ({answer.field.status})"
-        if exact:
-            return Message(f"{missed}: the values may be right, but this is not proved")
-        return Message(f"{missed}: try ", USE_AMLE)
-    if made["can_reach"] == 0:
-        arcs = ", and do the arcs point the right way?" if answer.graph.directed else "?"
-        return Message(f"no other state can reach the goal: is it the right one{arcs}")
-    if answer.goal not in answer.labels.vertices:
-        return Message("the goal has no label, so nothing leads there: label it")
+    count, sinks = labels["count"], labels["false_sink_count"]
+    behind, raised = facts["graph"]["behind_labels"], made["raised"] or {"count": 0, "states": []}
     known = answer.field.values[answer.plan.reachable]
-    if known.size > 1 and np.ptp(known) == 0.0:  # one value wherever the goal can be reached from
-        reason = "only the goal is labelled" if labels["count"] == 1 else "the labels are all equal"
-        return Message(f"{reason}, so the field is constant: label states with different values")
-    if answer.distance_ratio < 0.0:
-        return Message("labels decrease away from the goal: if they are rewards, negate them")
-    if facts["units"]:
-        return Message(facts["units"])
+    missed = f"the solver missed its guarantee ({answer.field.status})"
+    arcs = ", and do the arcs point the right way?" if answer.graph.directed else "?"
+    reason = "only the goal is labelled" if count == 1 else "the labels are all equal"
+    them = "it" if sinks == 1 else "them"
+    where = _some((quoted(state["name"]) for state in raised["states"]), raised["count"])
     # what to plan on, and what is wrong if labels contradict the graph noticeably
-    held_out, against = facts.get("held_out"), answer.contradictions
-    remark: list[str | Option] = []
+    held_out, against = facts["held_out"], facts["contradictions"]
+    use: list[str | Option] = []
     if held_out and not held_out["labels_help"]:
-        use = f"Use the {DISTANCE}: this field does not predict labels left out clearly better. "
-        remark = [use, COMPARE, " tries other fields."]
-    excess = np.concatenate([against.optimistic.excess, against.pessimistic.excess])
-    if excess.max(initial=0.0) > TRIFLE * against.largest:
-        remark = remark or [COMPARE, " says what to use."]
-        remark += [" ", TRAVEL, " tests what is wrong with the graph."]
-    if made["reach"] < made["can_reach"]:
-        count = labels["false_sink_count"]
-        stuck: list[str | Option] = ["walks get stuck on this field: "]
-        if exact and count:
-            them = "it" if count == 1 else "them"
-            at = f"walks can get stuck at {number_of(count, 'labels')}: check {them}, drop {them} ("
-            stuck = [at, DROP, ") or lift the field (", LIFT, ")"]
-        elif exact:
-            stuck += ["lift it (", LIFT, ")"]
-        else:
-            stuck += ["try ", USE_AMLE, ", or lift it (", LIFT, ")"]
-        return Message(*stuck, *([". ", *remark] if remark else []))
-    if made["raised"] and made["raised"]["count"]:
-        raised: Sequence[Mapping[str, Any]] = made["raised"]["states"]
-        where = _some((quoted(state["name"]) for state in raised), made["raised"]["count"])
-        raised_text = (
-            f"values were raised so that every walk arrives: check the labels around {where}"
-        )
-        return Message(raised_text)
-    if remark:
-        return Message(*remark)
-    behind = facts["graph"]["behind_labels"]
-    if behind >= MANY_BEHIND * facts["graph"]["vertices"]:
-        states = "states lie" if behind > 1 else "state lies"
-        return Message(
-            f"{behind:,} {states} behind labels: ", USE_COST, " adds the cost from there"
-        )
-    if facts["routes"] and labels["count"] == 1:
-        paths = "these are the graph's own shortest paths; with a few measured costs, "
-        return Message(paths, TRAVEL, " tests whether the graph is wrong")
-    if not facts["routes"]:
-        reach = "every start with a path to the goal reaches it; "
-        return Message(reach, ROUTE, " shows its route")
-    return Message(COMPARE, " says what to use: the labels, or the graph's own distances")
+        worse = "this field does not predict labels left out clearly better"
+        use = [f"Use the {DISTANCE}: {worse}. ", COMPARE, " tries other fields."]
+    excess = [against["by_up_to"], against["over_by_up_to"]]
+    if None in excess or max(excess) > TRIFLE * np.abs(answer.labels.values).max():
+        use = use or [COMPARE, " says what to use."]
+        use += [" ", TRAVEL, " tests what is wrong with the graph."]
+    then = [". ", *use] if use else []
+
+    stuck, good = made["reach"] < made["can_reach"], facts["converged"]
+    table: list[tuple[object, tuple[str | Option, ...]]] = [
+        (exact and not good, (f"{missed}: the values may be right, but this is not proved",)),
+        (not good, (f"{missed}: try ", USE_AMLE)),
+        (not made["can_reach"], (f"no other state can reach the goal: is it the right one{arcs}",)),
+        (answer.goal not in answer.labels.vertices,
+            ("the goal has no label, so nothing leads there: label it",)),
+        # one value wherever the goal can be reached from
+        (known.size > 1 and np.ptp(known) == 0.0,
+            (f"{reason}, so the field is constant: label states with different values",)),
+        ((labels["per_graph_distance"] or 0.0) < 0.0,
+            ("labels decrease away from the goal: if they are rewards, negate them",)),
+        (facts["units"], (facts["units"],)),
+        (stuck and exact and sinks,
+            (f"walks can get stuck at {number_of(sinks, 'labels')}: check {them}, drop {them} (",
+             DROP, ") or lift the field (", LIFT, ")", *then)),
+        (stuck and exact, ("walks get stuck on this field: lift it (", LIFT, ")", *then)),
+        (stuck,
+            ("walks get stuck on this field: try ", USE_AMLE, ", or lift it (", LIFT, ")", *then)),
+        (raised["count"],
+            (f"values were raised so that every walk arrives: check the labels around {where}",)),
+        (use, tuple(use)),
+        (behind >= max(1, MANY_BEHIND * answer.graph.num_vertices),
+            (f"{number_of(behind, 'states lie', 'state lies')} behind labels: ", USE_COST,
+             " adds the cost from there")),
+        (facts["routes"] and count == 1,
+            ("these are the graph's own shortest paths; with a few measured costs, ", TRAVEL,
+             " tests whether the graph is wrong")),
+        (not facts["routes"],
+            ("every start with a path to the goal reaches it; ", ROUTE, " shows its route")),
+        (True, (COMPARE, " says what to use: the labels, or the graph's own distances")),
+    ]  # fmt: skip
+    return Message(*next(said for holds, said in table if holds))
 
 
 # ------------------------------------------------------------------ units
@@ -485,7 +501,7 @@ NEAR = 1.5
 """A measured ratio within this factor of a round one may be that one."""
 
 
-def unit_question(costs: FloatArray, distances: FloatArray, what: str = "labels") -> Message | None:
+def unit_question(costs: FloatArray, distances: FloatArray) -> Message | None:
     """Return the question about units, or None if costs and distances are consistent with one.
 
     Another unit scales all ratios alike. So it is asked about only if nearly all of them are far
@@ -504,12 +520,12 @@ def unit_question(costs: FloatArray, distances: FloatArray, what: str = "labels"
     low, high = np.quantile(ratios, [OTHERS, 1.0 - OTHERS])
     if low <= SAME_UNIT[1] and not 0.0 <= high < SAME_UNIT[0]:
         return None
-    middle = median_ratio(costs, distances)
-    if middle <= 0.0:  # no unit makes such costs out of distances
+    ratio = median_ratio(costs, distances)
+    if ratio <= 0.0:  # no unit makes such costs out of distances
         return None
-    unit = round_unit(middle)
+    unit = round_unit(ratio)
     call = Option("length_unit", unit, python=f"multiply the lengths by {unit:.3g}")
-    said = f"{what} are {middle:.3g} times the graph's own distances"
+    said = f"labels are {ratio:.3g} times the graph's own distances"
     return Message(f"{said}: are both in the same unit? If not, ", call)
 
 
@@ -529,11 +545,15 @@ def usable(labels: Labels, distance: FloatArray) -> NDArray[np.int64]:
 def median_ratio(above: FloatArray, below: FloatArray) -> float:
     """Return the c that minimises Σ |above - c below|: the weighted median of the ratios.
 
+    NaN if there are none.
+
     Examples
     --------
     >>> median_ratio(np.array([2.0, 4.0, 9.0]), np.array([1.0, 2.0, 3.0]))
     2.0
     """
+    if not above.size:
+        return np.nan
     ratio = above / below
     order = np.argsort(ratio, kind="stable")
     weight = np.cumsum(below[order])  # long trips count more

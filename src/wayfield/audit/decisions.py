@@ -107,6 +107,7 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..certificates.kernels import along_walks
 from ..checks import as_floats, as_vertex, frozen, refuse
 from ..errors import InputError
 from ..fields import AMLE, check_field, extend
@@ -399,7 +400,7 @@ def judge(
     decides = np.isfinite(truth)
     decides[goal] = False
     regret = kernels.regrets(arcs, truth, goal, optimal, plan.successor)
-    first_break = kernels.first_breaks(plan.successor, goal, holds)
+    first_break = along_walks(plan.successor, goal, gap, holds)[2]
     return HalfGap(
         graph, goal, plan, decides, optimal, unclear, gap, error, holds, regret, first_break
     )

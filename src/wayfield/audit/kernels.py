@@ -16,10 +16,6 @@ from ..numerics.csr import Arcs
 from ..numerics.jit import njit
 from ..typing import BoolArray, FloatArray, IntArray
 
-UNSEEN, ON_WALK = -3, -2
-NOWHERE = -1
-"""No state on the walk breaks the condition."""
-
 
 @njit(cache=True, nogil=True)
 def apart(low: float, high: float, relative: float) -> bool:
@@ -242,32 +238,3 @@ def neighbour_range(
                 least[x] = min(least[x], lower[y])
                 most[x] = max(most[x], upper[y])
     return least, most
-
-
-@njit(cache=True, nogil=True)
-def first_breaks(successor: IntArray, goal: int, holds: BoolArray) -> IntArray:
-    """Return the first state on each walk where a condition breaks; `NOWHERE` if none.
-
-    A walk ends at the goal, which needs no condition, or when it repeats a state.
-    """
-    n = successor.size
-    broken = np.full(n, UNSEEN, np.int64)
-    broken[goal] = NOWHERE
-    path = np.empty(n, np.int64)
-    for start in range(n):
-        x, size = start, 0
-        # out to the first state that is known or breaks the condition; then the whole path shares
-        # its answer
-        while broken[x] == UNSEEN and holds[x]:
-            broken[x] = ON_WALK
-            path[size] = x
-            size += 1
-            x = successor[x]
-        if broken[x] == UNSEEN:
-            broken[x] = x
-        # a walk that meets itself has closed a cycle on which the condition holds throughout; a
-        # state without a move is its own successor, and so a cycle too
-        end = NOWHERE if broken[x] == ON_WALK else broken[x]
-        for i in range(size):
-            broken[path[i]] = end
-    return broken

@@ -66,7 +66,6 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, log, log1p
 from typing import Protocol
@@ -166,7 +165,7 @@ class Audit:
         begins = range(0, ranking.size, self._size or 1)
         self._slices = [rng.permutation(ranking[i : i + self._size]) for i in begins]
         self._found: list[list[bool]] = [[] for _ in begins]  # whether each audit was wrong
-        self._rounds, self._top = 1, 0
+        self._rounds = 1
 
         # by number of slices: what H_j claims, and what of δ the first round takes
         slices = np.arange(1, len(begins) + 1)
@@ -182,9 +181,7 @@ class Audit:
         self._left = doubt - np.where(self._most >= 0, taken, 0.0)
         able = np.flatnonzero(self._most >= 0)
         first = int(able[0]) + 1 if able.size else min(needed, count)
-        self._first = max(first, ceil(FIRST_SHARE * count), 1)
-        self._slice: int | None = None
-        self._proposals = self._propose()
+        self._tested = max(first, ceil(FIRST_SHARE * count), 1)  # slices to certify next
         self._go_on()
 
     def record(self, right: bool) -> AuditedDecisions:
@@ -199,23 +196,6 @@ class Audit:
         self._certified[self.state] &= not wrong
         self._go_on()
         return self.result
-
-    def _propose(self) -> Iterator[int]:
-        """Yield the slice to look into next; certify slices as soon as the tests allow."""
-        begin = 0
-        for j in range(self._first, len(self._slices) + 1):
-            for i in range(begin, j):
-                yield from [i] * min(self._rounds, self._slices[i].size)
-            begin = j
-            while not self._refuted(j):
-                if self._rounds == self._size:
-                    return
-                self._rounds += 1
-                yield from (i for i in range(j) if self._slices[i].size >= self._rounds)
-            for states, found in zip(self._slices[:j], self._found[:j], strict=True):
-                self._certified[states] = True
-                self._certified[states[: len(found)][found]] = False
-            self._top = j
 
     def _refuted(self, j: int) -> bool:
         """Whether the audits refute that the first j slices hold the claimed wrong moves."""
@@ -240,8 +220,24 @@ class Audit:
         return claimed - before > unseen or float(self._left[j - 1] * np.exp(score).mean()) >= 1.0
 
     def _go_on(self) -> None:
-        """Update the result, and choose the state to audit next."""
-        self._slice = next(self._proposals, None)
+        """Certify slices as the tests allow, choose the state to audit next, update the result."""
+        self._slice: int | None = None
+        while self._slice is None and self._tested <= len(self._slices):
+            j = self._tested
+            sizes = (min(self._rounds, each.size) for each in self._slices[:j])
+            waiting = (i for i, size in enumerate(sizes) if len(self._found[i]) < size)
+            self._slice = next(waiting, None)
+            if self._slice is not None:
+                break
+            if self._refuted(j):
+                for states, found in zip(self._slices[:j], self._found[:j], strict=True):
+                    self._certified[states] = True
+                    self._certified[states[: len(found)][found]] = False
+                self._tested += 1
+            elif self._rounds < self._size:
+                self._rounds += 1
+            else:
+                break
         self.state = self.move = None
         if self._slice is not None:
             self.state = int(self._slices[self._slice][len(self._found[self._slice])])
@@ -329,10 +325,8 @@ def ranked(
     certificate: Certificate, states: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Return states by the slope of their moves, the steepest first; ties in random order."""
-    plan, graph = certificate.plan, certificate.plan.graph
-    u, length = plan.values, np.ones(plan.values.size)
-    arcs = np.flatnonzero(plan.successor[graph.tails] == graph.indices)
-    length[graph.tails[arcs]] = graph.lengths[arcs]
+    plan = certificate.plan
+    u = plan.values
     with np.errstate(invalid="ignore"):
-        slope = np.round((u - u[plan.successor]) / length, 9)
+        slope = np.round((u - u[plan.successor]) / plan.lengths, 9)
     return states[np.lexsort((rng.random(states.size), -np.nan_to_num(slope[states])))]

@@ -166,20 +166,16 @@ class Contradictions:
     @property
     def against(self) -> dict[str, float]:
         """Number of labels above and below the graph's bounds, and the largest excess of each."""
-        return count_against(self.optimistic.excess, self.pessimistic.excess)
+        above, below = self.optimistic.excess, self.pessimistic.excess
+        return {
+            "too_optimistic": above.size,
+            "by_up_to": above.max(initial=0.0),
+            "too_pessimistic": below.size,
+            "over_by_up_to": below.max(initial=0.0),
+        }
 
     def __repr__(self) -> str:
         return f"Contradictions({against_text(self.against, self.num_labels, 'labels') or 'none'})"
-
-
-def count_against(above: FloatArray, below: FloatArray) -> dict[str, float]:
-    """Return the number and the largest of the excesses above and below the graph's bounds."""
-    return {
-        "too_optimistic": above.size,
-        "by_up_to": above.max(initial=0.0),
-        "too_pessimistic": below.size,
-        "over_by_up_to": below.max(initial=0.0),
-    }
 
 
 def contradictions(graph: Graph, labels: Labels) -> Contradictions:

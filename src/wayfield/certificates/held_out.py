@@ -196,9 +196,9 @@ def audit_held_out(
     certificate = certificate_of(answer)
     risk, confidence = as_share(risk, "risk"), as_share(confidence, "confidence")
     rng = np.random.default_rng(as_whole(seed, "seed", least=0))
-    plan, graph = certificate.plan, certificate.plan.graph
+    plan = certificate.plan
     decided, proved = decisions_of(certificate, as_flag(use_proved, "use_proved"))
-    check_labels(held_out, graph)
+    check_labels(held_out, plan.graph)
     labels, n = certificate.labels, plan.values.size
     known = np.full(n, np.nan)
     known[plan.goal], known[labels.vertices] = 0.0, labels.values
@@ -211,16 +211,13 @@ def audit_held_out(
     # follow the plan from each held-out label to the first label it knows; n steps mean a cycle
     used = audited[held_out.vertices]
     states = held_out.vertices[used]
-    length = np.ones(n)
-    arcs = np.flatnonzero(plan.successor[graph.tails] == graph.indices)
-    length[graph.tails[arcs]] = graph.lengths[arcs]
     ends, cost = states.copy(), np.zeros(states.size)
     under_way = np.arange(states.size)
     for _ in range(n):
         if under_way.size == 0:
             break
         x = ends[under_way]
-        cost[under_way] += length[x]
+        cost[under_way] += plan.lengths[x]
         ends[under_way] = plan.successor[x]
         under_way = under_way[np.isnan(known[plan.successor[x]])]
     cost[under_way], ends[under_way] = np.inf, -1

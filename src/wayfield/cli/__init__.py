@@ -15,24 +15,16 @@ import typer
 
 from .. import __version__
 from ..errors import InputError, NotConverged, WayfieldError
-from .comparison import compare
+from .commands import compare, maze, plan
 from .doctor import doctor
-from .maze import maze
 from .options import INSTALLATION, Group, add_command, paragraphs
 from .output import in_flags, notes, say
-from .planning import plan
 
 __all__ = ["app", "main"]
 
 FAILED, BAD_INPUT, STOPPED, TERMINATED = 1, 2, 130, 143
 """Exit codes besides 0."""
 
-_OF_THE_STUDY = ("reproduce", "study", "report")
-"""Commands of the distribution wayfield-study."""
-_NO_STUDY = (
-    "is a command of wayfield-study, which is not installed: run `make reproduce` in a clone of "
-    "the repository, or `pip install ./study` there"
-)
 _EPILOG = """\
 [bold]Examples[/]
 
@@ -77,17 +69,11 @@ def main() -> None:
         if not {each.__name__ for each in (*_COMMANDS, doctor)} & set(sys.argv[1:2]):
             _register_others()
         code = app(prog_name="wayfield", standalone_mode=False)
-    except BrokenPipeError:  # the reader, such as head or less, has closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
     except (KeyboardInterrupt, typer.Abort):
         code = STOPPED
-    except NotConverged as error:
-        code = _complain(str(error), FAILED)
-    except InputError as error:
-        code = _complain(in_flags(error.message), BAD_INPUT)
     except WayfieldError as error:
-        code = _complain(str(error), BAD_INPUT)
+        text = in_flags(error.message) if isinstance(error, InputError) else str(error)
+        code = _complain(text, FAILED if isinstance(error, NotConverged) else BAD_INPUT)
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         code = _complain(what, BAD_INPUT if error.filename else FAILED)
@@ -143,9 +129,6 @@ def _wayfield(
     """
 
 
-_ANY_ARGUMENTS = {"ignore_unknown_options": True, "allow_extra_args": True}
-
-
 app.callback(help=paragraphs(_wayfield.__doc__))(_wayfield)
 _COMMANDS = (plan, compare, maze)
 for _command in _COMMANDS:
@@ -157,22 +140,21 @@ add_command(app, doctor, INSTALLATION)
 def _register_others() -> None:
     """Add the commands that other packages register by entry point, once.
 
-    One that is not there or cannot be loaded says so when it is called; all others work.
+    One that cannot be loaded says so when it is called; all others work.
     """
-    lacking = dict.fromkeys(_OF_THE_STUDY, _NO_STUDY)
     for entry in entry_points(group="wayfield.commands"):
-        commands = _OF_THE_STUDY if entry.name == "study" else (entry.name,)
-        why = ""
         try:
             entry.load()(app)
         except (ImportError, AttributeError) as error:  # of another version, or cut off
-            why = f"cannot be loaded: {error}"
-        lacking |= dict.fromkeys(commands, why)
+            _add_refusal(entry.name, f"cannot be loaded: {error}")
 
-    def explain(context: typer.Context) -> None:
-        raise WayfieldError(f"wayfield {context.info_name} {lacking[str(context.info_name)]}")
 
-    settings: Any = {"hidden": True, "add_help_option": False}
-    for name, why in lacking.items():
-        if why:
-            app.command(name, context_settings=_ANY_ARGUMENTS, **settings)(explain)
+def _add_refusal(name: str, why: str) -> None:
+    """Add a hidden command that takes any words and raises."""
+
+    def refuse() -> None:
+        raise WayfieldError(f"wayfield {name} {why}")
+
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+    settings: Any = {"hidden": True, "add_help_option": False, "context_settings": anything}
+    app.command(name, **settings)(refuse)

@@ -1,7 +1,7 @@
 """Options that several commands share, help texts, and the user's files as commands read them.
 
-A group of options is a dataclass. A command takes it as one parameter, and `with_options` expands
-its fields into the command's signature, where typer reads them.
+A group of options is a dataclass with fields made by `option`. A command takes it as one parameter,
+and `with_options` expands its fields into the command's signature, where typer reads them.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..errors import InputError, WayfieldError
-from ..fields.names import METHODS as METHODS
+from ..fields.names import METHODS
 from ..words import quoted
 from .output import Line, Stages, in_flags
 
 if TYPE_CHECKING:
+    from ..advice.comparison import CrossValidation
     from ..advice.solving import Answer
     from ..fields import Method
     from ..graphs.graph import Graph
@@ -36,28 +37,24 @@ OWN_DATA, INSTALLATION = "Your own data", "This installation"
 _FILES = "Files"
 
 
-class Command(TyperCommand):
-    """A command that shows switches without a value."""
+class _BareSwitches:
+    """Shows a switch without a value: beside ``<bool>`` it would look as if it took one."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, ``--help`` among them."""
-        return _bare(super().get_params(ctx))
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False) and param.metavar is None:
+                param.metavar = ""
+        return params
 
 
-class Group(TyperGroup):
-    """A group of commands that shows switches without a value."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, ``--help`` among them."""
-        return _bare(super().get_params(ctx))
+class Command(_BareSwitches, TyperCommand):
+    """A command of ours."""
 
 
-def _bare(params: list[Any]) -> list[Any]:
-    """Show switches without a value."""
-    for param in params:
-        if getattr(param, "is_flag", False) and param.metavar is None:
-            param.metavar = ""
-    return params
+class Group(_BareSwitches, TyperGroup):
+    """A group of our commands."""
 
 
 def paragraphs(text: str | None) -> str:
@@ -71,31 +68,47 @@ def add_command(app: typer.Typer, command: Callable[..., None], panel: str = OWN
     app.command(cls=Command, rich_help_panel=panel, help=paragraphs(command.__doc__))(command)
 
 
+def option(default: Any, *names: str, text: str, panel: str = "", metavar: str = "") -> Any:
+    """Return a field of a group of options; without `metavar`, the help shows its type."""
+    shown = typer.Option(*names, help=text, rich_help_panel=panel or None, metavar=metavar or None)
+    return field(default=default, metadata={"option": shown})
+
+
+def column_option(name: str, text: str) -> Any:
+    """Return an option that names a column."""
+    return typer.Option(name, metavar="COLUMN", help=text, rich_help_panel=_FILES)
+
+
+def _column(name: str, text: str) -> Any:
+    return option(None, name, text=text, panel=_FILES, metavar="COLUMN")
+
+
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Expand parameters that are dataclasses of options into options of the command."""
+    """Expand parameters that are groups of options into options of the command."""
     signature = inspect.signature(command, eval_str=True)
-    own = signature.parameters.values()
     groups: dict[str, Any] = {}
     parameters: list[inspect.Parameter] = []
-    for each in own:
+
+    def add(name: str, default: object, annotation: object) -> None:
+        kind = inspect.Parameter.KEYWORD_ONLY
+        each = inspect.Parameter(name, kind, default=default, annotation=annotation)
+        parameters.append(each)
+
+    for each in signature.parameters.values():
         if not is_dataclass(each.annotation):
-            parameters.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            add(each.name, each.default, each.annotation)
             continue
         groups[each.name] = each.annotation
         hints = get_type_hints(each.annotation, include_extras=True)
-        parameters += [
-            inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=field.default,
-                annotation=hints[field.name],
-            )
-            for field in fields(each.annotation)
-        ]
+        for one in fields(each.annotation):
+            hint = hints[one.name]
+            if "option" in one.metadata:
+                hint = Annotated[hint, one.metadata["option"]]
+            add(one.name, one.default, hint)
 
     def run(**given: Any) -> None:
         for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+            given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
         command(**given)
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
@@ -110,13 +123,12 @@ EdgeFile = Annotated[
 Goal = Annotated[str | None, typer.Option("--goal", "-g", metavar="NAME", help="Name of the goal.")]
 Places = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Where the vertices are: name, x, y. For pictures.",
-    ),
+    typer.Option(metavar="FILE", help="Where the vertices are: name, x, y. For pictures."),
 ]
 Directed = Annotated[bool, typer.Option("--directed", help="Edges are arcs, from → to.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that wayfield did not write.")]
+METHOD = typer.Option("--method", "-m", metavar="METHOD", help=METHODS)
+"""One method, or several in ``compare``."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
 Files = Annotated[bool, typer.Option("--files/--no-files", help="Write the results.")]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")]
@@ -141,62 +153,42 @@ NumFolds = Annotated[
 ]
 
 
-def column_option(option: str, text: str) -> Any:
-    """Return an option that names a column."""
-    return typer.Option(option, metavar="COLUMN", help=text, rich_help_panel=_FILES)
-
-
-def _about_text(metavar: str, text: str) -> Any:
-    """Return an option for the format of text files."""
-    return typer.Option(metavar=metavar, help=text, rich_help_panel=_FILES)
-
-
 @dataclass(frozen=True)
 class Reading:
     """How to read the user's files; None means automatic."""
 
     directed: Directed = False
-    length_unit: Annotated[
-        float,
-        typer.Option(metavar="X", help="One unit of length is X units of the labels' values."),
-    ] = 1.0
-    tail: Annotated[
-        str | None, column_option("--tail", "EDGES: from. Its heading, or its number.")
-    ] = None
-    head: Annotated[str | None, column_option("--head", "EDGES: to.")] = None
-    length: Annotated[
-        str | None, column_option("--length", "EDGES: length; none: every edge has length 1.")
-    ] = None
-    oneway: Annotated[
-        str | None,
-        column_option("--oneway", "EDGES: one-way: yes, no, -1; none: all edges are two-way."),
-    ] = None
-    speed: Annotated[
-        str | None,
-        column_option(
-            "--speed", "EDGES: speed in km/h; the cost is the length in metres divided by it."
-        ),
-    ] = None
-    vertex: Annotated[str | None, column_option("--vertex", "LABELS: vertex.")] = None
-    value: Annotated[str | None, column_option("--value", "LABELS: value.")] = None
-    delimiter: Annotated[
-        str | None,
-        _about_text("CHAR", "Delimiter of EDGES and LABELS; also: tab, space."),
-    ] = None
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether EDGES and LABELS have a header.",
-            rich_help_panel=_FILES,
-        ),
-    ] = None
-    encoding: Annotated[
-        str | None, _about_text("NAME", "Encoding of files that are not UTF-8: latin-1 …")
-    ] = None
-    decimal: Annotated[
-        str | None, _about_text("MARK", "Decimal mark in all files: point or comma.")
-    ] = None
+    length_unit: float = option(
+        1.0, text="One unit of length is X units of the labels' values.", metavar="X"
+    )
+    tail: str | None = _column("--tail", "EDGES: from. Its heading, or its number.")
+    head: str | None = _column("--head", "EDGES: to.")
+    length: str | None = _column("--length", "EDGES: length; none: every edge has length 1.")
+    oneway: str | None = _column(
+        "--oneway", "EDGES: one-way: yes, no, -1; none: all edges are two-way."
+    )
+    speed: str | None = _column(
+        "--speed", "EDGES: speed in km/h; the cost is the length in metres divided by it."
+    )
+    vertex: str | None = _column("--vertex", "LABELS: vertex.")
+    value: str | None = _column("--value", "LABELS: value.")
+    origin: str | None = _column("--from", "Any file with this heading: from, or start.")
+    destination: str | None = _column("--to", "Likewise: to, or end.")
+    time: str | None = _column("--time", "Likewise: time, as length, value or cost.")
+    x: str | None = _column("--x", "Likewise: x of positions.")
+    y: str | None = _column("--y", "Likewise: y of positions.")
+    delimiter: str | None = option(
+        None, text="Delimiter of EDGES and LABELS; also: tab, space.", panel=_FILES, metavar="CHAR"
+    )
+    header: bool | None = option(
+        None, "--header/--no-header", text="Whether EDGES and LABELS have a header.", panel=_FILES
+    )
+    encoding: str | None = option(
+        None, text="Encoding of files that are not UTF-8: latin-1 …", panel=_FILES, metavar="NAME"
+    )
+    decimal: str | None = option(
+        None, text="Decimal mark in all files: point or comma.", panel=_FILES, metavar="MARK"
+    )
 
     def __post_init__(self) -> None:
         if not 0.0 < self.length_unit < float("inf"):
@@ -224,6 +216,31 @@ class Reading:
         """Columns of LABELS named by the user, by role."""
         return named({"vertex": self.vertex, "value": self.value})
 
+    def also(self, columns: dict[str, str], path: Path, **roles: str) -> dict[str, str]:
+        """Return columns, with those of --from, --to, --time, --x and --y that a file has."""
+        from ..graphs.tables import headings
+
+        wished = named({role: getattr(self, option) for role, option in roles.items()})
+        known = headings(path, self.style) if wished else ()
+        return {role: column for role, column in wished.items() if column in known} | columns
+
+    def check_anywhere(self, *paths: Path | None) -> None:
+        """Raise `InputError` for a column of --from, --to, --time, --x or --y that no file has."""
+        from ..graphs.tables import headings
+
+        wished = {
+            "from": self.origin,
+            "to": self.destination,
+            "time": self.time,
+            "x": self.x,
+            "y": self.y,
+        }
+        if any(wished.values()):
+            known = {each for path in paths if path for each in headings(path, self.style)}
+            for option, column in named(wished).items():
+                if column not in known:
+                    raise InputError(f"--{option}: no file has a column {column!r}")
+
     def scale(self, graph: Graph) -> Graph:
         """Return the graph with its lengths in units of the labels."""
         unit = self.length_unit
@@ -239,23 +256,39 @@ def named(columns: dict[str, str | None]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """How a maze becomes a graph with labels, in ``maze`` and ``compare --maze``."""
+
+    refinement: int = option(8, text="Mazes: vertices along the side of a cell.")
+    label_fraction: LabelFraction = 0.05
+    seed: Annotated[int, typer.Option(min=0, help="Mazes: seed of the labels.")] = 0
+
+    def check_vertex(self, layout: Layout, vertex: int, name: str) -> int:
+        """Return a vertex of the maze; raise `InputError` before the graph is made."""
+        from ..checks import as_vertex, as_whole
+
+        size = layout.num_free * as_whole(self.refinement, "--refinement", least=1) ** 2
+        return as_vertex(vertex, name, size)
+
+    def draw(self, layout: Layout, goal: int) -> tuple[Graph, Labels]:
+        """Return the graph of a maze, and labels at some of its vertices."""
+        from .. import grid_graph, sample_labels
+
+        graph = grid_graph(layout, self.refinement)
+        return graph, sample_labels(graph, goal, self.label_fraction, self.seed)
+
+
+@dataclass(frozen=True)
 class Solving:
     """How labels are extended and checked, in ``plan`` and ``maze``."""
 
-    lift: Annotated[
-        bool,
-        typer.Option("--lift", help="Raise values just enough that no walk gets stuck."),
-    ] = False
-    drop_false_sinks: Annotated[
-        bool,
-        typer.Option(
-            "--drop-false-sinks", help="Drop labels from which no arc leads to a smaller value."
-        ),
-    ] = False
-    error: Annotated[
-        float,
-        typer.Option(metavar="E", help="Error bound of the values: which moves are still optimal?"),
-    ] = 0.0
+    lift: bool = option(False, "--lift", text="Raise values just enough that no walk gets stuck.")
+    drop_false_sinks: bool = option(
+        False, "--drop-false-sinks", text="Drop labels from which no arc leads to a smaller value."
+    )
+    error: float = option(
+        0.0, text="Error bound of the values: which moves are still optimal?", metavar="E"
+    )
     folds: NumFolds = 5
 
     def __post_init__(self) -> None:
@@ -269,11 +302,10 @@ class Solving:
         goal: int,
         method: Method,
         prior: FloatArray | None = None,
-    ) -> tuple[Answer, dict[str, Any]]:
-        """Return the answer, and the cross-validation as a fact if it is quick."""
-        from ..advice.cross_validation import held_out
+    ) -> tuple[Answer, CrossValidation | None]:
+        """Return the answer, and its cross-validation if that is quick."""
+        from ..advice.comparison import held_out
         from ..advice.solving import solve
-        from ..checks import plain
         from ..plans.sinks import drop_false_sinks
 
         kept, trim = labels, self.drop_false_sinks
@@ -282,8 +314,7 @@ class Solving:
         answer = solve(
             graph, kept, goal, method, prior=prior, lift=self.lift, error=self.error, check=False
         )
-        found = held_out(answer, labels, self.folds, trimmed=trim) if self.folds else None
-        return answer, {"held_out": found and plain(found.facts())}
+        return answer, held_out(answer, labels, self.folds, trimmed=trim) if self.folds else None
 
 
 def check_direction(directed: bool, method: Method) -> None:
@@ -300,20 +331,7 @@ def check_direction(directed: bool, method: Method) -> None:
 # ------------------------------------------------------------------ files
 
 
-class Described(Protocol):
-    """A table as it was read: how, and what was not used."""
-
-    @property
-    def said(self) -> str:
-        """How the file was understood."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was not used, and other possible readings."""
-
-
-@dataclass(frozen=True, eq=False)
-class Given:
+class Given(NamedTuple):
     """The files as a graph, and labels on it.
 
     Attributes
@@ -361,10 +379,11 @@ class Source:
         # 1. edges, then labels
         edges = self.read_edges(stages)
         names, places, labels = edges.names, None, None
-        read: list[tuple[str, Path, Described]] = []
+        read: list[tuple[str, Path, Any]] = []
         if self.data is not None:
             progress = stages.begin(f"reading {self.data.name}")
             columns, style = self.reading.label_columns, self.reading.style
+            columns = self.reading.also(columns, self.data, value="time", x="x", y="y")
             table = read_labels(self.data, names, columns, style, error, progress)
             labels = table.labels
             read.append(("labels", self.data, table))
@@ -397,6 +416,9 @@ class Source:
         from ..graphs.tables.read import length_like
 
         columns, style = self.reading.edge_columns, self.reading.style
+        self.reading.check_anywhere(self.edges, self.data, self.positions)
+        ends = {"from": "origin", "to": "destination", "length": "time"}
+        columns = self.reading.also(columns, self.edges, **ends)
         if not {"length", "speed"} & columns.keys() and self.data is not None:
             # of several columns that may be the length, the one with a heading that the costs have
             shared = length_like(self.edges, self.data, style)
@@ -408,7 +430,7 @@ class Source:
         self,
         stages: Stages,
         edges: EdgeTable,
-        read: list[tuple[str, Path, Described]],
+        read: list[tuple[str, Path, Any]],
         places: FloatArray | None = None,
     ) -> tuple[Graph, list[Line], dict[str, Any]]:
         """Return the graph, and how all files were read: as lines, and as data.
@@ -419,7 +441,8 @@ class Source:
         from ..graphs.tables import read_positions
 
         if self.positions is not None:
-            file = read_positions(self.positions, edges.names, None, self.reading.style)
+            columns = self.reading.also({}, self.positions, x="x", y="y")
+            file = read_positions(self.positions, edges.names, columns, self.reading.style)
             read, places = [*read, ("positions", self.positions, file)], file.positions
         stages.begin("building the graph")
         graph, remarks = edges.to_graph(places)

@@ -25,7 +25,7 @@ from rich.text import Text
 from ..errors import InputError, Message, Option
 
 if TYPE_CHECKING:
-    from ..advice import Answer
+    from ..advice import Answer, CrossValidation
     from ..graphs.graph import Graph
     from ..graphs.names import Names
     from ..graphs.tables import Outbox
@@ -198,25 +198,27 @@ def show(lines: Iterable[Line], console: Console) -> None:
 
 def report(
     answer: Answer,
-    names: Names | None,
+    tested: CrossValidation | None,
     starts: tuple[int, ...],
     more: dict[str, Any],
     as_json: bool,
+    names: Names | None = None,
     length_unit: float = 1.0,
     words: Iterable[object] = (),
 ) -> None:
     """Print the summary, or all facts as one JSON document; exit with 1 if something failed.
 
-    `length_unit` is what the lengths in the file were multiplied by. `words` are the arguments of
-    recommended commands.
+    `tested` is the answer's cross-validation. `length_unit` is what the lengths in the file were
+    multiplied by. `words` are the arguments of recommended commands.
     """
-    from ..advice.text import advise, lines
+    from ..advice.text import lines
+    from ..checks import plain
 
-    found = {"wayfield": version("wayfield")} | answer.facts(names, starts) | NOTHING_WRITTEN | more
-    found["advice"] = advise(answer, found)
-    for key, text in found.items():
-        if isinstance(text, Message):
-            found[key] = in_flags(text, length_unit, words)
+    held_out = None if tested is None else plain(tested.facts())
+    facts = answer.facts(names, starts, held_out)
+    found = {"wayfield": version("wayfield")} | facts | NOTHING_WRITTEN | more
+    for key in ("units", "advice"):
+        found[key] = in_flags(found[key], length_unit, words) if found[key] else None
     if as_json:
         print_json(found)
     else:
@@ -237,20 +239,16 @@ def print_json(found: dict[str, Any]) -> None:
 
 def about_files(found: dict[str, Any]) -> list[Line]:
     """Return lines on the files: written, missing and why, and removed."""
-    rows = []
-    if found["not_written"]:
-        rows.append(("wrote", f"nothing: {found['not_written']}"))
-    if found.get("no_proof"):
-        rows.append(("proof", f"not written: {found['no_proof']}"))
-    if found.get("proof"):
-        rows.append(("proof", f"{found['proof']}: python -m wayfield_verify checks it"))
-    if found["files"]:
-        reasons = {"no picture": "no_picture", "no values.parquet": "no_parquet"}
-        lacking = [f"{word}: {found[key]}" for word, key in reasons.items() if found[key]]
-        rows.append(("wrote", "; ".join([", ".join(found["files"]), *lacking])))
-    if found["removed"]:
-        rows.append(("removed", f"{', '.join(found['removed'])}, of an earlier run"))
-    return rows
+    lacking = {"no picture": "no_picture", "no values.parquet": "no_parquet"}
+    why = [f"{word}: {found[key]}" for word, key in lacking.items() if found[key]]
+    said = (
+        ("wrote", found["not_written"], "nothing: {}"),
+        ("proof", found.get("no_proof"), "not written: {}"),
+        ("proof", found.get("proof"), "{}: python -m wayfield_verify checks it"),
+        ("wrote", found["files"] and "; ".join([", ".join(found["files"]), *why]), "{}"),
+        ("removed", ", ".join(found["removed"]), "{}, of an earlier run"),
+    )
+    return [(word, text.format(fact)) for word, fact, text in said if fact]
 
 
 def check_results(
@@ -270,11 +268,11 @@ def check_results(
     check_outputs(out, [name for name in names if name != unwritten], force)
 
 
-def write_results(box: Outbox, write: Callable[[Outbox], dict[str, Any]]) -> dict[str, Any]:
+def write_results(box: Outbox, write: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Write results and return which; a full disk is reported, not raised."""
     try:
         with box:
-            said = write(box)
+            said = write()
     except OSError as error:
         return {"not_written": f"{error.strerror or error} ({box.folder})"}
     except InputError as error:  # someone has created a file there meanwhile

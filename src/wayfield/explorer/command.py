@@ -118,13 +118,13 @@ def explore(
         layout = read_layout(what[0] if what else FIRST_MAZE)
         vertex = usual if goal is None else int(goal[:20])
         opening = maze_scene(layout, refinement, vertex, label_fraction, seed, method or how)
-    with listen(host, port) as listening:
-        with Stages() as stages:
-            stages.begin("loading the solvers; the first time, compiling takes a few minutes")
-            pool = Pool()
+    with listen(host, port) as listening:  # from here on, browsers wait for an answer
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{listening.getsockname()[1]}/"
         say(Console(), f"explorer: {address} (Ctrl-C ends it)")
+        with Stages() as stages:
+            stages.begin("loading the solvers; the first time, compiling takes a few minutes")
+            pool = Pool()
         if browser:  # after a moment for the server to start
             timer = threading.Timer(0.5, webbrowser.open, [address])
             timer.daemon = True

@@ -29,7 +29,15 @@ from ..numerics.laplacian import Iterative, prepared
 from ..numerics.workers import check_time
 from ..typing import BoolArray, FloatArray
 from .base import Problem, Solution
-from .derivatives import STEPS, VALUE_ERROR, Direction, Gradient, both_ways, component_max
+from .derivatives import (
+    STEPS,
+    VALUE_ERROR,
+    Gradient,
+    both_ways,
+    component_max,
+    generic_direction,
+    moved,
+)
 from .linear import Direct, Interior, LinearSolver, symmetric_solver
 from .newton import plateaus
 
@@ -173,7 +181,7 @@ class Adjoint:
 def adjoint_of(
     problem: Problem,
     solved: Solution,
-    direction: Direction | None,
+    direction: FloatArray | None,
     solve: Callable[[Problem], Solution],
     p: float,
 ) -> Adjoint:
@@ -197,7 +205,7 @@ def adjoint_of(
 
     found = at(problem, solved)
     if p > 2.0 and found.has_kink:
-        direction = direction or Direction.generic(problem.graph, problem.labels)
-        moved, _ = direction.step(problem, STEPS[0])
-        found = at(moved, solve(moved))
+        direction = generic_direction(problem.labels) if direction is None else direction
+        beside, _ = moved(problem, direction, STEPS[0])
+        found = at(beside, solve(beside))
     return found

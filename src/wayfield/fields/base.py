@@ -12,7 +12,7 @@ A correction is not a cost, so it has no slope of its own: the AMLE continues it
 last label, and the Lipschitz envelopes take the constant of the corrections (`Corrects`).
 
 *Guarantee.* Y − P is rounded, by at most δ (known exactly: Knuth's two-sum). Extensions with a
-bracket are monotone in the labels and preserve constants (``docs/directed.md`` for the AMLE), so E
+bracket are monotone in the labels and preserve constants (``docs/proofs.md`` for the AMLE), so E
 moves by at most δ. The bracket is widened by δ, P is added, and every sum is rounded outward. δ is
 0 where a label is within a factor of two of the prior (Sterbenz).
 
@@ -24,9 +24,9 @@ from outside the library returns is checked here, and copied: the caller's array
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -269,11 +269,8 @@ def describe(method: object) -> str:
     name = getattr(method, "name", None)
     if isinstance(name, str):
         return name
-    settings: tuple[Field[Any], ...] = ()
-    if is_dataclass(method):
-        settings = fields(method)
     changed = []
-    for setting in settings:
+    for setting in fields(method) if is_dataclass(method) else ():
         usual = setting.default if setting.default_factory is MISSING else setting.default_factory()
         value = _in_words(getattr(method, setting.name))
         if value != _in_words(usual):
@@ -288,15 +285,6 @@ def _in_words(setting: object) -> str:
     if isinstance(setting, np.ndarray):
         return f"array of shape {setting.shape}"
     return describe(setting) if is_dataclass(setting) else repr(setting)
-
-
-@runtime_checkable
-class Corrects(Protocol):
-    """A method that gives values a slope; corrections to a prior must not have one."""
-
-    def correcting(self) -> Method:
-        """Return the same method without that slope: it extends labels of 0 by 0."""
-        ...
 
 
 def make_problem(
@@ -326,8 +314,12 @@ def make_problem(
 
 
 def correcting(method: Method) -> Method:
-    """Return the form of a method that extends corrections to a prior."""
-    return method.correcting() if isinstance(method, Corrects) else method
+    """Return the form of a method that extends corrections to a prior: without its own slope.
+
+    A method that has a slope has a ``correcting`` that returns this form.
+    """
+    form: Method = getattr(method, "correcting", lambda: method)()
+    return form
 
 
 def check_prior(prior: ArrayLike, num_vertices: int) -> FloatArray:
@@ -432,14 +424,23 @@ def is_ours(method: Method) -> bool:
 def solve_all(
     problems: Sequence[Problem],
     method: Method,
+    priors: Sequence[FloatArray] = (),
     solve: Callable[[Sequence[Problem]], Sequence[Solution]] | None = None,
 ) -> list[Solution]:
-    """Solve problems by a method, or by what it shares, and check what comes from outside."""
+    """Solve problems, with a prior each if there are any, by a method or by what it shares.
+
+    What comes from outside the library is checked.
+    """
+    if priors:
+        pairs = list(zip(problems, priors, strict=True))
+        solutions = solve_all([without_prior(*pair) for pair in pairs], method, (), solve)
+        return [with_prior(each, *pair) for each, pair in zip(solutions, pairs, strict=True)]
+    solve = solve or partial(one_by_one, method.solve)
     if is_ours(method):
-        return list(map(method.solve, problems) if solve is None else solve(problems))
+        return list(solve(problems))
     who = describe(method)
     try:
-        found = list(map(method.solve, problems) if solve is None else solve(problems))
+        found = list(solve(problems))
     except (WayfieldError, MemoryError):
         raise
     except Exception as error:

@@ -35,8 +35,6 @@ STEPS = (2.0**-26, 2.0**-33)
 """Steps towards a direction, as shares of the label range."""
 VALUE_ERROR = 2.0**-48
 """Values are taken to be accurate to this share of the largest."""
-MOST_KEPT = 4
-"""Number of directions whose derivatives a field keeps."""
 
 
 class Influence(NamedTuple):
@@ -70,45 +68,32 @@ class Linearised(Protocol):
 class Differentiable(Protocol):
     """A method that has derivatives."""
 
-    def linearised(self, problem: Problem, at: Solution, toward: Direction | None) -> Linearised:
+    def linearised(self, problem: Problem, at: Solution, toward: FloatArray | None) -> Linearised:
         """Return the derivative at a solution; at a kink, or if asked, the one in a direction."""
         ...
 
 
-class Direction(NamedTuple):
-    """A direction in which labels and lengths move."""
+def generic_direction(labels: Labels) -> FloatArray:
+    """Return a direction that no tie survives: the labels move at random, always the same."""
+    return np.random.default_rng(0).standard_normal(len(labels))
 
-    rates: FloatArray
-    stretch: FloatArray
 
-    @classmethod
-    def generic(cls, graph: Graph, labels: Labels) -> Direction:
-        """Return a direction that no tie survives: the labels move at random, always the same."""
-        rates = np.random.default_rng(0).standard_normal(len(labels))
-        return cls(rates, np.zeros(graph.num_arcs))
+def moved(problem: Problem, rates: FloatArray, share: float) -> tuple[Problem, FloatArray]:
+    """Return the problem after a step of the labels along these rates, and the changes made.
 
-    def step(self, problem: Problem, share: float) -> tuple[Problem, Direction]:
-        """Return the problem after a step in this direction, and the changes made.
-
-        No label moves by more than this share of their range, and no length by more than this share
-        of itself. Each component has a step of its own: they may differ by many orders.
-        """
-        graph, labels = problem.graph, problem.labels
-        least, largest = (np.broadcast_to(of, problem.boundary.size) for of in problem.label_range)
-        span, size = largest - least, component_max(graph, problem.boundary)
-        size = np.where(span > 0.0, span, size)[labels.vertices]
-        pace = np.zeros(graph.num_vertices)
-        pace[labels.vertices] = np.abs(self.rates) / np.where(size > 0.0, size, 1.0)
-        np.maximum.at(pace, graph.tails, np.abs(self.stretch / graph.lengths))
-        pace = component_max(graph, pace)
-        factor = share / np.where(pace > 0.0, pace, 1.0)
-        values = labels.values + factor[labels.vertices] * self.rates
-        lengths = graph.lengths
-        if self.stretch.any():
-            lengths = lengths + factor[graph.tails] * self.stretch
-            graph = Graph(graph.indptr, graph.indices, lengths, graph.directed)
-        moved = Problem.of(graph, Labels(labels.vertices, values))
-        return moved, Direction(values - labels.values, lengths - problem.graph.lengths)
+    No label moves by more than this share of their range. Each component has a step of its own:
+    they may differ by many orders.
+    """
+    graph, labels = problem.graph, problem.labels
+    least, largest = (np.broadcast_to(of, problem.boundary.size) for of in problem.label_range)
+    span, size = largest - least, component_max(graph, problem.boundary)
+    size = np.where(span > 0.0, span, size)[labels.vertices]
+    pace = np.zeros(graph.num_vertices)
+    pace[labels.vertices] = np.abs(rates) / np.where(size > 0.0, size, 1.0)
+    pace = component_max(graph, pace)
+    factor = share / np.where(pace > 0.0, pace, 1.0)
+    values = labels.values + factor[labels.vertices] * rates
+    return problem.relabelled(Labels(labels.vertices, values)), values - labels.values
 
 
 def component_max(graph: Graph, numbers: FloatArray) -> FloatArray:
@@ -126,12 +111,9 @@ def both_ways(graph: Graph, by_length: FloatArray) -> FloatArray:
 
 
 def derivative(
-    field: Extension,
-    kept: dict[bytes, Linearised],
-    toward: ArrayLike | None,
-    lengths_toward: ArrayLike | None,
+    field: Extension, kept: dict[bytes, Linearised], toward: ArrayLike | None
 ) -> Linearised:
-    """Return the derivative of a field, from the `kept` ones if it is there; else keep it.
+    """Return the derivative of a field, the `kept` one if it is that; else keep it.
 
     Raises `InputError` if the field has none.
     """
@@ -144,22 +126,12 @@ def derivative(
     if field.status in (Status.STALLED, Status.BUDGET):
         raise InputError(f"a field that did not converge has no derivative: {field.status}")
     direction, key = None, b""
-    if toward is not None or lengths_toward is not None:
-        rates, stretch = np.zeros(len(labels)), np.zeros(graph.num_arcs)
-        if toward is not None:
-            rates = as_finite(toward, "toward", len(labels))
-        if lengths_toward is not None:
-            stretch = as_finite(lengths_toward, "lengths_toward", graph.num_arcs)
-            if not graph.directed:
-                lopsided = stretch != stretch[reverse_slots(graph.arcs)]
-                why = "differs from the opposite arc: edges must be symmetric"
-                refuse(lopsided, stretch, "lengths_toward", why)
-        if not (rates.any() or stretch.any()):
+    if toward is not None:
+        direction = as_finite(toward, "toward", len(labels))
+        if not direction.any():
             raise InputError("toward must not be 0 everywhere: it is a direction")
-        direction, key = Direction(rates, stretch), rates.tobytes() + stretch.tobytes()
+        key = direction.tobytes()
     if key not in kept:
-        if len(kept) >= MOST_KEPT:
-            kept.clear()
         problem, base = field.problem(), field.values.copy()
         if field.prior is not None:
             # where the prior is inf so is the field, but the correction is a number
@@ -167,6 +139,7 @@ def derivative(
                 hidden = np.isinf(field.prior)
                 base = method.solve(problem).values if hidden.any() else base - field.prior
         solved = Solution(base, field.status, field.lower, field.upper, fixing=field.fixing)
+        kept.clear()
         kept[key] = method.linearised(problem, solved, direction)
     return kept[key]
 

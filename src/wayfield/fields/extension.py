@@ -37,7 +37,6 @@ from .base import (
     describe,
     make_problem,
     solve_all,
-    with_prior,
     without_prior,
 )
 from .derivatives import Gradient, Influence, Linearised, checked_cotangent, derivative
@@ -45,6 +44,9 @@ from .proof import HasProof, field_sections
 
 if TYPE_CHECKING:
     from .amle.kernels import Fixing
+
+ROUNDING = 16
+"""Units in the last place that a computed value at a label may be off: a few operations' worth."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -187,7 +189,6 @@ class Extension(KeepsReadOnly):
         cotangent: ArrayLike,
         *,
         toward: ArrayLike | None = None,
-        lengths_toward: ArrayLike | None = None,
     ) -> Gradient:
         """Return the gradient of ``cotangent @ values`` by the labels and by the lengths.
 
@@ -200,7 +201,8 @@ class Extension(KeepsReadOnly):
         then belongs to a direction, by default a random one, always the same. ``toward=d`` chooses
         it: ``pullback(c, toward=d).labels @ d`` and ``pullback(c, toward=-d).labels @ d`` are the
         derivatives of ``c @ values`` to the right and to the left along d. Without a kink they are
-        equal, and `toward` does not matter.
+        equal, and `toward` does not matter. Where paths of equal length tie, as on unit lengths,
+        the gradient by the lengths is that of one of these paths.
 
         Parameters
         ----------
@@ -208,9 +210,6 @@ class Extension(KeepsReadOnly):
             The derivative of a loss by the values, for example. 0 where the field is not finite.
         toward : (k,) array, optional
             The direction in which the labels move.
-        lengths_toward : (m,) array, optional
-            The direction in which the lengths move. Only needed where paths of equal length tie, as
-            on unit lengths: else the gradient by the lengths is that of one of these paths.
 
         Raises
         ------
@@ -230,11 +229,11 @@ class Extension(KeepsReadOnly):
         array([ 0.75,  0.75, -0.25, -0.25])
         """
         checked = checked_cotangent(self, cotangent)
-        return derivative(self, self._derivatives, toward, lengths_toward).pull(checked)
+        return derivative(self, self._derivatives, toward).pull(checked)
 
     @cached_property
     def _derivatives(self) -> dict[bytes, Linearised]:
-        """Derivatives computed so far, by direction."""
+        """The latest derivative, by its direction."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -251,10 +250,17 @@ class Extension(KeepsReadOnly):
 
     @cached_property
     def missed(self) -> FloatArray:
-        """(k,) value less label at each label: 0 everywhere if the method interpolates."""
-        labels = self.labels
-        missed = np.empty(0) if labels is None else self.values[labels.vertices] - labels.values
-        return frozen(missed)
+        """(k,) value less label at each label: 0 everywhere if the method interpolates.
+
+        Differences up to `ROUNDING` units in the last place of the largest label are rounding,
+        and count as 0.
+        """
+        if self.labels is None:
+            return frozen(np.empty(0))
+        given = self.labels.values
+        missed = self.values[self.labels.vertices] - given
+        rounding = ROUNDING * np.spacing(np.abs(given).max())
+        return frozen(np.where(np.abs(missed) <= rounding, 0.0, missed))
 
     def __repr__(self) -> str:
         parts = [describe(self.method), f"{self.values.size:,} values", str(self.status)]
@@ -326,17 +332,13 @@ def extend(
     as_flag(check, "check")
     settings = as_method(method)
     problem = make_problem(graph, labels, settings, unreachable)
-    if prior is None:
-        start = time.perf_counter()
-        [solution] = solve_all([problem], settings)
-        return package(solution, graph, labels, settings, time.perf_counter() - start, check)
-    field = check_prior(prior, graph.num_vertices)
-    correction, settings = without_prior(problem, field), correcting(settings)
+    priors: list[FloatArray] = []
+    if prior is not None:
+        priors, settings = [check_prior(prior, graph.num_vertices)], correcting(settings)
     start = time.perf_counter()
-    [solution] = solve_all([correction], settings)
+    [solution] = solve_all([problem], settings, priors)
     seconds = time.perf_counter() - start
-    restored = with_prior(solution, problem, field)
-    return package(restored, graph, labels, settings, seconds, check, field)
+    return package(solution, graph, labels, settings, seconds, check, *priors)
 
 
 def package(

@@ -50,7 +50,6 @@ from ..numerics.workers import check_time
 from ..typing import BoolArray, FloatArray, IntArray
 from .adjoint import Adjoint, adjoint_of
 from .base import Problem, Shared, Solution, Status
-from .derivatives import Direction
 from .kernels import balance, drift, strays
 from .linear import SOLVES, Interior, LinearSolver, symmetric_solver
 from .proof import Enclosed
@@ -126,7 +125,7 @@ class Harmonic:
         pairs = zip(problems, found, strict=True)
         return [self.solve(each) if is_loose(each, got) else got for each, got in pairs]
 
-    def linearised(self, problem: Problem, at: Solution, toward: Direction | None) -> Adjoint:
+    def linearised(self, problem: Problem, at: Solution, toward: FloatArray | None) -> Adjoint:
         """Return the adjoint equation, ready for solving."""
         return adjoint_of(problem, at, toward, self.solve, 2.0)
 

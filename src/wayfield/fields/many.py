@@ -22,12 +22,11 @@ from ..checks import as_flag, as_real_array
 from ..errors import InputError, NotConverged
 from ..graphs.graph import Graph
 from ..graphs.labels import Labels
-from ..numerics.workers import TimeLeft, check_time, dispatch
+from ..numerics.workers import check_time, dispatch
 from ..typing import FloatArray
 from .base import (
     Method,
     MethodLike,
-    Problem,
     Shared,
     Solution,
     as_method,
@@ -37,7 +36,6 @@ from .base import (
     make_problem,
     one_by_one,
     solve_all,
-    with_prior,
     without_prior,
 )
 from .extension import Extension, package
@@ -95,7 +93,6 @@ class Batch(NamedTuple):
     positions: range
     labels: list[Labels]
     priors: list[FloatArray]
-    time_left: TimeLeft
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,27 +108,20 @@ class Many:
 
     def __call__(self, batch: Batch) -> tuple[list[Solution], float]:
         """Solve a batch; return the solutions, and the time of each."""
-        with batch.time_left.limit():
-            check_time()
-            start = time.perf_counter()
-            problems = [
-                make_problem(self.graph, labels, self.method, self.unreachable)
-                for labels in batch.labels
-            ]
-            try:
-                solutions = self._solve(problems, batch.priors or [*self.priors] * len(problems))
-            except InputError as error:
-                first, last = batch.positions[0], batch.positions[-1]
-                where = first if first == last else f"{first}:{last + 1}"
-                raise InputError(f"labels_list[{where}]: ", error.message) from error
-            return solutions, (time.perf_counter() - start) / len(problems)
-
-    def _solve(self, problems: list[Problem], priors: list[FloatArray]) -> list[Solution]:
-        if not priors:
-            return solve_all(problems, self.method, self.shared.solve)
-        corrections = [without_prior(p, prior) for p, prior in zip(problems, priors, strict=True)]
-        solutions = solve_all(corrections, self.method, self.shared.solve)
-        return [with_prior(*each) for each in zip(solutions, problems, priors, strict=True)]
+        check_time()
+        start = time.perf_counter()
+        problems = [
+            make_problem(self.graph, labels, self.method, self.unreachable)
+            for labels in batch.labels
+        ]
+        priors = batch.priors or [*self.priors] * len(problems)
+        try:
+            solutions = solve_all(problems, self.method, priors, self.shared.solve)
+        except InputError as error:
+            first, last = batch.positions[0], batch.positions[-1]
+            where = first if first == last else f"{first}:{last + 1}"
+            raise InputError(f"labels_list[{where}]: ", error.message) from error
+        return solutions, (time.perf_counter() - start) / len(problems)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,8 +164,7 @@ class Request:
         shared = None
         if label_sets and isinstance(settings, SharesWork):
             shared = settings.share(graph, label_sets)
-        if shared is None:
-            shared = Shared(partial(one_by_one, settings.solve))
+        shared = shared or Shared(partial(one_by_one, settings.solve))
         common = tuple(priors[:1]) if all(each is priors[0] for each in priors) else ()
         many = Many(graph, settings, unreachable, shared, common)
         return cls(many, label_sets, priors)
@@ -192,7 +181,7 @@ class Request:
             block = slice(start, start + step)
             labels = self.label_sets[block]
             priors = [] if self.many.priors else self.priors[block]
-            yield Batch(range(start, start + len(labels)), labels, priors, TimeLeft.now())
+            yield Batch(range(start, start + len(labels)), labels, priors)
 
 
 def extend_many(
@@ -226,10 +215,9 @@ def extend_many(
         own, which may not be thread-safe. Results do not depend on it.
     executor : concurrent.futures.Executor, optional
         Executor to use instead of threads: a `ProcessPoolExecutor`, a Dask client's
-        ``client.get_executor()``, or any other. The graph is sent once to each worker. Results are
-        the same as with threads, bit for bit on machines of one kind. Lost workers cost only time:
-        Dask gives their label sets to others; if an executor breaks for good, the rest is solved
-        here, with a `RuntimeWarning`. The executor is left running.
+        ``client.get_executor()``, or any other. Each worker reads the graph once. Results are the
+        same as with threads, bit for bit on machines of one kind. Dask gives the label sets of lost
+        workers to others. The executor is left running.
     prior : (n,) or (k, n) array, optional
         One prior for all label sets, or one for each; see `extend`.
     unreachable : {"error", "nan"}
@@ -248,6 +236,8 @@ def extend_many(
     ------
     InputError, NotConverged
         For the first problem that fails; the message begins with its position in `labels_list`.
+    BrokenExecutor
+        If a process of an executor died, and the executor with it.
     KeyboardInterrupt
         At once on Ctrl-C, without waiting for running threads.
 

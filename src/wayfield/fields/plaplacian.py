@@ -41,8 +41,8 @@ Duality gap
     with equality for f = |Du|^{p−1} sign Du at the minimiser. A source left at a free vertex costs
     at most half the label range times its strength, by the maximum principle. The relative gap of
     the energy is 1 − (lower bound / ‖Du‖)^p. It bounds the *energy*; values can be far off at a
-    gap of 1e-12, since an edge whose slope is half the steepest counts 2^{−p}: see the page "Why
-    not minimise the energy?".
+    gap of 1e-12, since an edge whose slope is half the steepest counts 2^{−p}: see
+    ``docs/mathematics.md``.
 
 References: Oberman, "Finite difference methods for the infinity Laplace and p-Laplace equations",
 J. Comput. Appl. Math. 254, 2013, for the monotone normalised operator; Holopainen and Soardi,
@@ -67,7 +67,6 @@ from ..typing import FloatArray
 from .adjoint import Adjoint, adjoint_of
 from .amle.method import AMLE
 from .base import Problem, Shared, Solution, Status, one_by_one
-from .derivatives import Direction
 from .harmonic import Harmonic, System, shared_system, solve_block
 from .linear import Direct, Interior
 from .newton import Equation, Iterate, levelled, newton, polish, verified_bound
@@ -159,7 +158,7 @@ class PLaplacian:
         solve = partial(one_by_one, partial(self.solve_on, system))
         return Shared(solve, partial(system.prepare, bracket=False))
 
-    def linearised(self, problem: Problem, at: Solution, toward: Direction | None) -> Adjoint:
+    def linearised(self, problem: Problem, at: Solution, toward: FloatArray | None) -> Adjoint:
         """Return the equation linearised at a solution, ready for solving with its transpose."""
         return adjoint_of(problem, at, toward, self.solve, float(self.p))
 

@@ -8,8 +8,8 @@ equation, the set of vertices where it holds, and there either
   exact field lies between them, by comparison;
 - or the **exact** values, where ties had to be decided in rationals: both barriers in one.
 
-`field_sections` writes it. The page ``docs/proofs.md`` has the theorems, their proofs and the file
-format.
+`field_sections` writes it. The page ``docs/proofs.md`` has the theorems and their proofs,
+`wayfield_verify._file` the file format.
 """
 
 from __future__ import annotations

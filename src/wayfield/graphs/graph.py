@@ -42,10 +42,9 @@ from ..numerics.csr import (
     Renumbered,
     first_asymmetry,
     first_flaw,
-    group_edges,
-    keep_shortest,
     renumber,
     reverse_arcs,
+    rows_of_edges,
     weak_components,
 )
 from ..typing import FloatArray, IntArray
@@ -183,13 +182,12 @@ class Graph:
         else:
             n = largest + 1
         length = np.ones(size) if lengths is None else as_lengths(lengths, "lengths", size)
-        length = frozen(length.view())  # the kernel is compiled for one type
         directed = as_flag(directed, "directed")
         loops = int(np.count_nonzero(tail == head))
         if loops:
             warnings.warn(f"{number_of(loops, 'self-loops')} dropped", InputWarning, stacklevel=2)
         ways = 1 if directed else 2
-        arcs, merged, longer = _sorted_rows(n, tail, head, length, loops, ways)
+        arcs, merged, longer = rows_of_edges(n, tail, head, length, ways == 2)
         if longer:
             edges = number_of(longer // ways, "parallel edges")
             message = f"{edges} of different length: the shortest is kept"
@@ -328,9 +326,7 @@ class Graph:
         """Arcs into each vertex; for an undirected graph the same arrays as `arcs`."""
         if not self.directed:
             return self.arcs
-        reverse = Arcs(*(np.empty_like(array) for array in self.arcs))
-        reverse_arcs(self.arcs, reverse)
-        return Arcs(*(frozen(array) for array in reverse))
+        return reverse_arcs(self.arcs)
 
     @cached_property
     def renumbered(self) -> Renumbered | None:
@@ -449,10 +445,10 @@ class Graph:
         if not self.directed:
             return self
         n, tails, heads = self.num_vertices, self.tails, self.indices
-        arcs, _, _ = _sorted_rows(n, tails, heads, self.lengths, 0, 2)
+        arcs, _, _ = rows_of_edges(n, tails, heads, self.lengths, both_ways=True)
         if how != "min":
             # the maximum is minus the minimum of the negatives
-            negated, _, _ = _sorted_rows(n, tails, heads, frozen(-self.lengths), 0, 2)
+            negated, _, _ = rows_of_edges(n, tails, heads, -self.lengths, both_ways=True)
             longest = -negated.lengths
             mean = (arcs.lengths + longest) / 2
             arcs = arcs._replace(lengths=frozen(longest if how == "max" else mean))
@@ -524,28 +520,6 @@ def _restore(cls: type[Graph], *values: Any) -> Graph:
     """Rebuild a graph from a pickle without copying its arrays."""
     arguments: list[Any] = [frozen(v) if isinstance(v, np.ndarray) else v for v in values]
     return cls(*arguments)
-
-
-def _sorted_rows(
-    n: int, tails: IntArray, heads: IntArray, lengths: FloatArray, loops: int, ways: int
-) -> tuple[Arcs, int, int]:
-    """Return edges as sorted rows, one way or both, with the shortest of parallel arcs.
-
-    Also return the number of arcs merged, and how many of those were longer than the one kept.
-    """
-    m = ways * (tails.size - loops)
-    offset = np.int32 if m < 2**31 else np.int64
-    # grouping by head and then by tail sorts the rows, in linear time
-    by_head, rows = (
-        Arcs(np.empty(n + 1, offset), np.empty(m, np.int32), np.empty(m)) for _ in range(2)
-    )
-    group_edges(tails, heads, lengths, ways == 2, by_head)
-    reverse_arcs(by_head, rows)
-    merged, longer = keep_shortest(rows)
-    if merged:
-        kept = rows.indices[: m - merged].copy(), rows.lengths[: m - merged].copy()
-        rows = Arcs(rows.indptr, *kept)
-    return Arcs(*map(frozen, rows)), merged, longer
 
 
 def arc_slots(

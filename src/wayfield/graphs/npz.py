@@ -79,9 +79,14 @@ def read_arrays(
         raise InputError(f"{path} is not {what}, or is damaged: {reason}") from error
 
 
+def most_unpacked(packed: int) -> int:
+    """Return the most bytes that a file of a size may unpack to."""
+    return max(_HARMLESS, _DENSEST * packed)
+
+
 def refuse_bomb(path: str | os.PathLike[str], packed: int, unpacked: int) -> None:
     """Raise `InputError` for a file that unpacks to far more than its size."""
-    if unpacked > max(_HARMLESS, _DENSEST * packed):
+    if unpacked > most_unpacked(packed):
         raise InputError(
             f"{path} has {packed:,} bytes, but unpacks to {unpacked / 1e9:.1f} GB or more: "
             "if this is intended, save it without compression"

@@ -6,6 +6,14 @@ the moves, and so are their errors. Each has a Gamma distribution with the mean 
 its estimate. For counts of rare failures this is exact: k failures in n trials each have the
 hazard k / n, with the variance k / n².
 
+**Walks that are lost.** Where failed walks give up, or pay for a fall, cost is bounded above and
+skewed towards lower costs. In a corridor of risky moves the excess is a multiple of 1 - reach: what
+a lost walk costs. Let B = excess / (1 - reach) be this multiple. The excess is then B (1 - e^-y),
+with the hazard y, on which chance adds up. So the lower bound on the excess is no larger than the
+one from the Gamma distribution of y, with the variance Var(excess) / (B reach)². It is no larger
+than a normal one either, for walks that cannot be lost. The upper bound is always that of the
+excess, which allows for retries.
+
 **Mean and variance.** The mean of a field f over the outcomes of a choice with n samples has the
 variance Var_x = Σ p (f - f̄)² / n. Costs that differ within an outcome add theirs. Let G be the
 expected number of visits, the inverse of I - P under the plan. To first order in the odds, the
@@ -114,14 +122,10 @@ def posterior(moves: Transitions, support: Transitions | None) -> Transitions:
     """Return the counts with a prior on all outcomes that are known to be possible."""
     if support is None:
         return moves.shrunk(STRENGTH)
-    choice, following, cost = moves._on_support(support)
+    both = moves._on_support(support)
+    choice = both._outcome_choices
     prior = STRENGTH / np.bincount(choice)[choice]
-    return moves._with_outcomes(
-        np.append(moves._outcome_choices, choice),
-        np.append(moves.next_states, following),
-        np.append(moves.counts, prior),
-        np.append(moves.costs, cost),
-    )
+    return moves._with_more(choice, both.next_states, prior, both.costs, both.cost_spread)
 
 
 def moments(
@@ -372,8 +376,7 @@ def confidence_bounds(
         failures = new_kinds(hazard, hazards[0].variance)
         least, most = ends(hazard, hazards[0], hazards[1], luck, failures, tail)
 
-        # Cost: the excess over the luckiest walk. Where a walk may end by giving up it is bounded,
-        # and skewed to the other side; so the lower end is no closer than a normal one.
+        # Cost: the excess over the luckiest walk; the lower end also by what lost walks cost.
         floor, of = luckiest(plain.transitions, policy, values), both[0][0]
         luck = np.where(finite, np.maximum(worse.values - seen.values, 0.0), 0.0)
         excess = unbiased(np.where(finite, values - floor, 0.0), of.bias)
@@ -382,6 +385,10 @@ def confidence_bounds(
             new = np.sqrt(new * failures)
         low, high = ends(excess, of, both[1][0], luck, new, tail)
         low = np.minimum(low, excess + special.ndtri(tail) * np.sqrt(of.variance))
+        lost = arriving & (h < 1.0)
+        whole = np.where(lost, excess / (1.0 - h), 1.0)
+        fewest = gamma_quantile(hazard, of.variance / (whole * h) ** 2, tail)
+        low = np.where(lost, np.minimum(low, -whole * np.expm1(-fewest)), low)
         cost_low = np.where(finite, floor + np.maximum(low, 0.0), values)
         cost_high = np.where(finite, floor + high, np.where(policy >= 0, np.inf, values))
     # where no sample led to an arrival, there is no hazard to bound

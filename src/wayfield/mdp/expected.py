@@ -14,7 +14,7 @@ Without giving up
     converges to it from any start [1]_.
 Free moves
     Where costs may be 0, V is the least mean cost of the policies that end with probability 1: a
-    walk that goes round for ever at no cost is not one of them (`free`).
+    walk that goes round for ever at no cost is not one of them (`solver`).
 Method
     Policy iteration, by sweeps in place and by linear systems, on the change that the values still
     need; refined in double-doubles.
@@ -62,11 +62,13 @@ from ..numerics import proof_file
 from ..typing import BoolArray, FloatArray
 from ..words import number_of
 from .doubt import confidence_bounds, moments, posterior, tilted
-from .free import least_cost
 from .intervals import confident, solve
 from .proofs import cost_sections
-from .solver import FINEST, Boundary, PolicyBounds, policy_bounds, value_of
+from .solver import FINEST, Boundary, PolicyBounds, least_cost, policy_bounds, value_of
 from .transitions import Transitions
+
+LEAST_LEVEL = 0.5
+"""Bounds that are wrong more often than right say nothing."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -244,7 +246,7 @@ class ExpectedCost(KeepsReadOnly):
         Parameters
         ----------
         level : float
-            How often the bounds should contain the truth.
+            How often the bounds should contain the truth; at least half of the time.
         support : Transitions, optional
             The possible outcomes of every action, if they are known. It must have all choices of
             the counts; its odds are not used. By default an action may have any outcome that some
@@ -254,8 +256,11 @@ class ExpectedCost(KeepsReadOnly):
             once, if the samples of each choice are independent. They are several times as wide. The
             plan may have been made from these counts; if it was given (`plan`, `under`), they are
             narrower. An outcome never seen may lead anywhere; it is taken to cost no more than the
-            costliest move that was seen, and no less than the cheapest. Where costs differ within
-            an outcome, only the bounds on reach are of use. All costs must be positive.
+            costliest move that was seen, and no less than the cheapest. Nothing is known of states
+            where nobody took an action: the plan makes no move there. A walk that may end up in one
+            gives up; where that is not allowed, the upper bound on its cost is infinite. Where
+            costs differ within an outcome, only the bounds on reach are of use. All costs must be
+            positive.
 
         Examples
         --------
@@ -274,6 +279,8 @@ class ExpectedCost(KeepsReadOnly):
         array([0.77, 1.  , 0.  ])
         """
         level = as_share(level, "level")
+        if level < LEAST_LEVEL:
+            raise InputError(f"level must be at least {LEAST_LEVEL:g}, got {level:g}")
         if support is not None and not isinstance(support, Transitions):
             raise InputError(f"support must be wayfield.Transitions, got {type(support).__name__}")
         moves = self.transitions

@@ -107,9 +107,9 @@ def confident(
         low = np.append(low, np.zeros(k))
         high = np.append(high, -np.expm1((np.log(share / 2) - sets) / moves.totals))
     else:
-        choice, following, paid = moves._on_support(support)
-        rows, counts = (choice, following), np.zeros(paid.size)
-        counts[np.searchsorted(choice * n + following, own * n + moves.next_states)] = moves.counts
+        both = moves._on_support(support)
+        rows, paid = (both._outcome_choices, both.next_states), both.costs
+        counts = moves._counts_in(both)
         # bounds on one of two odds are bounds on the other, and a single outcome is certain
         sizes = np.bincount(rows[0])
         events = np.where(sizes == 2, 1, sizes)[rows[0]]

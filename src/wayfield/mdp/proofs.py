@@ -8,13 +8,14 @@ end value, the sub- and supersolutions of `solver` follow from them by scaling:
 
 The file holds the low parts and the powers of two, chosen so that the checker finds them
 sufficient in exact arithmetic; all rounding is bounded here. With positive costs a = b = 0. Where
-choices are free, a is the barrier of `free`, and b counts the moves of the plan. Where the
+choices are free, a is the barrier for all choices, and b counts the moves of the plan. Where the
 plan may walk on for ever, b alone is the barrier of arrival.
 
 **Odds in intervals.** v is the value alone, and E in Theorem W (`intervals`) is measured for
 it in doubles. With the best odds, the barrier of arrival is the plan's worst expected cost.
 
-The page ``docs/proofs-of-expected-cost.md`` has the theorems, their proofs and the file format.
+The page ``docs/proofs-of-expected-cost.md`` has the theorems and their proofs,
+`wayfield_verify._chance.read_process` the file format.
 """
 
 from __future__ import annotations
@@ -32,7 +33,6 @@ from ..numerics import proof_file
 from ..numerics.doubledouble import FEW_ROUNDINGS, Pair
 from ..numerics.proof_file import Section
 from ..typing import BoolArray, FloatArray, IntArray
-from .free import barrier_for_all
 from .intervals import attainable, layers, reach_one, worst_cost
 from .kernels import (
     MDP,
@@ -47,6 +47,7 @@ from .kernels import (
 from .solver import (
     EXACT,
     Boundary,
+    collapsed,
     evaluate,
     excess,
     free_choices,
@@ -134,8 +135,8 @@ def _known(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reasons
         about = np.flatnonzero((finite & ~fixed)[process.owner] & ~leads_away)
         for_all = zeros
         if free[about].any():
-            for_all, part, inside = barrier_for_all(process, fixed, free)
-            for_all = _narrowed(process, for_all, about[free[about] & ~inside[about]])
+            _, barrier, part, inside, _ = collapsed(process, fixed)
+            for_all = _narrowed(process, barrier[part], about[free[about] & ~inside[about]])
             # all states of a free component have one value, to the last digit
             first = np.unique(part, return_index=True)[1][part]
             high, low, values = high[first], low[first], values[first]

@@ -26,22 +26,35 @@ computed h, then h ∓ ε'(v - m) with ε' = δ' / (1 - δ) are a sub- and a sup
 barrier.
 
 **Free choices.** Where C = 0 the ratios say nothing. Let b ≥ 0 be a field whose mean falls at free
-choices, and C̃ = C plus the fall of its mean. If C̃ > 0, all of the above holds with C̃ in place of
-C, and v - m + b in place of v - m. For a policy, b is its expected number of moves (`relieved`);
-for all choices, see `free`.
+choices, and C̃ = C plus the fall of its mean, the *relief*. If C̃ > 0, all of the above holds with
+C̃ in place of C, and v - m + b in place of v - m. For a policy, b is its expected number of moves
+(`relieved`).
+
+For all choices, a free end component is a set of states in which free choices can keep the walk for
+ever, and can lead it from any state to any other. All its states have the same expected cost,
+because the walk moves to any of them at no cost. Each maximal component becomes a single state with
+the choices of its members (`collapsed`). Choices that stay inside are never needed: they leave the
+state as it is. After that, no policy makes free moves for ever: the states and choices that it used
+for ever would form an end component. So policies that do not end have infinite cost, as with
+positive costs, and policy iteration is the same. For its bounds b is the largest expected number of
+free moves in a row, over all policies. It is also computed by policy iteration, but only roughly:
+at every free choice it must fall by at least half a move in expectation.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
+from ..checks import frozen
 from ..fields import Status
 from ..fields.linear import SMALL, Direct
+from ..numerics.csr import entries_of
 from ..numerics.doubledouble import FEW_ROUNDINGS, Pair, outward_sum
 from ..numerics.elimination import level_work
 from ..numerics.krylov import Matrix, biconjugate_gradients
@@ -49,6 +62,7 @@ from ..typing import BoolArray, FloatArray, IntArray
 from .kernels import (
     MDP,
     Choices,
+    approach,
     choices_of,
     chosen_rows,
     components,
@@ -60,6 +74,7 @@ from .kernels import (
     optimality_check,
     policy_check,
     policy_reaching,
+    prepared,
     sweep,
 )
 
@@ -96,6 +111,8 @@ PROVED = 1e-9
 """Largest relative width of a bracket that counts as a proof; usually it is 2⁻⁵²."""
 FREE_MOVE = 2.0**-20
 """What a free move counts for in a barrier; the largest cost is between 1/2 and 1."""
+ROUGH_MOVES = 0.01
+"""Relative accuracy of the expected number of free moves, over all policies."""
 ROUGHLY_FREE = 1e-6
 """Relative accuracy of a policy with free moves before its relief counts in full."""
 BEFORE_FACTORING, BEFORE_FACTORING_PER_ROOT = 40, 0.6
@@ -186,6 +203,24 @@ def least_cost(
     `from_above` begins with giving up everywhere, where that is allowed. Then no policy on the way
     costs more than `give_up`, so no walk is too long for doubles. It is usually slower.
     """
+    if not free_choices(process).any():
+        return _least_cost(process, boundary, rtol, from_above)
+    small, barrier, part, inside, kept = collapsed(process, boundary.fixed)
+    first = np.unique(part, return_index=True)[1]
+    ends = Boundary(boundary.fixed[first], boundary.values[first], boundary.give_up)
+    solved = _least_cost(small, ends, rtol, from_above)
+    # back to all states: members of a component move to the member that the policy leaves from
+    policy = np.full(part.size, -1, np.int64)
+    chosen = kept[solved.policy[solved.policy >= 0]]
+    policy[process.owner[chosen]] = chosen
+    leaving = policy >= 0
+    policy = np.where(leaving, policy, approach(process, inside, leaving)[1])
+    pair = Pair(solved.pair.high[part], solved.pair.low[part])
+    return replace(solved, pair=pair, policy=policy, barrier=barrier[part])
+
+
+def _least_cost(process: MDP, boundary: Boundary, rtol: float, from_above: bool) -> Solved:
+    """Do the same in a process without free end components."""
     fixed, give_up = boundary.fixed, boundary.give_up
     allowed = process.fee < np.inf
     alive = np.ones_like(fixed)
@@ -323,6 +358,9 @@ def value_of(process: MDP, policy: IntArray, boundary: Boundary, begin: FloatArr
     return Solved(values, policy, below, excess(above), 1, True, barrier=barrier)
 
 
+# ------------------------------------------------------------------ free choices
+
+
 def free_choices(process: MDP) -> BoolArray:
     """Whether no outcome of a choice costs anything."""
     if process.costs.all():  # the usual case, and much quicker to check
@@ -359,6 +397,97 @@ def relieved(process: MDP, policy: IntArray) -> tuple[MDP, FloatArray]:
     # a barrier that does not fall proves nothing, and NaN passes no check
     falls[chosen] = np.where(falls[chosen] > 0.0, falls[chosen], np.nan)
     return process._replace(relief=falls), barrier
+
+
+def free_components(process: MDP, fixed: BoolArray, free: BoolArray) -> tuple[IntArray, BoolArray]:
+    """Return the maximal free end component of every state, and the choices inside components.
+
+    Components are numbered by their first state. A state in no component has its own number.
+    """
+    n, owner = fixed.size, process.owner
+    inside = free & ~fixed[owner]
+    while True:
+        # strongly connected components; then drop the choices that may leave theirs
+        edges = np.repeat(inside, np.diff(process.ptr))
+        tails = np.repeat(owner, np.diff(process.ptr))[edges]
+        arcs = (np.ones(tails.size), (tails, process.heads[edges]))
+        _, part = connected_components(
+            sparse.csr_array(arcs, (n, n)), directed=True, connection="strong"
+        )
+        same = np.logical_and.reduceat(
+            part[process.heads] == np.repeat(part[owner], np.diff(process.ptr)), process.ptr[:-1]
+        )
+        if not (inside & ~same).any():
+            break
+        inside &= same
+    _, first, number = np.unique(part, return_index=True, return_inverse=True)
+    order = np.argsort(np.argsort(first))
+    return order[number], inside
+
+
+def collapsed(
+    process: MDP, fixed: BoolArray
+) -> tuple[MDP, FloatArray, IntArray, BoolArray, IntArray]:
+    """Return the process with one state per free component and relief for all choices.
+
+    Also return the barrier behind the relief, the component of every state, which choices stay
+    inside components, and the original index of each choice.
+    """
+    free = free_choices(process)
+    part, inside = free_components(process, fixed, free)
+    owner = part[process.owner]
+    kept = np.argsort(owner, kind="stable")
+    _, rows = entries_of(kept, process.ptr)
+    # the types of every other process: for other types, kernels would be compiled again
+    owner = owner[kept].astype(np.uint32)
+    first = frozen(np.searchsorted(owner, np.arange(int(part.max()) + 2)))
+    ptr = np.append(0, np.cumsum(np.diff(process.ptr)[kept])).astype(np.uint32)
+    heads = part[process.heads[rows]].astype(np.uint32)
+    small = prepared(first, ptr, heads, process.counts[rows], process.costs[rows], owner)
+    ends = fixed[np.unique(part, return_index=True)[1]]
+    return *_relieved_everywhere(small, free[kept], ends), part, inside, kept
+
+
+def _relieved_everywhere(process: MDP, free: BoolArray, fixed: BoolArray) -> tuple[MDP, FloatArray]:
+    """Return the process with relief for all choices, and the barrier.
+
+    It must have no free end components.
+    """
+    n = fixed.size
+    moves = np.flatnonzero(free & (process.fee < np.inf) & ~fixed[process.owner])
+    policy = np.full(n, -1, np.int64)
+    policy[process.owner[moves]] = moves
+    steps, leaving = counting_moves(process)
+    pair = Pair(np.zeros(n), np.zeros(n))
+    everything = np.flatnonzero(process.fee < np.inf)
+    for _ in range(MOST_EVALUATIONS):
+        evaluate(steps, policy, pair, np.zeros(n), 1.0, ROUGH_MOVES)
+        barrier = np.maximum(pair.high, 0.0)
+        falls = mean_falls(process, everything, Pair(barrier, np.zeros(n)))
+        share = falls[moves] / leaving[moves]
+        if not (share < 0.5).any():
+            break
+        # at every state, switch to the choice with the most moves, if it is not the policy's own
+        order = np.lexsort((-share, process.owner[moves]))
+        last = np.append(np.diff(process.owner[moves[order]]) != 0, True)
+        worst = moves[order[last]]
+        better = falls[worst] / leaving[worst] < 0.5
+        policy[process.owner[worst[better]]] = worst[better]
+        pair.low[:] = 0.0
+    # costly choices may raise the barrier, in expectation by at most half of their cost
+    paid = np.add.reduceat(process.counts * process.costs, process.ptr[:-1])
+    scale = FREE_MOVE
+    raised = everything[(falls[everything] < 0.0) & (paid[everything] > 0.0)]
+    if raised.size:
+        scale = min(scale, float((paid[raised] / -falls[raised]).min()) / 4)
+    scale = 2.0 ** np.floor(np.log2(scale))
+    relief = scale * falls
+    hopeless = everything[paid[everything] + relief[everything] <= 0.0]
+    relief[hopeless] = np.nan
+    return process._replace(relief=relief), scale * barrier
+
+
+# ------------------------------------------------------------------ a policy
 
 
 def policy_rows(process: MDP, policy: IntArray, order: IntArray) -> Matrix:

@@ -24,7 +24,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from scipy.special import betaincinv
 
 from ..checks import (
@@ -144,9 +143,17 @@ class Transitions(KeepsReadOnly):
             n = as_whole(num_states, "num_states", least=1, most=MOST_VERTICES)
             for name, ids in (("state", origin), ("next_state", following)):
                 refuse(ids >= n, ids, name, f"is out of range for {number_of(n, 'states')}")
+        self._fill(n, (origin, taken, following), (counts, costs, np.zeros(size)))
 
+    def _fill(self, n: int, where: tuple[IntArray, ...], amounts: tuple[FloatArray, ...]) -> None:
+        """Set all attributes from valid rows.
+
+        They hold state, action and next state, and then count, cost and the spread of costs within
+        the row.
+        """
+        (origin, taken, following), (counts, costs, spread) = where, amounts
         # Sort rows, unless they are sorted already, and find where choices and outcomes begin.
-        order = np.arange(size)
+        order = np.arange(origin.size)
         step = np.diff(origin), np.diff(taken), np.diff(following)
         later = (step[1] > 0) | ((step[1] == 0) & (step[2] >= 0))
         if not ((step[0] > 0) | ((step[0] == 0) & later)).all():
@@ -158,33 +165,31 @@ class Transitions(KeepsReadOnly):
         choices = np.flatnonzero(new_choice)
 
         # Add the counts of rows that repeat an outcome, and average their costs by count.
-        counts, costs = counts[order], costs[order]
-        spread = np.zeros(begins.size)
-        if begins.size < size:
+        counts, costs, spread = counts[order], costs[order], spread[order]
+        if begins.size < order.size:
             total = np.add.reduceat(counts, begins)
             mean = np.add.reduceat(counts * costs, begins) / total
             low, high = np.minimum.reduceat(costs, begins), np.maximum.reduceat(costs, begins)
             # equal costs stay as they are, to the last digit; no mean leaves their range
             mean = np.clip(mean, low, high)
-            sizes, widest = np.diff(np.append(begins, size)), float((high - low).max()) or 1.0
-            off = (costs - np.repeat(mean, sizes)) / widest
-            square = np.add.reduceat(counts / np.repeat(total, sizes) * off**2, begins)
-            spread = widest * np.sqrt(square)
+            sizes = np.diff(np.append(begins, order.size))
+            widest = float(max((high - low).max(), spread.max())) or 1.0
+            off, within = (costs - np.repeat(mean, sizes)) / widest, spread / widest
+            share = counts / np.repeat(total, sizes)
+            spread = widest * np.sqrt(np.add.reduceat(share * (off**2 + within**2), begins))
             counts, costs = total, mean
-        outcome_indptr = np.append(np.searchsorted(begins, choices), begins.size)
         values = {
             "indptr": np.searchsorted(origin[choices], np.arange(n + 1)).astype(np.int64),
             "actions": taken[choices],
-            "outcome_indptr": outcome_indptr.astype(np.int64),
-            "next_states": following[begins],
+            "outcome_indptr": np.append(np.searchsorted(begins, choices), begins.size),
+            "next_states": following[begins].astype(np.int32),
             "counts": counts,
             "costs": costs,
             "cost_spread": spread,
         }
         for name, value in values.items():
             object.__setattr__(self, name, frozen(value))
-        object.__setattr__(self, "counted", True)
-        object.__setattr__(self, "merged", size - begins.size)
+        object.__setattr__(self, "merged", order.size - begins.size)
 
     @classmethod
     def from_probabilities(
@@ -282,17 +287,14 @@ class Transitions(KeepsReadOnly):
         self._check_counted("with_intervals")
         level = as_share(level, "level")
         possible = self.shrunk(1.0)  # its outcomes are all those of the state
-        choice, following = possible._outcome_choices, possible.next_states
-        n, own = self.num_states, self._outcome_choices
-        seen = np.searchsorted(choice * n + following, own * n + self.next_states)
-        count, size = np.zeros(choice.size), self.totals[choice]
-        count[seen] = self.counts
+        choice = possible._outcome_choices
+        count, size = self._counts_in(possible), self.totals[choice]
         low, high = clopper_pearson(count, size, (1.0 - level) / 2 / choice.size)
-        where = (self.states[choice], self.actions[choice], following)
-        return Transitions.from_intervals(*where, low, high, possible.costs, n)
+        where = (self.states[choice], self.actions[choice], possible.next_states)
+        return Transitions.from_intervals(*where, low, high, possible.costs, self.num_states)
 
-    def _on_support(self, support: Transitions) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return choices, next states and costs of all outcomes, seen or in the support."""
+    def _on_support(self, support: Transitions) -> Transitions:
+        """Return the process with an outcome more for each in the support, counted once."""
         if support.num_states != self.num_states:
             raise InputError(
                 f"support must have {number_of(self.num_states, 'states')}, as the counts do, "
@@ -300,13 +302,15 @@ class Transitions(KeepsReadOnly):
             )
         known = support._index_of(self.states, self.actions)
         owner, at = entries_of(known, support.outcome_indptr)
-        both = self._with_outcomes(
-            np.append(self._outcome_choices, owner),
-            np.append(self.next_states, support.next_states[at]),
-            np.append(self.counts, np.ones(at.size)),
-            np.append(self.costs, support.costs[at]),
-        )
-        return both._outcome_choices, both.next_states, both.costs
+        amounts = (np.ones(at.size), support.costs[at], support.cost_spread[at])
+        return self._with_more(owner, support.next_states[at], *amounts)
+
+    def _counts_in(self, possible: Transitions) -> FloatArray:
+        """Return the counts of the outcomes of another process; 0 for those never seen."""
+        n, counts = self.num_states, np.zeros(possible.counts.size)
+        keys, own = (one._outcome_choices * n + one.next_states for one in (possible, self))
+        counts[np.searchsorted(keys, own)] = self.counts
+        return counts
 
     def _bounded(self, low: FloatArray, high: FloatArray) -> Self:
         """Set the bounds of every outcome, and odds between them."""
@@ -347,20 +351,28 @@ class Transitions(KeepsReadOnly):
     def _with_odds(self, odds: FloatArray) -> Transitions:
         """Return the process with these odds or counts; outcomes with odds 0 are left out."""
         keep = odds > 0.0
-        rows = (self._outcome_choices[keep], self.next_states[keep], odds[keep])
-        return self._with_outcomes(*rows, self.costs[keep])
+        amounts = (odds[keep], self.costs[keep], self.cost_spread[keep])
+        return self._with_outcomes(self._outcome_choices[keep], self.next_states[keep], *amounts)
+
+    def _with_more(
+        self, choice: IntArray, next_state: IntArray, *amounts: FloatArray
+    ) -> Transitions:
+        """Return the process with these outcomes of its choices added to its own."""
+        own = (self._outcome_choices, self.next_states, self.counts, self.costs, self.cost_spread)
+        return self._with_outcomes(*map(np.append, own, (choice, next_state, *amounts)))
 
     def _with_outcomes(
-        self,
-        choice: IntArray,
-        next_state: IntArray,
-        count: ArrayLike,
-        cost: FloatArray,
-        num_states: int | None = None,
+        self, choice: IntArray, next_state: IntArray, *amounts: FloatArray
     ) -> Transitions:
-        """Return a process with the same choices, and these outcomes of them."""
+        """Return a process with the same choices, and these outcomes of them.
+
+        Amounts are counts, costs, and the spread of costs within the outcomes.
+        """
+        made = object.__new__(Transitions)
+        as_lengths(amounts[0], "count")
         where = (self.states[choice], self.actions[choice], next_state)
-        return Transitions(*where, count, cost, num_states or self.num_states)
+        made._fill(self.num_states, where, amounts)
+        return made
 
     @property
     def num_states(self) -> int:
@@ -415,21 +427,18 @@ class Transitions(KeepsReadOnly):
         strength = as_real(strength, "strength", least=0.0, most=1e15)
         if strength == 0.0:
             return self
-        # pool counts and costs as one complex number: no sum of counts is 0, so no entry is lost
-        n, k = self.num_states, self.num_choices
-        rows = self.counts + 1j * (self.counts * self.costs)
-        outcomes = sparse.csr_array((rows, self.next_states, self.outcome_indptr), (k, n))
-        both = sparse.csr_array((np.ones(k), np.arange(k), self.indptr), (n, k)) @ outcomes
-        both.sort_indices()
-        counts = both.real
-        choice, at = entries_of(self.states, both.indptr)
-        prior = strength * counts.data[at] / counts.sum(axis=1)[self.states[choice]]
-        return self._with_outcomes(
-            np.append(self._outcome_choices, choice),
-            np.append(self.next_states, both.indices[at]),
-            np.append(self.counts, prior),
-            np.append(self.costs, (both.data.imag / counts.data)[at]),
-        )
+        own, n = self._outcome_choices, self.num_states
+        keys, pool = np.unique(self.states[own] * n + self.next_states, return_inverse=True)
+        counts = np.bincount(pool, self.counts)
+        costs = np.bincount(pool, self.counts * self.costs) / counts
+        off = self.costs - costs[pool]
+        widest = float(max(np.abs(off).max(), self.cost_spread.max())) or 1.0
+        square = (off / widest) ** 2 + (self.cost_spread / widest) ** 2
+        spread = widest * np.sqrt(np.bincount(pool, self.counts * square) / counts)
+        state, following = np.divmod(keys, n)
+        choice, at = entries_of(self.states, np.searchsorted(state, np.arange(n + 1)))
+        prior = strength * counts[at] / np.bincount(state, counts)[self.states[choice]]
+        return self._with_more(choice, following[at], prior, costs[at], spread[at])
 
     def __getstate__(self) -> dict[str, Any]:
         # cached properties are computed again

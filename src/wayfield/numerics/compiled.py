@@ -3,8 +3,8 @@
 Numba keeps compiled code in ``NUMBA_CACHE_DIR``, beside the source, or in the user's cache folder.
 Five things are different here:
 
-- If none of these folders is writable, kernels are kept in a temporary folder of the user. If that
-  fails too, or the disk is full, they are not kept. Numba would raise an error.
+- If none of these folders is writable, or the disk is full, kernels are not kept. Numba would raise
+  an error.
 - A cached kernel that cannot be loaded is compiled again. It may come from an earlier version, with
   a named tuple that has been renamed since. Numba would raise an error.
 - A kernel is recompiled if a module of a kernel that it calls has changed. Numba checks only the
@@ -19,10 +19,8 @@ Five things are different here:
 from __future__ import annotations
 
 import functools
-import os
 import re
 import sys
-import tempfile
 from collections.abc import Callable
 from hashlib import sha256
 from importlib.util import resolve_name
@@ -32,12 +30,12 @@ from typing import Any
 import numba
 from numba import types
 from numba.core import event
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
+from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 
-_NOT_KEPT = "compiled kernels are not kept, so that every start compiles them anew"
-_shortfalls: list[str] = []
+_lost: list[str] = []
+"""Why kernels are not kept, for each that is not."""
 
 
 def dispatcher(
@@ -57,7 +55,7 @@ def dispatcher(
         try:
             made._cache = _Cache(function)
         except RuntimeError:  # there is no place for it
-            _fall_short(f"{_NOT_KEPT}: no folder for them can be written")
+            _lost.append("no folder for them can be written")
     return made
 
 
@@ -121,13 +119,9 @@ def _writable(kind: Any) -> Any:
 
 
 def shortfall() -> str:
-    """Return why compiled kernels are not kept permanently; empty if they are."""
-    return _shortfalls[0] if _shortfalls else ""
-
-
-def _fall_short(text: str) -> None:
-    if text not in _shortfalls:
-        _shortfalls.append(text)
+    """Return why compiled kernels are not kept; empty if they are."""
+    not_kept = "compiled kernels are not kept, so that every start compiles them anew"
+    return f"{not_kept}: {_lost[0]}" if _lost else ""
 
 
 class _Beginning(event.Listener):
@@ -146,62 +140,29 @@ _beginning.calls = []
 event.register("numba:compile", _beginning)
 
 
-class _Temporary(UserWideCacheLocator):
-    """A temporary folder: the last of Numba's places for a cache."""
-
-    def get_cache_path(self) -> str:
-        return str(_own_temporary_folder() / Path(self._cache_path).name)
-
-
-def _own_temporary_folder() -> Path:
-    """Return a folder that nobody else can write: compiled code is run unchecked."""
-    if sys.platform == "win32":  # whose temporary files are the user's own
-        folder = Path(tempfile.gettempdir(), "wayfield-kernels")
-        folder.mkdir(exist_ok=True)
-        return folder
-    folder = Path(tempfile.gettempdir(), f"wayfield-kernels-{os.getuid()}")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()  # of a link, the mode is open to all
-    if found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise PermissionError(f"{folder} is open to other users")
-    return folder
-
-
-class _Places(CompileResultCacheImpl):
-    _locator_classes = [*CompileResultCacheImpl._locator_classes, _Temporary]  # noqa: RUF012
-
-
 class _Cache(FunctionCache):
-    _impl_class = _Places
+    """Numba's cache, with a stamp of all modules that a kernel depends on, and without errors."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         self._cache_file._source_stamp = _digest(function.__module__)
-        if isinstance(self._impl.locator, _Temporary):
-            _fall_short(
-                f"compiled kernels are kept in {_own_temporary_folder()}, among temporary files: "
-                "neither wayfield's own folder nor a cache folder of yours can be written"
-            )
 
     def load_overload(self, *wanted: Any) -> Any:
         try:
             return super().load_overload(*wanted)
         except Exception:  # unpickling may raise anything
-            try:
-                self.flush()
-            except OSError as error:
-                self._give_up(error)
+            self._guarded(self.flush)
             return None
 
     def save_overload(self, *compiled: Any) -> None:
-        try:
-            super().save_overload(*compiled)
-        except OSError as error:
-            self._give_up(error)
+        self._guarded(super().save_overload, *compiled)
 
-    def _give_up(self, error: OSError) -> None:
-        self.disable()
-        _fall_short(f"{_NOT_KEPT}: {self.cache_path}: {error.strerror}")
+    def _guarded(self, act: Callable[..., object], *given: Any) -> None:
+        try:
+            act(*given)
+        except OSError as error:
+            self.disable()
+            _lost.append(f"{self.cache_path}: {error.strerror}")
 
 
 @functools.cache

@@ -5,8 +5,8 @@ exactly: the iteration runs on the Schur complement S of the others, the *inner*
 with S takes one pass over the edges.
 
 - Conjugate gradients for symmetric matrices: Hestenes and Stiefel, J. Res. NBS 49(6), 1952.
-- Stabilised biconjugate gradients for others: van der Vorst, SIAM J. Sci. Stat. Comput. 13(2),
-  1992, preconditioned on the right, with every row divided by its diagonal entry.
+- Stabilised biconjugate gradients for others (`krylov`), with every row divided by its diagonal
+  entry.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy as np
 from ..typing import FloatArray, IntArray
 from .approximate import Factor, MMatrix, by_degree
 from .jit import njit
-from .krylov import ORTHOGONAL, dot, largest
 
 
 class Rows(NamedTuple):
@@ -290,14 +289,22 @@ def means(rows: Rows, outer: int, x: FloatArray) -> None:
 
 @njit(cache=True, nogil=True)
 def apply(
-    rows: Rows, outer: int, factor: Factor, r: FloatArray, full: FloatArray, y: FloatArray
+    rows: Rows,
+    outer: int,
+    factor: Factor,
+    full: FloatArray,
+    r: FloatArray,
+    z: FloatArray,
+    y: FloatArray,
 ) -> None:
-    """Set y to D⁻¹ S M⁻¹ D r, and the inner part of `full` to M⁻¹ D r; y is scratch before."""
+    """Set z to M⁻¹ D r, and y to D⁻¹ S z. `full` is scratch, y before as well."""
     start, other, value, ground, inverse, which = rows
     for i in range(r.size):
         scale = inverse[outer + i]
         y[i] = r[i] / scale if scale > 0.0 else 0.0
-    precondition(factor, y, full[outer:])
+    precondition(factor, y, z)
+    for i in range(r.size):
+        full[outer + i] = z[i]
     means(rows, outer, full)
     for q in range(outer, which.size):
         k = which[q]
@@ -324,54 +331,6 @@ def begin_general(
         for s in range(start[q], start[q + 1]):
             total += value[s] * full[other[s]]
         r[np.int64(k) - outer] = total * inverse[k]
-    return size
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def biconjugate(
-    outer: int,
-    rows: Rows,
-    factor: Factor,
-    state: tuple[FloatArray, FloatArray],
-    goal: float,
-    steps: int,
-) -> float:
-    """Improve the inner part of x with its residual r, the state; return max |r|."""
-    x, r = state
-    m = r.size
-    full, shadow, p = np.zeros(x.size), np.zeros(m), np.zeros(m)
-    v, t = np.zeros(m), np.empty(m)
-    rho = alpha = omega = 1.0
-    shadow_square = 0.0
-    size = largest(r)
-    for _ in range(steps):
-        if not size > goal:
-            break
-        before, rho, square = rho, dot(shadow, r), dot(r, r)
-        # nearly orthogonal: restart with the present residual as the shadow, as at the start
-        if not abs(rho) > ORTHOGONAL * np.sqrt(shadow_square * square):
-            for i in range(m):
-                shadow[i] = p[i] = r[i]
-            rho = shadow_square = square
-        else:
-            beta = (rho / before) * (alpha / omega)
-            for i in range(m):
-                p[i] = r[i] + beta * (p[i] - omega * v[i])
-        apply(rows, outer, factor, p, full, v)
-        alpha = rho / dot(shadow, v)
-        for i in range(m):
-            r[i] -= alpha * v[i]
-            x[outer + i] += alpha * full[outer + i]
-        size = largest(r)
-        if not size > goal:  # half a step may be enough
-            break
-        apply(rows, outer, factor, r, full, t)
-        square = dot(t, t)
-        omega = dot(t, r) / square if square > 0.0 else 0.0
-        for i in range(m):
-            x[outer + i] += omega * full[outer + i]
-            r[i] -= omega * t[i]
-        size = largest(r)
     return size
 
 

@@ -1,7 +1,7 @@
 """Compressed sparse rows: building, checking, reversing, components, renumbering.
 
 The arcs of a graph lie row by row: those of vertex ``x`` are the slots ``indptr[x]`` to
-``indptr[x + 1]`` of ``indices`` (heads) and ``lengths``. All kernels here are linear in the
+``indptr[x + 1]`` of ``indices`` (heads) and ``lengths``. All functions here are linear in the
 number of vertices and arcs, and sort by counting, so that a star is as cheap as a path.
 
 A sweep over a million vertices in random order waits for memory at every arc. In the order of a
@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from ..typing import BoolArray, FloatArray, IntArray
 from .jit import njit
@@ -35,55 +36,49 @@ class Arcs(NamedTuple):
     lengths: FloatArray
 
 
-@njit(cache=True, nogil=True)
-def group_edges(
-    tails: IntArray, heads: IntArray, lengths: FloatArray, both_ways: bool, rows: Arcs
-) -> None:
-    """Sort edges by head into `rows`, and by tail too if `both_ways`; loops are skipped."""
-    indptr, indices, grouped = rows
-    indptr[:] = 0
-    for e in range(heads.size):
-        if tails[e] != heads[e]:
-            indptr[heads[e] + 1] += 1
-            if both_ways:
-                indptr[tails[e] + 1] += 1
-    _cumulate(indptr)
-    for e in range(heads.size):
-        if tails[e] != heads[e]:
-            # the start of a row serves as its cursor: filling moves it to where the next row
-            # starts, and `_shift_back` undoes that
-            slot = indptr[heads[e]]
-            indptr[heads[e]] = slot + 1
-            indices[slot] = tails[e]
-            grouped[slot] = lengths[e]
-            if both_ways:
-                slot = indptr[tails[e]]
-                indptr[tails[e]] = slot + 1
-                indices[slot] = heads[e]
-                grouped[slot] = lengths[e]
-    _shift_back(indptr)
+def rows_of_edges(
+    n: int, tails: IntArray, heads: IntArray, lengths: FloatArray, both_ways: bool
+) -> tuple[Arcs, int, int]:
+    """Return edges as sorted rows, with the shortest of parallel arcs; loops are skipped.
 
-
-@njit(cache=True, nogil=True)
-def reverse_arcs(arcs: Arcs, reverse: Arcs) -> None:
-    """Fill `reverse` with the reversed arcs. Its rows come out sorted.
-
-    Reversing twice therefore sorts every row, without a comparison.
+    Also return the number of arcs merged, and how many of those were longer than the one kept.
     """
-    indptr, indices, lengths = reverse
-    indptr[:] = 0
-    for y in arcs.indices:
-        indptr[y + 1] += 1
-    _cumulate(indptr)
-    # tails are visited in order, so every row receives its heads in order
-    for x in range(indptr.size - 1):
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            y = arcs.indices[e]
-            slot = indptr[y]
-            indptr[y] = slot + 1
-            indices[slot] = x
-            lengths[slot] = arcs.lengths[e]
-    _shift_back(indptr)
+    if (loops := tails == heads).any():
+        tails, heads, lengths = tails[~loops], heads[~loops], lengths[~loops]
+    if both_ways:
+        tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+        lengths = np.concatenate([lengths, lengths])
+    # grouped by head, and then by tail: the rows come out sorted
+    one_each = np.ones(heads.size, np.int8), heads, np.arange(heads.size + 1, dtype=np.int32)
+    by_head = sparse.csr_array(one_each, shape=(heads.size, n)).tocsc()
+    order = by_head.indices
+    rows = reverse_arcs(Arcs(by_head.indptr, tails[order], lengths[order]))
+    first = np.ones(heads.size, bool)
+    first[1:] = rows.indices[1:] != rows.indices[:-1]
+    first[rows.indptr[:-1][np.diff(rows.indptr) > 0]] = True
+    merged, longer = heads.size - int(np.count_nonzero(first)), 0
+    if merged:
+        at, place = np.flatnonzero(first), np.cumsum(first)
+        shortest = np.minimum.reduceat(rows.lengths, at)
+        longer = int(np.count_nonzero(rows.lengths > shortest[place - 1]))
+        indptr = np.append(0, place)[rows.indptr].astype(rows.indptr.dtype)
+        rows = _read_only(Arcs(indptr, rows.indices[at], shortest))
+    return rows, merged, longer
+
+
+def reverse_arcs(arcs: Arcs) -> Arcs:
+    """Return the reversed arcs, in sorted rows."""
+    n = arcs.indptr.size - 1
+    columns = sparse.csr_array((arcs.lengths, arcs.indices, arcs.indptr), shape=(n, n)).tocsc()
+    offset = np.int32 if arcs.indices.size < 2**31 else np.int64
+    indptr, indices = columns.indptr.astype(offset), columns.indices.astype(np.int32, copy=False)
+    return _read_only(Arcs(indptr, indices, columns.data))
+
+
+def _read_only(arcs: Arcs) -> Arcs:
+    for array in arcs:
+        array.flags.writeable = False
+    return arcs
 
 
 def reverse_slots(arcs: Arcs) -> IntArray:
@@ -102,54 +97,6 @@ def entries_of(rows: IntArray, indptr: IntArray) -> tuple[IntArray, IntArray]:
     # slot of entry k = start of its row + (k - first entry of that row in the result)
     slots = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
     return owner, slots + np.arange(owner.size)
-
-
-@njit(cache=True, nogil=True)
-def _cumulate(indptr: IntArray) -> None:
-    """Replace counts, shifted by one slot, with the starts of the rows."""
-    for x in range(indptr.size - 1):
-        indptr[x + 1] += indptr[x]
-
-
-@njit(cache=True, nogil=True)
-def _shift_back(indptr: IntArray) -> None:
-    """Move the row pointers, which filling advanced to the ends, back to the starts."""
-    for x in range(indptr.size - 1, 0, -1):
-        indptr[x] = indptr[x - 1]
-    indptr[0] = 0
-
-
-@njit(cache=True, nogil=True)
-def keep_shortest(rows: Arcs) -> tuple[int, int]:
-    """Keep the shortest of parallel arcs, in place and without gaps; rows must be sorted.
-
-    Return the number of arcs merged away, and how many of those were longer than the one kept.
-    """
-    indptr, indices, lengths = rows
-    out = 0
-    longer = 0
-    # rows shrink towards the front: the old start of the next row is kept aside, because its entry
-    # of `indptr` is overwritten first
-    start = indptr[0]
-    for x in range(indptr.size - 1):
-        stop = indptr[x + 1]
-        e = start
-        while e < stop:
-            head = indices[e]
-            shortest = lengths[e]
-            first = e
-            # parallel arcs are side by side in a sorted row
-            while e < stop and indices[e] == head:
-                shortest = min(shortest, lengths[e])
-                e += 1
-            for parallel in range(first, e):
-                longer += lengths[parallel] > shortest
-            indices[out] = head
-            lengths[out] = shortest
-            out += 1
-        start = stop
-        indptr[x + 1] = out
-    return indices.size - out, longer
 
 
 @njit(cache=True, nogil=True)
@@ -253,10 +200,9 @@ def renumber(arcs: Arcs) -> Renumbered | None:
     tails = np.searchsorted(arcs.indptr, sample, side="right") - 1
     if np.abs(tails - arcs.indices[sample]).mean() < APART * n or expands(arcs):
         return None
-    from scipy.sparse import csr_array  # slow to import, and needed on large graphs only
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-    pattern = csr_array((np.ones(m, np.int8), arcs.indices, arcs.indptr), shape=(n, n))
+    pattern = sparse.csr_array((np.ones(m, np.int8), arcs.indices, arcs.indptr), shape=(n, n))
     order = np.asarray(reverse_cuthill_mckee(pattern, symmetric_mode=True))
     number = np.empty_like(order)
     number[order] = np.arange(n, dtype=order.dtype)

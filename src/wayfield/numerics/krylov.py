@@ -1,15 +1,21 @@
-"""Biconjugate gradients for policies: (I - P) x = r for the odds P of a policy's moves.
+"""Stabilised biconjugate gradients, for systems that are not symmetric.
 
-A policy drifts towards its goal, so its matrix is far from symmetric, and one Gauss–Seidel sweep in
-the order of the moves is a good preconditioner. The iteration can be continued: it runs some steps
-at a time and returns the size of the residual. The loops are written out: they are short, and
-results do not depend on the threads of a BLAS.
+The preconditioner is on the right: a function applies it to a vector, and multiplies the result by
+the matrix. Vectors are small enough, and products costly enough, for the loop to be Python.
+
+**Policies**: (I - P) x = r for the odds P of a policy's moves. A policy drifts towards its goal, so
+its matrix is far from symmetric, and one Gauss–Seidel sweep in the order of the moves is a good
+preconditioner. Linearised p-Laplacians have another one, see `laplacian`.
+
+Results do not depend on the threads of a BLAS, since sums are kernels.
 
 Reference: van der Vorst, SIAM J. Sci. Stat. Comput. 13(2), 1992.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -32,64 +38,70 @@ class Matrix(NamedTuple):
     data: FloatArray
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def biconjugate_gradients(
-    matrix: Matrix,
+def biconjugate(
+    apply: Callable[[FloatArray, FloatArray, FloatArray], object],
     x: FloatArray,
     r: FloatArray,
     goal: float,
     steps: int,
-    growth: float,
-) -> float:
+    growth: float = np.inf,
+) -> tuple[float, float]:
     """Improve x, with its residual r, until no entry of r exceeds the goal, or the step limit.
 
-    The iteration ends early if the largest entry of r grows by the factor `growth`. Returns that
-    entry at the end; NaN after a breakdown that cannot be repaired.
+    ``apply(vector, preconditioned, product)`` fills the last two. The iteration ends early if the
+    largest entry of r grows by the factor `growth`. Returns that entry at the end and at the peak;
+    NaN after a breakdown that cannot be repaired.
     """
-    n = x.size
-    shadow, direction, v, t = np.zeros(n), np.empty(n), np.empty(n), np.empty(n)
-    p_hat, s_hat = np.empty(n), np.empty(n)
-    indptr, indices, data = matrix
-    split, share = np.empty(n, indptr.dtype), np.empty(n)
-    indices, data = indices.copy(), data.copy()
-    _divide(indptr, indices, data, split, share)
+    shadow, direction, v = np.zeros((3, r.size))
+    improved, t = np.empty_like(r), np.empty_like(r)
     size = peak = largest(r)
     limit = growth * size
     shadow_square = 0.0
-    rho = alpha = omega = 1.0
-    for _ in range(steps):
-        before = rho
-        rho, square = dot(shadow, r), dot(r, r)
-        # Residual and shadow are nearly orthogonal: the recursion breaks down, so it restarts
-        # with the present residual as its shadow. The shadow of 0 makes the first step do so too.
-        if not abs(rho) > ORTHOGONAL * np.sqrt(shadow_square * square):
-            for i in range(n):  # a slice would take a second to compile
-                shadow[i] = direction[i] = r[i]
-            rho = shadow_square = square
-        else:
-            beta = (rho / before) * (alpha / omega)
-            for i in range(n):
-                direction[i] = r[i] + beta * (direction[i] - omega * v[i])
-        _apply(indptr, indices, data, split, share, direction, p_hat, v)
-        alpha = rho / dot(shadow, v)
-        for i in range(n):
-            r[i] -= alpha * v[i]
-            x[i] += alpha * p_hat[i]
-        # half a step may be enough; x and r match here too
-        size = largest(r)
-        if not size > goal:
-            break
-        _apply(indptr, indices, data, split, share, r, s_hat, t)
-        square = dot(t, t)
-        omega = dot(t, r) / square if square > 0.0 else 0.0
-        for i in range(n):
-            x[i] += omega * s_hat[i]
-            r[i] -= omega * t[i]
-        size = largest(r)
-        peak = max(peak, size)
-        if not goal < size < limit:
-            break
-    # after such a peak r is no longer the residual of x: rounding at the peak stays in x
+    rho = alpha = omega = np.float64(1.0)  # which may be divided by 0, unlike Python's
+    with np.errstate(all="ignore"):
+        for _ in range(steps):
+            if not goal < size < limit:
+                break
+            before, rho, square = rho, np.float64(dot(shadow, r)), dot(r, r)
+            # Residual and shadow are nearly orthogonal: the recursion breaks down, so it restarts
+            # with the present residual as its shadow. The shadow of 0 makes the first step do so.
+            if not abs(rho) > ORTHOGONAL * np.sqrt(shadow_square * square):
+                shadow[:] = direction[:] = r
+                rho, shadow_square = np.float64(square), square
+            else:
+                beta = (rho / before) * (alpha / omega)
+                direction -= omega * v
+                direction *= beta
+                direction += r
+            apply(direction, improved, v)
+            alpha = rho / dot(shadow, v)
+            r -= alpha * v
+            x += alpha * improved
+            # half a step may be enough; x and r match here too
+            size = largest(r)
+            if not size > goal:
+                break
+            apply(r, improved, t)
+            square = dot(t, t)
+            omega = np.float64(dot(t, r) / square if square > 0.0 else 0.0)
+            x += omega * improved
+            r -= omega * t
+            size = largest(r)
+            peak = max(peak, size)
+    return size, peak
+
+
+def biconjugate_gradients(
+    matrix: Matrix, x: FloatArray, r: FloatArray, goal: float, steps: int, growth: float
+) -> float:
+    """Do the work of `biconjugate` for a policy; NaN if rounding at the peak stays in x."""
+    n, (indptr, indices, data) = x.size, matrix
+    split, share = np.empty(n, indptr.dtype), np.empty(n)
+    indices, data = indices.copy(), data.copy()
+    _divide(indptr, indices, data, split, share)
+    apply = partial(_apply, indptr, indices, data, split, share)
+    size, peak = biconjugate(apply, x, r, goal, steps, growth)
+    # after such a peak r is no longer the residual of x
     return size if not EPSILON * peak > goal else np.nan
 
 

@@ -36,15 +36,17 @@ drawn in sorted order.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ..typing import FloatArray, IntArray
 from .approximate import Factor, MMatrix, approximate, bordering
 from .conjugate import (
     Rows,
+    apply,
     begin,
     begin_general,
-    biconjugate,
     conjugate,
     finish,
     finish_general,
@@ -52,6 +54,7 @@ from .conjugate import (
     reorder,
 )
 from .csr import Arcs, expands
+from .krylov import biconjugate
 from .workers import check_time
 
 SEED = 1
@@ -176,10 +179,11 @@ class Iterative:
         m = rhs.size - self._outer
         x, r = np.zeros(rhs.size), np.empty(m)
         size = begin_general(self._order, self._outer, self._rows, rhs, np.empty(rhs.size), r)
+        product = partial(apply, self._rows, self._outer, self._factor, np.empty(rhs.size))
         goal, left, done = rtol * size, np.inf, 0
         while left > goal and done < steps:
             check_time()
-            left = biconjugate(self._outer, self._rows, self._factor, (x, r), goal, CHUNK)
+            left, _ = biconjugate(product, x[self._outer :], r, goal, CHUNK)
             done += CHUNK
         self.steps.append(done)
         found = finish_general(self._order, self._outer, self._rows, rhs, x)

@@ -1,7 +1,7 @@
 """Proof files: named sections after a digest, written atomically.
 
-The format is documented on the page "Proofs that travel" (``docs/proofs.md``); the package
-`wayfield_verify` reads it and shares no code with this module.
+`wayfield_verify._file` documents the format byte by byte. It reads it, and shares no code with this
+module.
 """
 
 from __future__ import annotations

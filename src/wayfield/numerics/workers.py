@@ -1,8 +1,5 @@
 """Parallel work on threads, or on an executor of `concurrent.futures`, and a time limit for solves.
 
-**A lost worker costs only time.** An executor may break for good, as a `ProcessPoolExecutor` does
-when a process dies. `dispatch` then finishes the tasks in this process and warns.
-
 **Ctrl-C raises KeyboardInterrupt at once**, without waiting for running tasks.
 
 **A time limit.** Long loops call `check_time` between their steps. Once the limit has passed, it
@@ -15,27 +12,17 @@ from __future__ import annotations
 
 import os
 import pickle
-import sys
 import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import (
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    ThreadPoolExecutor,
-)
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from queue import SimpleQueue
-from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -69,17 +56,6 @@ def num_processors() -> int:
     return len(ours(0)) if ours else os.cpu_count() or 1
 
 
-stop_event: ContextVar[Event | None] = ContextVar("stop_event", default=None)
-"""Set when the result of the task in this context is no longer needed."""
-
-
-def check_stopped() -> None:
-    """Raise `CancelledError` in a task with a result that is no longer needed."""
-    stop = stop_event.get()
-    if stop is not None and stop.is_set():
-        raise CancelledError
-
-
 def dispatch(
     work: Callable[[Task], Result],
     tasks: Iterable[Task],
@@ -89,13 +65,14 @@ def dispatch(
 ) -> Generator[Result]:
     """Yield ``work(task)`` for each task, in order.
 
-    `work` may be large: it is sent once to each process of an executor. Close the generator to
-    cancel tasks that have not begun.
+    Close the generator to cancel tasks that have not begun, and to end running solves of threads at
+    their next `check_time`.
 
     Parameters
     ----------
     work : callable
-        For an executor of processes it must be picklable.
+        For an executor of processes it must be picklable. It may be large: each process reads it
+        once.
     tasks : iterable
         Small; each is made when its turn comes.
     workers : int, optional
@@ -103,98 +80,48 @@ def dispatch(
     executor : Executor, optional
         Executor to use; it is left running.
     """
+    threads: _Threads | None = None
+    stopped = Event()
     if executor is None:
         count = num_processors() if workers is None else workers
         if isinstance(count, bool) or not hasattr(count, "__index__") or count < 1:
             raise InputError(f"workers must be a whole number of at least 1, got {count!r}")
         if count > MOST_THREADS:
             raise InputError(f"workers must be at most {MOST_THREADS:,}, got {count}")
-        threads = _Threads(count)
-        try:
-            yield from _in_order(partial(_in_thread, threads, work), work, tasks, max(AHEAD, count))
-        finally:
-            threads.shutdown()
-        return
-    if not isinstance(executor, Executor):
+        executor = threads = _Threads(count)
+    elif not isinstance(executor, Executor):
         is_client = hasattr(executor, "get_executor") and hasattr(executor, "scatter")
         hint = "; for a Dask client, pass client.get_executor()" if is_client else ""
         raise InputError(
             "executor must be a concurrent.futures executor, such as ProcessPoolExecutor(), "
             f"got {executor!r}{hint}"
         )
-    if workers is not None:
+    elif workers is not None:
         raise InputError("workers and executor exclude each other: an executor has its own")
-    if isinstance(executor, ThreadPoolExecutor):
-        yield from _in_order(partial(_in_thread, executor, work), work, tasks, AHEAD)
-        return
-    try:
-        parcel = pickle.dumps(work, protocol=5)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise InputError(f"this cannot be sent to the executor's processes: {error}") from error
-    client: Any = getattr(executor, "_client", None)  # Dask's executor offers no public access
-    if hasattr(client, "scatter"):
-        shared = client.scatter(work, broadcast=True, hash=False)  # the workers hold it as data
-        yield from _in_order(partial(_on_dask, executor, shared), work, tasks, AHEAD)
-        return
-    with TemporaryDirectory(prefix="wayfield-", ignore_cleanup_errors=True) as folder:
-        path = Path(folder) / "work.pickle"
-        path.write_bytes(parcel)
-        del parcel
 
-        def submit(task: Task) -> Future[Result]:
-            return executor.submit(_from_file, str(path), task)
-
-        yield from _in_order(submit, work, tasks, AHEAD)
-
-
-def _in_order(
-    submit: Callable[[Task], Future[Result]],
-    work: Callable[[Task], Result],
-    tasks: Iterable[Task],
-    ahead: int,
-) -> Iterator[Result]:
-    """Submit tasks, `ahead` of them in advance, and yield results; redo here what workers lost."""
-    waiting: deque[tuple[Task, Future[Result] | None]] = deque()
-    lost = False
-
-    def result() -> Result:
-        nonlocal lost
-        task, future = waiting.popleft()
-        scheduler = sys.modules.get("distributed.scheduler")
-        killed = () if scheduler is None else (scheduler.KilledWorker,)
-        try:
-            if future is not None:
-                return future.result()
-        except (BrokenExecutor, CancelledError, *killed) as error:
-            if not lost:
-                warnings.warn(
-                    f"the executor lost its workers ({type(error).__name__}: {error}); the "
-                    "remaining tasks run in this process",
-                    RuntimeWarning,
-                    stacklevel=5,
-                )
-            lost = True
-        return work(task)
-
+    submit: Callable[..., Future[Result]]
+    if isinstance(executor, _Threads | ThreadPoolExecutor):
+        submit = partial(_to_thread, executor, stopped, work)
+    else:
+        submit = _to_process(executor, work)
+    waiting: deque[Future[Result]] = deque()
+    ahead = max(AHEAD, threads.count if threads else 0)
     try:
         for task in tasks:
-            future: Future[Result] | None = None
             try:
-                future = None if lost else submit(task)
-            except BrokenExecutor as error:  # a worker died just now or earlier
-                future = Future()
-                future.set_exception(error)
+                waiting.append(submit(task))
             except RuntimeError as error:
                 raise InputError(f"the executor takes no more tasks: {error}") from error
-            waiting.append((task, future))
             if len(waiting) > ahead:
-                yield result()
+                yield waiting.popleft().result()
         while waiting:
-            yield result()
+            yield waiting.popleft().result()
     finally:
-        for _, future in waiting:
-            if future is not None:
-                future.cancel()
+        stopped.set()
+        for future in waiting:
+            future.cancel()
+        if threads is not None:
+            threads.shutdown()
 
 
 class _Threads(Executor):
@@ -206,8 +133,6 @@ class _Threads(Executor):
 
     def __init__(self, count: int) -> None:
         self.count, self.started = count, 0
-        self.stopped = Event()
-        """Set when nobody needs the results: running solves end at their next `check_stopped`."""
         self.tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -227,7 +152,6 @@ class _Threads(Executor):
         return future
 
     def shutdown(self, wait: bool = False, *, cancel_futures: bool = False) -> None:
-        self.stopped.set()
         for _ in range(self.started):
             self.tasks.put(None)
 
@@ -236,46 +160,49 @@ class _Threads(Executor):
             perform()
 
 
-def _in_thread(pool: Executor, work: Callable[[Task], Result], task: Task) -> Future[Result]:
+def _to_thread(
+    pool: Executor, stopped: Event, work: Callable[[Task], Result], task: Task
+) -> Future[Result]:
+    """Submit a task with the caller's context, and with the event that ends its solve."""
     context = copy_context()
-    if isinstance(pool, _Threads):
-        context.run(stop_event.set, pool.stopped)
+    context.run(_stopped.set, stopped)
     return pool.submit(context.run, work, task)
 
 
-def _on_dask(executor: Any, shared: Any, task: Any) -> Future[Any]:
-    """Submit a task to Dask, with a function that its workers hold as data."""
-    done: Future[Any] = executor.submit(_call, shared, task, pure=False)
-    return done
+def _to_process(
+    executor: Executor, work: Callable[[Task], Result]
+) -> Callable[[Task], Future[Result]]:
+    """Return what submits a task to an executor of processes, with the time that is left."""
+    try:
+        parcel: Any = pickle.dumps(work, protocol=5)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(f"this cannot be sent to the executor's processes: {error}") from error
+    options = {}
+    client: Any = getattr(executor, "_client", None)  # Dask's executor offers no public access
+    if hasattr(client, "scatter"):  # its workers hold the parcel as data
+        parcel = client.scatter(parcel, broadcast=True, hash=False)
+        options["pure"] = False
+    key = uuid4().hex
+    return lambda task: executor.submit(_in_process, key, parcel, task, time_left(), **options)
 
-
-def _call(work: Callable[[Task], Result], task: Task) -> Result:
-    return work(task)
-
-
-# Other processes get the function as a file, which each process reads once and keeps.
 
 _kept: dict[str, Callable[[Any], Any]] = {}
-"""The function of this process, by its file. Only one is kept: it may be large."""
+"""The function of this process, by its key. Only one is kept: it may be large."""
 
 
-def _from_file(path: str, task: Any) -> Any:
-    """Run a task in a worker process, with the function it has kept or the one in the file."""
-    if path not in _kept:
-        try:
-            work = pickle.loads(Path(path).read_bytes())
-        except OSError as error:
-            raise InputError(
-                "the executor's processes must run on this machine, but one cannot read its files; "
-                "for other machines, pass the executor of a Dask client"
-            ) from error
+def _in_process(key: str, parcel: bytes, task: Any, left: tuple[float, float]) -> Any:
+    """Run a task in a worker process, with the function it has kept or the one in the parcel."""
+    if key not in _kept:
         _kept.clear()
-        _kept[path] = work
-    return _kept[path](task)
+        _kept[key] = pickle.loads(parcel)
+    with _limited(*left):
+        return _kept[key](task)
 
 
 # ------------------------------------------------------------------ a time limit
 
+_stopped: ContextVar[Event | None] = ContextVar("stopped", default=None)
+"""Set when the result of the task in this context is no longer needed."""
 _deadline = ContextVar("deadline", default=(np.inf, np.inf))
 """Time to stop, by `time.perf_counter`, and the limit behind it, in seconds."""
 
@@ -306,45 +233,32 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         yield
         return
     limit = as_real(seconds, "time limit", least=0.0)
-    with TimeLeft(limit, limit).limit():
+    with _limited(limit, limit):
         yield
+
+
+@contextmanager
+def _limited(left: float, seconds: float) -> Iterator[None]:
+    """Limit the time of the solves inside to what is `left`; an earlier outer limit still holds."""
+    deadline = time.perf_counter() + left, seconds
+    token = _deadline.set(min(deadline, _deadline.get()))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def time_left() -> tuple[float, float]:
+    """Return the seconds left and the limit, inf without one: for a process with another clock."""
+    stop, seconds = _deadline.get()
+    return stop - time.perf_counter(), seconds
 
 
 def check_time() -> None:
     """Raise `OutOfTime` past the limit, `CancelledError` if the result is no longer needed."""
-    check_stopped()
+    stopped = _stopped.get()
+    if stopped is not None and stopped.is_set():
+        raise CancelledError
     stop, seconds = _deadline.get()
     if time.perf_counter() > stop:
         raise OutOfTime(seconds)
-
-
-@dataclass(frozen=True)
-class TimeLeft:
-    """The remaining part of a limit, for a process with another clock.
-
-    Attributes
-    ----------
-    left : float
-        Seconds left when the task was sent; inf without a limit.
-    seconds : float
-        The limit.
-    """
-
-    left: float
-    seconds: float
-
-    @classmethod
-    def now(cls) -> TimeLeft:
-        """Return what remains now."""
-        stop, seconds = _deadline.get()
-        return cls(stop - time.perf_counter(), seconds)
-
-    @contextmanager
-    def limit(self) -> Iterator[None]:
-        """Limit the time of the solves inside; an earlier outer limit still holds."""
-        deadline = time.perf_counter() + self.left, self.seconds
-        token = _deadline.set(min(deadline, _deadline.get()))
-        try:
-            yield
-        finally:
-            _deadline.reset(token)

@@ -17,15 +17,6 @@ or cycle. Each vertex is entered once, and its outcome is set on the way back.
 **Walks.** A walk ends at the goal, at a state without a move, or when it would repeat a state. Each
 question about all starts takes O(n) for them together.
 
-**LRTA*** learns the field as it goes. At s ≠ goal: let q = min over arcs s → y of ℓ + u(y),
-attained at y*. Raise u(s) to q if it is smaller, go to y*. After the raise u(s) ≥ ℓ + u(y*), so
-
-    (sum of all values) - (value where the walk is)
-
-grows by at least ℓ at every step. It is bounded, because u ≤ V* + max (u₀ - V*) is kept, V* being
-the true cost-to-go; hence the walk ends, at the goal, having cost no more than
-u₀(start) - u(goal) + total raise (Korf 1990; here for any finite start values).
-
 **Flooding** lifts a field until every vertex descends to the goal. The least field v ≥ u with
 v(goal) = u(goal) in which every other vertex x that can reach the goal has an arc x → y with
 v(y) < v(x) is, in floating point, the one solution of
@@ -167,15 +158,6 @@ def descends(arcs: Arcs, values: FloatArray, s: int, tolerance: float) -> bool:
         if there < inf and values[s] - there > tolerance:
             return True
     return False
-
-
-@njit(cache=True, nogil=True)
-def sunk(arcs: Arcs, values: FloatArray, vertices: IntArray) -> BoolArray:
-    """Return which of the vertices have no arc to a strictly smaller value."""
-    answer = np.empty(vertices.size, np.bool_)
-    for i in range(vertices.size):
-        answer[i] = not descends(arcs, values, vertices[i], 0.0)
-    return answer
 
 
 @njit(cache=True, nogil=True)
@@ -426,65 +408,6 @@ def walk(successor: IntArray, start: int) -> IntArray:
         path[size] = x
         size += 1
     return path[:size].copy()
-
-
-@njit(cache=True, nogil=True)
-def path_cost(arcs: Arcs, path: IntArray) -> float:
-    """Return the length of a path of arcs, summed from its end as a plan's costs are."""
-    cost = 0.0
-    for i in range(path.size - 2, -1, -1):
-        begin, end = arcs.indptr[path[i]], arcs.indptr[path[i] + 1]
-        cost += arcs.lengths[begin + np.searchsorted(arcs.indices[begin:end], path[i + 1])]
-    return cost
-
-
-def loop_erased(path: IntArray) -> IntArray:
-    """Return the path without its loops: it continues from each state's last visit."""
-    last = {x: i for i, x in enumerate(path.tolist())}
-    kept, i = [], 0
-    while i < path.size:
-        kept.append(path[i])
-        i = last[int(path[i])] + 1
-    return np.array(kept)
-
-
-@njit(cache=True, nogil=True)
-def learning_walk(
-    arcs: Arcs, values: FloatArray, goal: int, start: int, limit: int
-) -> tuple[IntArray, float]:
-    """Walk by LRTA* from `start`; return the path and the total raise; `values` change.
-
-    The walk ends early after `limit` arcs have been examined. Values must be finite where the goal
-    can be reached and inf elsewhere. Ties go to the lowest index. If a length is lost to rounding,
-    the value is still raised to the next double.
-    """
-    path = np.empty(64, np.int64)
-    path[0] = start
-    size, raised, s = 1, 0.0, start
-    while s != goal and limit > 0:
-        limit -= arcs.indptr[s + 1] - arcs.indptr[s]
-        least, best = inf, -1
-        for e in range(arcs.indptr[s], arcs.indptr[s + 1]):
-            y = arcs.indices[e]
-            cost = arcs.lengths[e] + values[y]
-            if cost < least:
-                least, best = cost, y
-        # without this a length too short for the digits would raise nothing, and the walk could
-        # circle forever
-        least = max(least, np.nextafter(values[best], inf))
-        if least > values[s]:
-            raised += least - values[s]
-            values[s] = least
-        s = best
-        # how long the walk will be is not known: the room for it doubles
-        if size == path.size:
-            longer = np.empty(2 * size, np.int64)
-            for k in range(size):
-                longer[k] = path[k]
-            path = longer
-        path[size] = s
-        size += 1
-    return path[:size].copy(), raised
 
 
 # ------------------------------------------------------------------ flooding

@@ -107,21 +107,13 @@ def lift(graph: Graph, values: ArrayLike | Extension, goal: int) -> Lifted:
     refuse(beyond, field, "values", f"is beyond {LARGEST_VALUE:g}: lifting could overflow")
     given = field
     if np.isinf(field).any():
-        field = frozen(finite_where_reachable(field, reaching(graph.reverse_arcs, goal)))
+        # a reachable +inf becomes the largest finite value of a reachable vertex; others are +inf
+        can = reaching(graph.reverse_arcs, goal)
+        finite = np.isfinite(field) & can
+        largest = field[finite].max() if finite.any() else 0.0
+        field = frozen(np.where(can, np.where(finite, field, largest), np.inf))
     lifted = flood(graph.reverse_arcs, field, goal)
     same = lifted == given
     raised = np.zeros(field.size)
     np.subtract(lifted, given, out=raised, where=~same)
     return Lifted(frozen(lifted), frozen(raised))
-
-
-def finite_where_reachable(values: FloatArray, reachable: BoolArray) -> FloatArray:
-    """Return a copy, at most `LARGEST_VALUE` in size; +inf exactly where no path leads to the goal.
-
-    A reachable +inf becomes the largest finite value of a reachable vertex, 0 if there is none.
-    """
-    finite = np.isfinite(values) & reachable
-    largest = values[finite].max() if finite.any() else 0.0
-    field = np.clip(np.where(finite, values, largest), -LARGEST_VALUE, LARGEST_VALUE)
-    field[~reachable] = np.inf
-    return field

@@ -31,10 +31,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..checks import KeepsReadOnly, as_choice, as_flag, as_real, as_vertex, frozen
+from ..checks import KeepsReadOnly, as_choice, as_real, as_vertex, frozen
 from ..fields import Extension, check_field
 from ..graphs.graph import Graph
 from ..graphs.labels import Labels
+from ..numerics.csr import entries_of
 from ..typing import BoolArray, FloatArray
 from ..words import number_of, percent
 from .kernels import (
@@ -45,24 +46,16 @@ from .kernels import (
     Q,
     Rule,
     first_moves,
-    learning_walk,
     level_hops,
     limit_cycles,
-    loop_erased,
     outcomes,
-    path_cost,
     prefer_exits,
     reaching,
-    sunk,
     walk,
 )
-from .lifting import finite_where_reachable, lift
 
 RuleName = Literal["slope", "q"]
 TieName = Literal["exit", "index"]
-
-WORK_LIMIT = 16
-"""Work limit of a learning walk in arcs, as a multiple of n + m; beyond it the field is lifted."""
 
 
 class Outcome(StrEnum):
@@ -98,11 +91,6 @@ class Rollout(KeepsReadOnly):
         Sum of the lengths of the arcs taken, whatever the outcome.
     outcome : Outcome
         How the walk ended.
-    raised : float
-        Total amount by which learning raised values; 0 without learning.
-    detour : float
-        Part of the cost spent on returning to states seen before: the cost minus that of the same
-        path with its loops removed. This is the price of learning.
 
     Examples
     --------
@@ -116,12 +104,9 @@ class Rollout(KeepsReadOnly):
     path: NDArray[np.int64]
     cost: float
     outcome: Outcome
-    raised: float = 0.0
-    detour: float = 0.0
 
     def __repr__(self) -> str:
-        extra = f", detour {self.detour:g}" if self.detour else ""
-        return f"Rollout({self.outcome}, {self.path.size - 1:,} steps, cost {self.cost:g}{extra})"
+        return f"Rollout({self.outcome}, {self.path.size - 1:,} steps, cost {self.cost:g})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,6 +173,14 @@ class Plan(KeepsReadOnly):
         return frozen(np.flatnonzero((self.successor == states) & (states != self.goal)))
 
     @cached_property
+    def lengths(self) -> FloatArray:
+        """(n,) length of the arc that each state's move takes; 1 where there is no move."""
+        graph, found = self.graph, np.ones(self.successor.size)
+        arcs = np.flatnonzero(self.successor[graph.tails] == graph.indices)
+        found[graph.tails[arcs]] = graph.lengths[arcs]
+        return frozen(found)
+
+    @cached_property
     def reachable(self) -> BoolArray:
         """(n,) bool: whether any path leads from the state to the goal."""
         return frozen(reaching(self.graph.reverse_arcs, self.goal))
@@ -234,15 +227,8 @@ class Plan(KeepsReadOnly):
         """
         return false_sinks(self.graph, self.values, labels, self.goal)
 
-    def rollout(self, start: int, learn: bool = False) -> Rollout:
+    def rollout(self, start: int) -> Rollout:
         """Return the walk from `start`: up to the goal, a dead end or the first revisit.
-
-        With ``learn=True``, starts from which the plan fails are walked by LRTA* instead: before
-        leaving s, its value is raised to min ℓ + u(y), and the walk goes to the minimiser. It
-        reaches the goal from every state that can reach it, at a cost of at most
-        ``u(start) - u(goal) + raised``. States that cannot reach the goal are never entered. The
-        plan itself does not change. If the walk would look at more than 16 (n + m) arcs, the field
-        is lifted (`wayfield.lift`), and the bound on the cost no longer holds.
 
         Examples
         --------
@@ -250,28 +236,14 @@ class Plan(KeepsReadOnly):
         >>> pit = plan(path, [0.0, 4.0, 1.0, 2.0], goal=0)
         >>> pit.rollout(2)
         Rollout(loop, 2 steps, cost 2)
-        >>> pit.rollout(2, learn=True)
-        Rollout(reached, 4 steps, cost 4, detour 2)
         """
-        graph = self.graph
-        start = as_vertex(start, "start", graph.num_vertices)
-        if not as_flag(learn, "learn") or self.reached[start]:
-            path = walk(self.successor, start)
-            endings = {GOAL: Outcome.REACHED, DEAD_END: Outcome.DEAD_END}
-            outcome = endings.get(int(self.basin[start]), Outcome.LOOP)
-            return Rollout(frozen(path), path_cost(graph.arcs, path), outcome)
-        if not self.reachable[start]:
-            return Rollout(frozen(np.array([start])), 0.0, Outcome.UNREACHABLE)
-        values = finite_where_reachable(self.values, self.reachable)
-        limit = WORK_LIMIT * (graph.num_vertices + graph.num_arcs)
-        path, raised = learning_walk(graph.arcs, values, self.goal, start, limit)
-        if path[-1] != self.goal:
-            lifted = lift(graph, values, self.goal)
-            onward = plan(graph, lifted.values, self.goal).rollout(int(path[-1]))
-            path = np.concatenate([path, onward.path[1:]])
-        cost = path_cost(graph.arcs, path)
-        detour = cost - path_cost(graph.arcs, loop_erased(path))
-        return Rollout(frozen(path), cost, Outcome.REACHED, raised, max(detour, 0.0))
+        start = as_vertex(start, "start", self.graph.num_vertices)
+        path = walk(self.successor, start)
+        endings = {GOAL: Outcome.REACHED, DEAD_END: Outcome.DEAD_END}
+        outcome = endings.get(int(self.basin[start]), Outcome.LOOP)
+        # summed from the end, as the costs of all starts are
+        paid = self.lengths[path[:-1]][::-1].cumsum()
+        return Rollout(frozen(path), float(paid[-1]) if paid.size else 0.0, outcome)
 
     def __repr__(self) -> str:
         n, count = self.reached.size, self.cycle_offsets.size - 1
@@ -351,5 +323,6 @@ def false_sinks(graph: Graph, values: FloatArray, labels: Labels, goal: int) -> 
     """Return the labelled vertices, without the goal, that have no arc to a smaller value."""
     vertices = labels.check(graph).vertices
     candidates = vertices[vertices != goal]
-    sinks: NDArray[np.int64] = candidates[sunk(graph.arcs, values, candidates)]
-    return sinks
+    row, arcs = entries_of(candidates, graph.indptr)
+    descends = values[graph.indices[arcs]] < values[candidates[row]]
+    return np.setdiff1d(candidates, candidates[row[descends]])

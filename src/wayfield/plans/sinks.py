@@ -8,7 +8,7 @@ so it terminates.
 fill), or lies on a plateau that has one or holds a label (flat fill). So once no label is a false
 sink, steepest descent with exit ties reaches the goal from every start of finite value. These are
 exactly the states that can reach it: among labels that cannot, the lowest is a false sink. Proof:
-``docs/directed.md``. With other methods it terminates as well, but without this guarantee.
+``docs/mathematics.md``. With other methods it terminates as well, but without this guarantee.
 
 **No proofs needed.** It uses the same method as the plan will, so that ties fall the same way. But
 a bracket that cannot be verified, as on graphs with many ties, is no reason to keep a false sink:

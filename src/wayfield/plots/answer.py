@@ -12,18 +12,18 @@ for progressive multidimensional scaling of large data*, 2007; M. Ortmann, M. Kl
 The layout starts from classical scaling. In each step, all points move halfway to the minimum of
 their own terms. This works well in practice, but the stress may grow.
 
-Every component is laid out separately. The largest comes first, the others follow in rows, smaller.
+Every component is laid out separately. The largest comes first, the others follow in a row below
+it, smaller.
 
 **Names** are placed one after another, the important ones first. Each takes the first place round
 its vertex, beside it or a little way off, where its box is inside the picture and overlaps no disc,
-name, colour bar or legend. A name without such a place is not drawn. Once names cover enough of the
-picture, no more are drawn.
+name, colour bar or legend. A name without such a place is not drawn.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -145,37 +145,16 @@ def scatter(ax: Axes, points: FloatArray, **look: Any) -> Any:
     return ax.scatter(x, y, **look)
 
 
-def write_names(
-    ax: Axes,
-    places: FloatArray,
-    names: Naming | None,
-    vertices: Iterable[int],
-    most: int,
-    sizes: FloatArray,
-) -> None:
-    """Write the names of these vertices, the first ones first, where there is room."""
-    call = Caller(names, len(places))
-    first = list(dict.fromkeys(map(int, vertices)))[:most]
-    with warnings.catch_warnings():  # letters that the font lacks are drawn as boxes
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
-        place_names(ax, places, {x: call(x) for x in first}, sizes)
-
-
 # ------------------------------------------------------------------ positions and names
 
 _PIVOTS, _STEPS = 50, 100
 _NEAR = 1e-9  # points are never treated as closer than this
-_GAP = 1.2
-"""Room between components, in edges of the largest."""
-
-_SMALLER = 0.5
-"""Edges of the other components, in edges of the largest."""
+_GAP, _SMALLER = 1.2, 0.5
+"""Room between components, and edges of all but the largest, in edges of the largest."""
 
 _SIDES = ((1, 1), (1, -1), (-1, 1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
 _AWAY = (1.02, 3.0, 5.0)
 """Distances from a vertex to its name, in radii of the disc; a thin line leads to the far ones."""
-_COVERED = 0.1
-"""Share of the axes that names may cover."""
 _LETTERS = 40
 """Number of letters of the longest name that is written in full."""
 _BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.6}
@@ -187,38 +166,43 @@ def spread(graph: Graph) -> FloatArray:
     hops = sparse.csr_array((np.ones(graph.num_arcs), graph.indices, graph.indptr), shape=(n, n))
     members = [np.flatnonzero(graph.components == c) for c in np.unique(graph.components)]
     members.sort(key=len, reverse=True)
-    pieces: list[FloatArray] = []
-    for at in members:
-        part = hops[at][:, at] if at.size < n else hops
-        piece = _by_pivots(part) if at.size > 1 else np.zeros((1, 2))
-        pieces.append(_SMALLER * piece if pieces else piece)
-    # put pieces into rows, none wider than the widest or than they are tall together
-    points = np.zeros((n, 2))
-    boxes = [np.ptp(piece, axis=0) + _GAP for piece in pieces]
-    wide = max([*(box[0] for box in boxes), np.sqrt(sum(np.prod(box) for box in boxes))])
-    left = top = deep = 0.0
-    for at, piece, (width, height) in zip(members, pieces, boxes, strict=True):
+    points, left, top, wide = np.zeros((n, 2)), 0.0, 0.0, 0.0
+    for at in members:  # the largest, then rows of the others below, no wider than they are deep
+        piece = _by_pivots(hops[at][:, at]) if at.size > 1 else np.zeros((1, 2))
+        piece = piece if at is members[0] else _SMALLER * piece
+        width = np.ptp(piece[:, 0]) + _GAP
         if left and left + width > wide:
-            left, top, deep = 0.0, top - deep, 0.0
-        corner = np.array([piece[:, 0].min(), piece[:, 1].max()])
-        points[at] = piece - corner + np.array([left, top])
-        left, deep = left + width, max(deep, height)
+            left, top = 0.0, points[:, 1].min() - _GAP
+        points[at] = piece - [piece[:, 0].min(), piece[:, 1].max()] + [left, top]
+        left, wide = left + width, max(wide, width, -top)
     return points
 
 
 def _by_pivots(hops: sparse.csr_array) -> FloatArray:
     """Return (n, 2) positions by edges, and by distances from vertices that are far apart."""
-    chosen, columns = [0], [_hops_from(hops, 0)]
+
+    def hops_from(vertex: int) -> FloatArray:
+        found: FloatArray = shortest_path(
+            hops, "D", directed=False, unweighted=True, indices=vertex
+        )
+        return found
+
+    chosen, columns = [0], [hops_from(0)]
     nearest = columns[0]
     while len(chosen) < min(_PIVOTS, nearest.size):
         chosen.append(int(nearest.argmax()))
-        columns.append(_hops_from(hops, chosen[-1]))
+        columns.append(hops_from(chosen[-1]))
         nearest = np.minimum(nearest, columns[-1])
     pivots, distance = np.array(chosen), np.column_stack(columns)
     # pivot scaling: the two leading left singular vectors, at the size of the distances
-    centred = _centred(distance**2)
+    squares = distance**2
+    centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
     _, vectors = np.linalg.eigh(centred.T @ centred)
-    points = _separated(centred @ vectors[:, :-3:-1])
+    points: FloatArray = centred @ vectors[:, :-3:-1]
+    points *= np.sign(points.sum(axis=0) + 1e-12)  # the sign of an eigenvector is arbitrary
+    turn = np.arange(len(points))  # no two in one place: they would stay there
+    size = 1e-3 * np.sqrt(np.square(points).mean())
+    points += size * np.column_stack([np.cos(turn), np.sin(turn)])
     between = np.hypot(*(points[:, None] - points[pivots]).transpose(2, 0, 1))
     points *= (between * distance).sum() / (between**2).sum()
     # each pivot stands for the vertices nearest to it
@@ -226,8 +210,7 @@ def _by_pivots(hops: sparse.csr_array) -> FloatArray:
     distance[pivots, np.arange(pivots.size)] = 1.0
     weight = stands_for / distance**2
     weight[pivots, np.arange(pivots.size)] = 0.0
-    both = (hops + hops.T).tocoo()
-    tails, heads = both.coords
+    tails, heads = (hops + hops.T).tocoo().coords
     total = weight.sum(axis=1) + np.bincount(tails, minlength=len(points))
     for _ in range(_STEPS):
         way = points[:, None] - points[pivots]
@@ -235,87 +218,72 @@ def _by_pivots(hops: sparse.csr_array) -> FloatArray:
         wanted = np.einsum("np,npd->nd", weight, points[pivots] + way * reach[..., None])
         step = points[tails] - points[heads]
         step /= np.maximum(np.hypot(*step.T), _NEAR)[:, None]
-        for axis in range(2):
-            there = points[heads, axis] + step[:, axis]
-            wanted[:, axis] += np.bincount(tails, there, minlength=len(points))
+        np.add.at(wanted, tails, points[heads] + step)
         points = 0.5 * (points + wanted / total[:, None])
     return points
 
 
-def _hops_from(hops: sparse.csr_array, vertex: int) -> FloatArray:
-    found: FloatArray = shortest_path(hops, "D", directed=False, unweighted=True, indices=vertex)
-    return found
-
-
-def _centred(squares: FloatArray) -> FloatArray:
-    centred: FloatArray = (
-        squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
-    )
-    return centred
-
-
-def _separated(points: FloatArray) -> FloatArray:
-    """Return the points with a definite sign, no two in one place: they would stay there."""
-    points = points * np.sign(points.sum(axis=0) + 1e-12)  # the sign of an eigenvector is arbitrary
-    turn = np.arange(len(points))
-    spread = 1e-3 * np.sqrt(np.square(points).mean())
-    apart: FloatArray = points + spread * np.column_stack([np.cos(turn), np.sin(turn)])
-    return apart
-
-
-def place_names(
-    axes: Any, places: FloatArray, called: Mapping[int, str], sizes: FloatArray
+def write_names(
+    ax: Axes,
+    places: FloatArray,
+    names: Naming | None,
+    vertices: Iterable[int],
+    most: int,
+    sizes: FloatArray,
 ) -> list[int]:
-    """Write the names of some vertices, the first the most important; return those written.
+    """Write names of vertices, the first ones first, where there is room; return those written.
 
     Parameters
     ----------
-    axes : matplotlib Axes
+    ax : matplotlib Axes
         Axes on which everything else has been drawn.
     places : (n, 2) float array
         The vertices.
-    called : mapping from vertex to name
-        The names to write, in this order.
+    names : sequence or mapping, optional
+        Their names; by default their indices.
+    vertices : iterable of int
+        The vertices to name, in this order.
+    most : int
+        The most names to write.
     sizes : (n,) float array
         Diameters of the discs, in points; names may lie over those of size 0.
     """
+    call = Caller(names, len(places))
+    figure: Any = ax.figure
     look: dict[str, Any] = {"fontsize": 8, "bbox": _BOX, "zorder": 5, "parse_math": False}
     look |= {"textcoords": "offset points", "va": "bottom", "annotation_clip": False}
-    figure = axes.figure
     figure.draw_without_rendering()  # where vertices lie in pixels
     reach = (sizes[:, None] / 2 + 1) * figure.dpi / 72
-    discs = axes.transData.transform(places)
+    discs = ax.transData.transform(places)
     # boxes of the discs, the legend and all other axes, their numbers included
-    legend, other = axes.get_legend(), [each for each in figure.axes if each is not axes]
-    furniture = [each.get_tightbbox() for each in other]
+    furniture = [each.get_tightbbox() for each in figure.axes if each is not ax]
+    legend = ax.get_legend()
     furniture += [] if legend is None else [legend.get_window_extent()]
     kept = [box.extents for box in furniture if box is not None]
     taken = np.vstack([np.hstack([discs - reach, discs + reach])[sizes > 0], *kept])
     whole = figure.bbox.extents + np.array([4, 4, -4, -4])
-    left = _COVERED * axes.bbox.width * axes.bbox.height
     written: list[int] = []
-    for x, name in called.items():
-        if left <= 0:
-            break
+    for x in list(dict.fromkeys(map(int, vertices)))[:most]:
+        name = call(x)
         if len(name) > _LETTERS:  # without its middle: names differ mostly at their ends
             name = f"{name[: _LETTERS // 2]}…{name[1 - _LETTERS // 2 :]}"
-        text = axes.annotate(name, places[x], (0, 0), **look)
-        extent = text.get_window_extent()
+        text = ax.annotate(name, places[x], (0, 0), **look)
+        with warnings.catch_warnings():  # letters that the font lacks are drawn as boxes
+            warnings.filterwarnings("ignore", message="Glyph .* missing")
+            extent = text.get_window_extent()
         text.remove()
         size = np.array([extent.width, extent.height])
-        for i, (away, side) in enumerate(product(_AWAY, _SIDES)):
+        for away, side in product(_AWAY, _SIDES):
             middle = discs[x] + np.array(side) * (away * reach[x, 0] + size / 2)
             box = np.concatenate([middle - size / 2, middle + size / 2])
             inside = (box[:2] >= whole[:2]).all() and (box[2:] <= whole[2:]).all()
             apart = (taken[:, :2] >= box[2:]) | (taken[:, 2:] <= box[:2])
             if inside and apart.any(axis=1).all():
-                far = i >= len(_SIDES)
-                line = {"arrowstyle": "-", "lw": 0.6, "color": "#5c6770"} if far else None
+                line = {"arrowstyle": "-", "lw": 0.6, "color": "#5c6770"}
+                look["arrowprops"] = line if away > _AWAY[0] else None
                 offset = (box[:2] - discs[x]) * 72 / figure.dpi
-                text = axes.annotate(name, places[x], offset, arrowprops=line, **look)
-                text.set_in_layout(False)
+                ax.annotate(name, places[x], offset, **look).set_in_layout(False)
                 taken = np.vstack([taken, box])
-                left -= extent.width * extent.height
                 written.append(x)
                 break
     return written

@@ -163,15 +163,9 @@ def _draw_plan(canvas: Canvas, plan: Plan, arrows: bool) -> list[Any]:
         width = float(np.clip(0.06 * canvas.room, 0.35, 1.1)) * canvas.point
         marks.draw_arrows(ax, positions[tail], way, width, color=colour, zorder=1.8)
         entries.append(marks.entry("arrow", "next state"))
-    elif arrows:
-        # one arrow per block, from the vertex nearest to its middle, along the plan's next steps
-        place = (positions - positions.min(axis=0)) / canvas.unit + 0.5
-        cell = np.floor(place / canvas.steps).astype(np.int64)
-        off = np.abs(place - canvas.steps * (cell + 0.5)).sum(axis=1)
-        name = cell[:, 0] * (cell[:, 1].max() + 1) + cell[:, 1]
-        order = np.lexsort((off, name))
-        _, first = np.unique(name[order], return_index=True)
-        chosen = ahead = order[first]
+    elif arrows and canvas.lattice is not None:
+        # one arrow per block, from its middle, along the plan's next steps
+        chosen = ahead = np.flatnonzero(canvas.lattice.middles(canvas.steps))
         for _ in range(canvas.steps):
             ahead = plan.successor[ahead]
         way = positions[ahead] - positions[chosen]
@@ -305,8 +299,7 @@ def draw_maze(
         mean = total / np.maximum(np.bincount(ends, minlength=graph.num_vertices), 1)
         least, most = float(graph.lengths.min()), float(graph.lengths.max())
         apart = max(1, canvas.steps // 2)
-        middle = (lattice.rows % apart == apart // 2) & (lattice.columns % apart == apart // 2)
-        dotted = middle & (mean > least)
+        dotted = lattice.middles(apart) & (mean > least)
         size = 0.6 * apart * np.sqrt((mean[dotted] - least) / (most - least))
         look: dict[str, Any] = {"alpha": 0.3, "linewidths": 0, "zorder": 1.2}
         marks.draw_discs(ax, positions[dotted], size, marks.INK, **look)
@@ -373,20 +366,19 @@ def draw_map(canvas: Canvas, values: FloatArray, plan: Plan | None) -> tuple[Any
     width = float(np.clip(0.16 * canvas.room, 0.5, 2.2))
     mean = 0.5 * (values[x] + values[y])
     known = np.isfinite(mean)
-    lines = need("matplotlib.collections", "plots").LineCollection
-    look: dict[str, Any] = {"linewidths": width, "capstyle": "round"}
-    drawn = lines(ends[known], array=mean[known], cmap=marks.colour_map(dark=True), **look)
-    ax.add_collection(drawn)
+    look: dict[str, Any] = {"capstyle": "round"}
+    shown: dict[str, Any] = {"array": mean[known], "cmap": marks.colour_map(dark=True)}
+    drawn = marks.collect(ax, "LineCollection", ends[known], linewidths=width, **shown, **look)
     entries = []
     if not known.all():
-        ax.add_collection(lines(ends[~known], colors=marks.GREY, **look))
+        marks.draw_lines(ax, ends[~known], width, colors=marks.GREY, **look)
         text = marks.why_unknown(values)
         entries.append(marks.entry("line", text, color=marks.GREY, linewidth=width))
     if plan is not None:
         failing = (plan.basin[x] == plan.basin[y]) & (plan.basin[x] != -1) & known
         tint = marks.tints(plan)[x[failing]]
         tint[:, 3] = (tint[:, 3] > 0).astype(float)
-        ax.add_collection(lines(ends[failing], colors=tint, **look))
+        marks.draw_lines(ax, ends[failing], width, colors=tint, **look)
     ax.update_datalim(canvas.positions)
     ax.autoscale_view()
     ax.margins(0.05)
@@ -471,6 +463,12 @@ class Lattice(NamedTuple):
         image = np.full(self.shape + values.shape[1:], np.nan)
         image[self.rows, self.columns] = values
         return image
+
+    def middles(self, side: int) -> BoolArray:
+        """Return a mask of the vertices in the middle of square blocks of this side."""
+        row, column = self.rows % side == side // 2, self.columns % side == side // 2
+        middle: BoolArray = row & column
+        return middle
 
     @property
     def extent(self) -> tuple[float, float, float, float]:

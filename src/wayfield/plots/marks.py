@@ -35,12 +35,15 @@ _DASHES = (0, (4, 2))
 _CHEVRON = np.array([[-0.5, 0.6], [-0.05, 0.6], [0.5, 0], [-0.05, -0.6], [-0.5, -0.6], [0.05, 0]])
 
 
+def collect(ax: Axes, kind: str, *shapes: Any, **look: Any) -> Any:
+    """Draw a collection of matplotlib's, and return it."""
+    drawn = getattr(need("matplotlib.collections", "plots"), kind)(*shapes, **look)
+    return ax.add_collection(drawn, autolim=kind != "EllipseCollection")
+
+
 def draw_lines(ax: Axes, ends: FloatArray, width: float, **look: Any) -> None:
-    """Draw lines of a width in points."""
-    lines = need("matplotlib.collections", "plots").LineCollection(
-        ends, colors=INK, linewidths=width, **look
-    )
-    ax.add_collection(lines)
+    """Draw lines of a width in points, by default in ink."""
+    collect(ax, "LineCollection", ends, linewidths=width, **({"colors": INK} | look))
 
 
 def draw_discs(
@@ -48,17 +51,9 @@ def draw_discs(
 ) -> None:
     """Draw discs, by default with a fine outline."""
     size = np.broadcast_to(diameter, len(places))
-    discs = need("matplotlib.collections", "plots").EllipseCollection(
-        size,
-        size,
-        np.zeros(len(places)),
-        units="xy",
-        offsets=places,
-        offset_transform=ax.transData,
-        facecolors=colour,
-        **({"edgecolors": INK, "linewidths": 0.5} | look),
-    )
-    ax.add_collection(discs, autolim=False)
+    look = {"edgecolors": INK, "linewidths": 0.5, "facecolors": colour, "units": "xy"} | look
+    look |= {"offsets": places, "offset_transform": ax.transData}
+    collect(ax, "EllipseCollection", size, size, np.zeros(len(places)), **look)
 
 
 def draw_arrows(ax: Axes, tails: FloatArray, ways: FloatArray, width: float, **look: Any) -> None:
@@ -75,10 +70,8 @@ def draw_chevrons(ax: Axes, places: FloatArray, ways: FloatArray, size: float, *
     x, y = (ways / np.hypot(*ways.T)[:, None]).T
     turn = np.stack([np.stack([x, y], axis=-1), np.stack([-y, x], axis=-1)], axis=1)
     shapes = places[:, None, :] + size * (_CHEVRON @ turn)
-    polygons = need("matplotlib.collections", "plots").PolyCollection(
-        shapes, **({"facecolors": "white", "edgecolors": INK, "linewidths": 0.7} | look)
-    )
-    ax.add_collection(polygons)
+    look = {"facecolors": "white", "edgecolors": INK, "linewidths": 0.7} | look
+    collect(ax, "PolyCollection", shapes, **look)
 
 
 def draw_jumps(ax: Axes, tails: FloatArray, heads: FloatArray) -> None:
@@ -87,10 +80,8 @@ def draw_jumps(ax: Axes, tails: FloatArray, heads: FloatArray) -> None:
     for tail, head in zip(tails, heads, strict=True):
         look = {"linestyle": _DASHES, "linewidth": 1.3, "mutation_scale": 11, "zorder": 4}
         bend = "arc3,rad=0.18"
-        arrow = patches.FancyArrowPatch(
-            tail, head, arrowstyle="-|>", connectionstyle=bend, color=JUMP_INK, **look
-        )
-        ax.add_patch(arrow)
+        look |= {"arrowstyle": "-|>", "connectionstyle": bend, "color": JUMP_INK}
+        ax.add_patch(patches.FancyArrowPatch(tail, head, **look))
 
 
 def draw_star(ax: Axes, place: FloatArray, radius: float) -> None:
@@ -103,10 +94,8 @@ def draw_star(ax: Axes, place: FloatArray, radius: float) -> None:
 
 def draw_bars(ax: Axes, bars: FloatArray) -> None:
     """Draw grey, crossed bars."""
-    polygons = need("matplotlib.collections", "plots").PolyCollection(
-        bars, facecolors=GREY, edgecolors=CROSSES, hatch="xxx", linewidths=0, zorder=1.5
-    )
-    ax.add_collection(polygons)
+    look: dict[str, Any] = {"facecolors": GREY, "edgecolors": CROSSES, "hatch": "xxx"}
+    collect(ax, "PolyCollection", bars, linewidths=0, zorder=1.5, **look)
 
 
 _KINDS: dict[str, dict[str, Any]] = {
@@ -142,14 +131,9 @@ def draw_legend(ax: Axes, entries: list[Any]) -> None:
     if entries:
         place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0)}
         place |= {"columnspacing": 1.4, "handletextpad": 0.6, "labelspacing": 0.35}
-        # as many columns as the axes have room for, going by the letters of the entries
-        letters = [len(entry.get_label()) for entry in entries]
-        room, columns = ax.bbox.width * 72 / ax.figure.dpi, 1
-        for rows in range(1, len(letters)):
-            widest = [max(letters[k : k + rows]) for k in range(0, len(letters), rows)]
-            if _LETTERS * sum(0.5 * most + 4.0 for most in widest) <= room:
-                columns = len(widest)
-                break
+        # as many columns as the axes have room for, going by the letters of the longest entry
+        widest = _LETTERS * (0.5 * max(len(entry.get_label()) for entry in entries) + 4.0)
+        columns = max(1, int(ax.bbox.width * 72 / ax.figure.dpi / widest))
         ax.legend(handles=entries, ncols=columns, frameon=False, fontsize=_LETTERS, **place)
 
 

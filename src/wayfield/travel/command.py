@@ -12,7 +12,6 @@ from rich.console import Console
 from .. import __version__
 from ..cli.options import (
     OWN_DATA,
-    Described,
     EdgeFile,
     Files,
     Force,
@@ -43,7 +42,7 @@ from ..errors import InputError
 from ..words import quoted
 
 if TYPE_CHECKING:
-    from ..graphs.tables import EdgeTable, Outbox
+    from ..graphs.tables import EdgeTable
     from . import Model
     from .tables import TripTable
 
@@ -91,10 +90,11 @@ def trips(
     EDGES is a graph as for plan; its lengths are times or distances. TRIPS are measured times
     between pairs, as often as you like; LABELS are times to one goal.
 
-    Writes predicted.csv (for each pair the median, p50, and p90 of the next measurement, and the
-    time of the graph as given), times.csv (for each row of EDGES given, expected, and a 90 %
-    interval), summary.json, and times.png if positions are given or the graph has up to 5,000
-    vertices. Trips are left out in turn and predicted, beside one factor and a line.
+    Writes predicted.csv (for each pair the median, p50, and p90 of the next measurement, and given,
+    the time or distance along EDGES as they are), times.csv (for each row of EDGES its given
+    length, the expected time, and a 90 % interval), summary.json, and times.png if positions are
+    given or the graph has up to 5,000 vertices. Trips are left out in turn and predicted, beside
+    one factor and a line.
 
     Exit code 3: times and distances on the graph do not go together.
 
@@ -124,8 +124,10 @@ def trips(
         target = None if goal is None else names.index(goal, "--goal ")
         columns |= reading.label_columns
         places, unit, measured = None, "", None
-        read: list[tuple[str, Path, Described]] = []
-        if are_pairs(data, names, columns, style):
+        read: list[tuple[str, Path, Any]] = []
+        ends = {"start": "origin", "end": "destination"}
+        if are_pairs(data, names, reading.also(columns, data, **ends), style):
+            columns = reading.also(columns, data, cost="time", **ends)
             rows = read_trips(data, names, columns, style, progress)
             days = None if group is None else read_words(data, group, style)
             measured, unit = Trips(rows.starts, rows.ends, rows.times, days), rows.unit
@@ -133,6 +135,7 @@ def trips(
             note = f"{data.name} is read as trips; if it has labels, name their columns "
             note = f"{note}(--vertex …)" if "no header" in rows.said else ""
         else:
+            columns = reading.also(columns, data, value="time", x="x", y="y")
             listed = read_labels(data, names, columns, style, 0.0, progress)
             assert listed.labels is not None
             if target is None:
@@ -144,7 +147,8 @@ def trips(
             note += "(--trip-start …)"
         pairs: TripTable | None = None
         if predict is not None:
-            pairs = read_trips(predict, names, columns, style, None, timed=False)
+            wished = reading.also({}, predict, **ends)
+            pairs = read_trips(predict, names, wished | columns, style, None, timed=False)
             read.append(("pairs", predict, pairs))
         graph, said, facts = source.build(stages, table, read, places)
         if measured is None:
@@ -192,7 +196,9 @@ def trips(
                 summary.append(("next", f"measure {', '.join(ways)}"))
 
         # 3. write
-        def write(box: Outbox) -> dict[str, Any]:
+        box = Outbox(out, force)
+
+        def write() -> dict[str, Any]:
             at = (measured.starts, measured.ends) if pairs is None else (pairs.starts, pairs.ends)
             stages.begin("predicting")
             p50, p90 = model.predict(*at).T
@@ -218,7 +224,7 @@ def trips(
 
         stages.begin("writing")
         if files and not model.unrelated:
-            result |= write_results(Outbox(out, force), write)
+            result |= write_results(box, write)
     if json_wanted:
         print_json(result)
     else:

@@ -13,22 +13,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import frozen
 from ..errors import InputError, Option
 from ..graphs.names import Names
 from ..graphs.tables.cells import checked_costs, read_columns, refuse_cells, refuse_strangers
-from ..graphs.tables.columns import (
-    matching_columns,
-    named_columns,
-    refuse_twins,
-    take,
-    unit_of,
-    unnamed_last,
-    unused_note,
-)
+from ..graphs.tables.columns import Roles, matching_columns, unit_of
 from ..graphs.tables.read import PAIR_ROLES
-from ..graphs.tables.sheet import open_sheet
-from ..graphs.tables.text import Progress, Style
+from ..graphs.tables.sheet import Progress, Style, open_sheet
 from ..typing import FloatArray
 
 COST = Option("cost", within="columns")
@@ -101,39 +91,36 @@ def read_trips(
     style = style or Style()
     roles = PAIR_ROLES if timed else PAIR_ROLES[:2]
     sheet = open_sheet(path, style, roles)
-    width, header = sheet.width, sheet.header
     given = {role: name for role, name in (columns or {}).items() if role in roles}
-    named = named_columns(given, header, width, sheet.path)
-    others = unnamed_last(range(width), header)
+    named = Roles(sheet, given)
+    others = named.in_order()
     places = sorted(others, key=lambda i: 2 * sheet.num_named(i, names) < len(sheet.rows))
     for role in roles:
-        likely = matching_columns(role, header)
+        likely = matching_columns(role, sheet.header)
         likely += [*filter(sheet.numeric, others), *others] if role == "cost" else places
         # numbers of rows are no times
-        take(named, role, sorted(likely, key=sheet.counts) if role == "cost" else likely)
-        if role not in named:
-            raise sheet.lacks(f"{role} of a trip")
+        if not named.take(role, sorted(likely, key=sheet.counts) if role == "cost" else likely):
+            raise named.lacks(f"{role} of a trip")
         if role == "cost" and role not in given and sheet.counts(named[role]):
             column = f"{sheet.path}: column {sheet.called(named[role])} numbers the rows, and no "
             raise InputError(f"{column}other is a time; name the column of times: ", COST)
     at = {role: named[role] for role in roles}
-    refuse_twins(sheet, at, given)
-    found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
-    start, end = found.values()
-    for role, vertices in found.items():
+    found = read_columns(sheet, at, style, progress, names)
+    start, end = found.vertices.values()
+    for role, vertices in found.vertices.items():
         refuse_strangers(vertices < 0, sheet, at[role], names)
     times, unit = np.empty(0), ""
     if timed:
-        times = checked_costs(sheet, at["cost"], numbers["cost"].values, "cost")
-        unit = "" if header is None else unit_of(header[at["cost"]])
-        unit = "minutes" if numbers["cost"].timed else unit
+        times = checked_costs(sheet, at["cost"], found.numbers["cost"], "cost")
+        unit = "" if sheet.header is None else unit_of(sheet.header[at["cost"]])
+        unit = "minutes" if "cost" in found.timed else unit
     refuse_cells(start == end, sheet, at["end"], "is the start of this trip as well")
-    said, rest = sheet.understood(at), unused_note(sheet, at)
-    return TripTable(frozen(start), frozen(end), times, unit, said, (*notes, *rest))
+    notes = (*found.notes, *named.notes)
+    return TripTable(start, end, times, unit, sheet.understood(at), notes)
 
 
 def read_words(path: str | Path, column: str, style: Style | None = None) -> NDArray[np.str_]:
     """Return a column of a table as text, such as classes of roads or days of trips."""
     sheet = open_sheet(path, style or Style(), (*PAIR_ROLES, "from", "to", "length"))
-    at = named_columns({"column": column}, sheet.header, sheet.width, sheet.path)["column"]
-    return np.array([str(cell).strip() for (piece,) in sheet.pieces([at]) for cell in piece])
+    at = Roles(sheet, {"column": column})["column"]
+    return np.array([cell.strip() for (piece,) in sheet.pieces([at]) for cell in piece])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -24,19 +23,11 @@ from wayfield.words import number_of
 
 if TYPE_CHECKING:
     from .engine import Run, Study
-    from .engine.store import Entry
 
 RESULTS = Path("results")
 PAPER, ALL = "paper", "all"
 PANEL = "The studies"
 """Heading of these commands in the help of ``wayfield``."""
-
-Which = Annotated[
-    str,
-    typer.Argument(
-        metavar="STUDY", help="Name of a study (see wayfield study list), or your own TOML file."
-    ),
-]
 
 
 def _option(text: str, *names: str, default: str | bool = True, **limits: Any) -> Any:
@@ -44,35 +35,17 @@ def _option(text: str, *names: str, default: str | bool = True, **limits: Any) -
     return typer.Option(*names, help=text, show_default=default, **limits)
 
 
-WhichProfile = Annotated[
-    str | None,
-    _option(
-        "How much to run; wayfield study list shows the profiles.",
-        "--profile",
-        default="the study's first",
-    ),
-]
+STUDY_OR_FILE = "Name of a study (see wayfield study list), or your own TOML file."
+Which = Annotated[str, typer.Argument(metavar="STUDY", help=STUDY_OR_FILE)]
+HOW_MUCH = "How much to run; wayfield study list shows the profiles."
+WhichProfile = Annotated[str | None, _option(HOW_MUCH, "--profile", default="the study's first")]
 GOALS = "Goals per cell, each with 512 // N starts."
 Goals = Annotated[int | None, _option(GOALS, default="the profile's", min=1, max=512)]
-Out = Annotated[
-    Path | None,
-    _option(
-        "Folder for the report, and for the results unless --results names another.",
-        default="report or report/STUDY, and results",
-    ),
-]
+OUT = "Folder for the report, and for the results unless --results names another."
+Out = Annotated[Path | None, _option(OUT, default="report or report/STUDY, and results")]
 Results = Annotated[Path, _option("Folder of the results.")]
-ResultsOrOut = Annotated[
-    Path | None,
-    _option(
-        "Folder of the results, DIR/EXPERIMENT/*.parquet; a run reuses what is there.",
-        default="that of --out, else results",
-    ),
-]
-ResultsToRead = Annotated[
-    Path | None,
-    _option("Folder of the results.", default="that of --out if there are any in it, else results"),
-]
+THERE = "Folder of the results, DIR/EXPERIMENT/*.parquet; a run reuses what is there."
+ResultsOrOut = Annotated[Path | None, _option(THERE, default="that of --out, else results")]
 Workers = Annotated[int | None, _option("Number of processes.", default="one per processor", min=1)]
 SCHEDULER = "Run on a Dask cluster instead: its scheduler, tcp://HOST:PORT."
 Cluster = Annotated[str | None, _option(SCHEDULER, metavar="ADDRESS")]
@@ -108,6 +81,14 @@ study_app = typer.Typer(
 )
 
 
+def _show(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table."""
+    table = Table(*heads, title=Text(title), title_justify="left")
+    for row in rows:
+        table.add_row(*(Text(str(entry)) for entry in row))
+    Console().print(table)
+
+
 @study_app.command("list", cls=Command)
 def list_studies() -> None:
     """List all studies, with their profiles and experiments."""
@@ -125,19 +106,28 @@ def list_studies() -> None:
         console.print(f"  experiments: {names}\n", highlight=False)
 
 
+# ------------------------------------------------------------------ run and report
+
+
 @dataclass(frozen=True)
-class Running:
-    """Options of the commands that run a study."""
+class Reporting:
+    """Options of the commands that write a report."""
 
     profile: WhichProfile = None
     goals: Goals = None
     method: Methods = None
     out: Out = None
     results: ResultsOrOut = None
-    workers: Workers = None
-    cluster: Cluster = None
     accept_stale: AcceptStale = False
     force: Force = False
+
+
+@dataclass(frozen=True)
+class Running(Reporting):
+    """Options of the commands that run a study."""
+
+    workers: Workers = None
+    cluster: Cluster = None
 
 
 def run_study(which: Which, given: Running, official: Official = False) -> None:
@@ -146,13 +136,11 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
     It writes one Parquet file per cell and experiment, to query with DuckDB or anything else.
     Press Ctrl-C at any time: finished tasks are kept, and the next run continues from there.
     """
-    from wayfield.cli.warmup import COMMON, warm_up
     from wayfield.numerics.workers import num_processors
 
     from .engine import Store, run
     from .engine.tasks import headline
     from .experiments import add_methods, find_study
-    from .sweeps import MidrangeSweeps
 
     # refuse what cannot be run or written, before anything is computed
     if official and given.profile is not None:
@@ -164,27 +152,25 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
     tasks, lacking = study.tasks(chosen), study.left_out(chosen)
     if not tasks and lacking:
         raise WayfieldError("; ".join(dict.fromkeys(lacking.values())))
-    page = _prepare_report(study, given.out, given.force)
+    page = _prepare_report(study, given)
     results = given.results or given.out or RESULTS
-    workers, cluster = given.workers, given.cluster
     for name, lack in lacking.items():
         say(notes(), f"{name} is left out: {lack}")
 
     # run the tasks and report on them
-    if cluster is None:
-        directed = any(experiment.name == "directed" for experiment in study.experiments)
-        announce_compiling()
-        warm_up([*COMMON, MidrangeSweeps(1)], directed)
-        _warm_up()
+    if given.cluster is None:
+        _warm_up(study)
     try:
-        stale = given.accept_stale
-        outcome = run(tasks, Store(results), workers, cluster, notes(), accept_stale=stale)
+        outcome = run(
+            tasks, Store(results), given.workers, given.cluster, notes(),
+            accept_stale=given.accept_stale,
+        )  # fmt: skip
     except KeyboardInterrupt:
         say(notes(), f"finished tasks are kept in {results}: run again to continue")
         raise typer.Exit(130) from None
     if not outcome.tables:
         raise WayfieldError(f"every task failed; see *.failed.txt in {results}")
-    busy = 0 if cluster else workers or num_processors()
+    busy = 0 if given.cluster else given.workers or num_processors()
     _write_report(study, outcome, results, page, busy, given.force)
 
     # sum up the study's first experiment: by arm, the mean of its measure over the cells
@@ -195,11 +181,8 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
             for arm, value in values.items():
                 figures[arm].append(value)
     if figures:
-        title = Text(f"mean {measure}")
-        table = Table("arm", "cells", escape(measure), title=title, title_justify="left")
-        for arm, found in figures.items():
-            table.add_row(Text(arm), str(len(found)), f"{sum(found) / len(found):.4f}")
-        Console().print(table)
+        means = [(arm, len(some), f"{sum(some) / len(some):.4f}") for arm, some in figures.items()]
+        _show(f"mean {measure}", ("arm", "cells", measure), means)
     ran = len(outcome.tables) - outcome.reused
     say(Console(), f"tasks run: {ran}, reused: {outcome.reused}; {outcome.seconds:.0f} s")
     say(Console(), f"report: {page}")
@@ -222,34 +205,69 @@ def reproduce(given: Running) -> None:
     run_study(PAPER, given)
 
 
-def report(
-    which: Which = PAPER,
-    profile: WhichProfile = None,
-    goals: Goals = None,
-    method: Methods = None,
-    out: Out = None,
-    results: ResultsToRead = None,
-    accept_stale: AcceptStale = False,
-    force: Force = False,
-) -> None:
+def report(given: Reporting, which: Which = PAPER) -> None:
     """Write a study's report from the results so far, and list what is missing."""
     from .engine import Store, look_up, what_is_there
     from .experiments import add_methods, find_study
 
-    study = add_methods(find_study(which), method or ())
-    tasks = study.tasks(study.profile(profile, goals))
-    page = _prepare_report(study, out, force)
+    study = add_methods(find_study(which), given.method or ())
+    tasks = study.tasks(study.profile(given.profile, given.goals))
+    page, out, results = _prepare_report(study, given), given.out, given.results
     if results is None:
         results = out if out is not None and any(out.glob("*/*.parquet")) else RESULTS
-    found = what_is_there(look_up(tasks, Store(results)), accept_stale)
+    found = what_is_there(look_up(tasks, Store(results)), given.accept_stale)
     lacking = Counter(task.experiment.name for task in tasks if task not in found.tables)
     for experiment, count in lacking.items():
         total = sum(task.experiment.name == experiment for task in tasks)
         say(notes(), f"{experiment}: {count} of {total} tasks are missing")
     if found.stale:
         say(notes(), f"stale results left out: {found.stale} (--accept-stale uses them)")
-    _write_report(study, found, results, page, 0, force)
+    _write_report(study, found, results, page, 0, given.force)
     say(Console(), f"report: {page}")
+
+
+def _prepare_report(study: Study, given: Reporting) -> Path:
+    """Check before computing that the report can be written; return the path of its page."""
+    from wayfield.checks import need
+    from wayfield.graphs.tables import check_outputs
+
+    need("jinja2", "study")
+    of_paper = study.name in (PAPER, ALL)  # they share a report
+    folder = given.out or (Path("report") if of_paper else Path("report") / study.name)
+    names = ("index.html", "claims.json") if of_paper else ("index.html",)
+    check_outputs(folder, names, given.force)
+    return folder / "index.html"
+
+
+def _write_report(
+    study: Study, found: Run, results: Path, page: Path, workers: int, force: bool
+) -> None:
+    from .engine import Store, by_experiment
+    from .report import Provenance, write_report
+
+    if not found.tables:
+        raise WayfieldError(f"there are no results in {results} yet: wayfield study {study.name}")
+    command, spent = shlex.join(["wayfield", *sys.argv[1:]]), Store(results).computing(found.tables)
+    provenance = Provenance(command, found, workers, spent)
+    with notes().status("writing the report …"):
+        write_report(study, by_experiment(found.tables), page.parent, provenance, force)
+
+
+def _warm_up(study: Study) -> None:
+    """Compile the kernels of a study here, once, and not in every worker."""
+    from wayfield.cli.warmup import warm_up
+    from wayfield.numerics.jit import compiling
+
+    announce_compiling()
+    warm_up(directed=any(experiment.name == "directed" for experiment in study.experiments))
+    if study.name in (PAPER, ALL):
+        with compiling("always"):  # the smallest cell of each experiment
+            for experiment in study.experiments:
+                cells = experiment.cells(study.profile("quick"))
+                experiment.run(min(cells, key=experiment.effort))
+
+
+# ------------------------------------------------------------------ progress and results
 
 
 @study_app.command(cls=Command)
@@ -267,84 +285,55 @@ def init(
     typer.echo(f"wrote {file}; edit it, then: wayfield study run {file}")
 
 
+STUDY_OR_NONE = "Name of a study, or your own TOML file. Default: all studies with results."
+
+
 @study_app.command(cls=Command)
 def status(
-    which: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[STUDY]",
-            help="Name of a study, or your own TOML file. Default: all studies with results.",
-        ),
-    ] = None,
+    which: Annotated[str | None, typer.Argument(metavar="[STUDY]", help=STUDY_OR_NONE)] = None,
     profile: WhichProfile = None,
     goals: Goals = None,
+    method: Methods = None,
     results: Results = RESULTS,
 ) -> None:
     """Show the progress of a study: what is done, missing, failed, stale or damaged, and why."""
     from .engine import Condition, Store, look_up
-    from .experiments import find_study
+    from .experiments import STUDIES, add_methods, find_study
 
+    store = Store(results)
+    lines: dict[tuple[str, ...], list[Any]] = {}
     if which is None:
-        if profile is not None or goals is not None:
-            raise typer.BadParameter("--profile and --goals need the name of a study")
-        _overview(results)
-        return
-    study = find_study(which)
-    chosen = study.profile(profile, goals)
-    entries = look_up(study.tasks(chosen), Store(results))
-    title = f"study {study.name}, profile {chosen.name}: tasks in {results}"
-    found: dict[tuple[str, ...], list[Entry]] = {}
-    for task, entry in entries.items():
-        found.setdefault((task.experiment.name,), []).append(entry)
-    table = _condition_table(title, ["experiment"], found)
-    table.add_section()
-    counts = Counter(entry.condition for entry in entries.values())
-    table.add_row("all", *(str(counts[each]) for each in Condition))
-    Console().print(table)
-    for changed, count in Counter(e.changed for e in entries.values() if e.changed).items():
-        say(notes(), f"stale: {count:,} × {changed}")
-    for entry in entries.values():
-        if entry.condition is Condition.DAMAGED:
-            say(notes(), entry.note)
-
-
-def _overview(results: Path) -> None:
-    """List every profile of every study that has results."""
-    from .engine import Condition, Store, look_up
-    from .experiments import STUDIES
-
-    store, known = Store(results), set[Path]()
-    there: dict[tuple[str, ...], Iterable[Entry]] = {}
-    for study in STUDIES.values():
-        for profile in study.profiles:
-            entries = look_up(study.tasks(profile), store)
-            if any(each.condition is not Condition.MISSING for each in entries.values()):
-                there[study.name, profile.name] = entries.values()
-                known |= {store.path(task) for task in entries}
-    others = sum(path not in known for path in results.glob("*/*.parquet"))
-    if not there and not others:
-        raise WayfieldError(f"there are no results in {results} yet")
-    if there:
-        title = f"studies with results in {results}"
-        Console().print(_condition_table(title, ["study", "profile"], there))
-    if others:
-        phrase = number_of(others, "results")
-        say(notes(), f"{phrase} belong to other settings or to your own studies: name the file")
-
-
-def _condition_table(
-    title: str, heads: Sequence[str], found: Mapping[tuple[str, ...], Iterable[Entry]]
-) -> Table:
-    """Return a table of the number of tasks in each condition, one line per name."""
-    from .engine import Condition
-
-    table = Table(*heads, title=Text(title), title_justify="left")
-    for condition in Condition:
-        table.add_column(condition.value, justify="right")
-    for names, entries in found.items():
-        counts = Counter(entry.condition for entry in entries)
-        table.add_row(*map(Text, names), *(str(counts[each] or "") for each in Condition))
-    return table
+        if (profile, goals, method) != (None, None, None):
+            raise typer.BadParameter("--profile, --goals and --method need the name of a study")
+        title, heads, known = f"studies with results in {results}", ["study", "profile"], set()
+        for study in STUDIES.values():
+            for each in study.profiles:
+                entries = look_up(study.tasks(each), store)
+                if any(entry.condition is not Condition.MISSING for entry in entries.values()):
+                    lines[study.name, each.name] = list(entries.values())
+                    known |= {store.path(task) for task in entries}
+        if others := sum(path not in known for path in results.glob("*/*.parquet")):
+            phrase = number_of(others, "results")
+            say(notes(), f"{phrase} belong to other settings or to your own studies: name the file")
+        elif not lines:
+            raise WayfieldError(f"there are no results in {results} yet")
+    else:
+        study = add_methods(find_study(which), method or ())
+        chosen = study.profile(profile, goals)
+        entries = look_up(study.tasks(chosen), store)
+        title = f"study {study.name}, profile {chosen.name}: tasks in {results}"
+        heads = ["experiment"]
+        for task, entry in entries.items():
+            lines.setdefault((task.experiment.name,), []).append(entry)
+        lines["all",] = list(entries.values())
+        changes = Counter(entry.changed for entry in entries.values() if entry.changed)
+        damage = [e.note for e in entries.values() if e.condition is Condition.DAMAGED]
+        for text in (*(f"stale: {n:,} × {changed}" for changed, n in changes.items()), *damage):
+            say(notes(), text)
+    if lines:
+        counts = {name: Counter(each.condition for each in some) for name, some in lines.items()}
+        rows = [(*name, *(found[each] for each in Condition)) for name, found in counts.items()]
+        _show(title, [*heads, *(condition.value for condition in Condition)], rows)
 
 
 @study_app.command(cls=Command)
@@ -375,10 +364,9 @@ def verify(
     if which is not None and which not in STUDIES and Path(which).is_dir():
         results, which = Path(which), None
     store = Store(results)
-    studies = STUDIES.values() if which is None else [find_study(which)]
     tasks = {
         store.path(task): task
-        for study in studies
+        for study in (STUDIES.values() if which is None else [find_study(which)])
         for profile in study.profiles
         for task in study.tasks(study.profile(profile.name, goals))
     }
@@ -386,10 +374,8 @@ def verify(
     random.Random(seed).shuffle(there)
     checked, sound = 0, True
     for path in there:
-        if checked == sample:
-            break
         task, entry = tasks[path], store.look(tasks[path])
-        if not has_proofs(entry.rows):
+        if checked == sample or not has_proofs(entry.rows):
             continue
         checked += 1
         with notes().status(f"running {task.key} again …"):
@@ -421,7 +407,7 @@ def query(
     """
     from wayfield.checks import need
 
-    from .engine.queries import connect
+    from .engine import connect
 
     duckdb = need("duckdb", "study")
     try:
@@ -455,38 +441,29 @@ def readings(results: Results = RESULTS, accept_stale: AcceptStale = False) -> N
     ranking = design.ranking(study.experiments, tables)
     if ranking is None:
         raise WayfieldError(f"{results} lacks results of the design: run wayfield study {ALL}")
-    title = f"{len(ranking.readings)} readings by {len(ranking.names)} figures of the paper"
-    table = Table("rank", "reading", "score", "behind", title=Text(title), title_justify="left")
+    rows = []
     for place, reading in enumerate(ranking.readings, 1):
         adopted = reading == ranking.adopted
-        if place > SHOWN and not adopted:
-            continue
-        lead, error = ranking.behind(reading)
-        name = f"{reading} (adopted)" if adopted else str(reading)
-        behind = "" if place == 1 else f"{lead:.1f} ± {error:.1f}"
-        score = ranking.scores[place - 1].sum()
-        table.add_row(str(place), Text(name), f"{score:.1f}", behind)
-    Console().print(table)
+        if place <= SHOWN or adopted:
+            lead, error = ranking.behind(reading)
+            name = f"{reading} (adopted)" if adopted else str(reading)
+            behind = "" if place == 1 else f"{lead:.1f} ± {error:.1f}"
+            rows.append((place, name, f"{ranking.scores[place - 1].sum():.1f}", behind))
+    title = f"{len(ranking.readings)} readings by {len(ranking.names)} figures of the paper"
+    _show(title, ("rank", "reading", "score", "behind"), rows)
+
+
+NETWORKS = (
+    "A network, NAME_net.tntp, or a folder of them, with NAME_flow.tntp or NAME_trips.tntp beside "
+    "each."
+)
+TRIPS = "Measured trips between nodes of the one network: start, end, time."
 
 
 @study_app.command(cls=Command)
 def travel(
-    path: Annotated[
-        Path,
-        typer.Argument(
-            help="A network, NAME_net.tntp, or a folder of them, with NAME_flow.tntp or "
-            "NAME_trips.tntp beside each.",
-            show_default=False,
-        ),
-    ],
-    trips: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Measured trips between nodes of the one network: start, end, time.",
-            show_default=False,
-        ),
-    ] = None,
+    path: Annotated[Path, typer.Argument(help=NETWORKS, show_default=False)],
+    trips: Annotated[Path | None, _option(TRIPS, metavar="FILE", default=False)] = None,
     draws: Annotated[int, typer.Option(min=1, help="Draws of trips for each network.")] = 6,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first draw.")] = 0,
 ) -> None:
@@ -497,7 +474,7 @@ def travel(
     """
     from .experiments import travel_times
 
-    seeds, console = range(seed, seed + draws), Console()
+    seeds = range(seed, seed + draws)
     with notes().status("reading the networks …"):
         towns = [] if trips else travel_times.read_towns(path)
         measured = travel_times.read_measured(path, trips) if trips else None
@@ -505,54 +482,7 @@ def travel(
     if measured:
         found = iter([travel_times.measured_table(*measured, seeds)])
     for title, heads, rows in found:
-        table = Table(*heads, title=Text(title), title_justify="left")
-        for row in rows:
-            table.add_row(*map(Text, row))
-        console.print(table)
-
-
-def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
-    """Check before computing that the report can be written; return the path of its page."""
-    from wayfield.checks import need
-    from wayfield.graphs.tables import check_outputs
-
-    need("jinja2", "study")
-    of_paper = study.name in (PAPER, ALL)  # they share a report
-    folder = out or (Path("report") if of_paper else Path("report") / study.name)
-    names = ("index.html", "claims.json") if of_paper else ("index.html",)
-    check_outputs(folder, names, force)
-    return folder / "index.html"
-
-
-def _write_report(
-    study: Study, found: Run, results: Path, page: Path, workers: int, force: bool
-) -> None:
-    from .engine import Store, by_experiment
-    from .report import Provenance, write_report
-
-    if not found.tables:
-        raise WayfieldError(f"there are no results in {results} yet: wayfield study {study.name}")
-    command, spent = shlex.join(["wayfield", *sys.argv[1:]]), Store(results).computing(found.tables)
-    provenance = Provenance(command, found, workers, spent)
-    with notes().status("writing the report …"):
-        write_report(study, by_experiment(found.tables), page.parent, provenance, force)
-
-
-def _warm_up() -> None:
-    """Call every kernel that only the studies use, on a small maze."""
-    import wayfield as wf
-    from wayfield import audit
-
-    from .rivals import GamePLaplacian
-
-    graph = wf.grid_graph(wf.load_layout("umaze"), 4)
-    labels, truth = wf.sample_labels(graph, 0, 0.1, seed=0), wf.cost_to_go(graph, 0)
-    methods = (wf.Harmonic(), wf.PLaplacian(4.0), GamePLaplacian(), wf.AMLE())
-    smooth, *_, sharp = (wf.extend(graph, labels, method) for method in methods)
-    wf.plan(graph, sharp.values, 0, "q", "index")
-    audit.ordering(graph, smooth, truth, 0)
-    audit.mechanism(graph, smooth, sharp, truth, 0)
-    audit.failures(graph, smooth, labels, 0)
+        _show(title, heads, rows)
 
 
 def register(app: typer.Typer) -> None:

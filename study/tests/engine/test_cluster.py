@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from threading import Thread
 
@@ -24,12 +23,11 @@ from study_work import (
     some_tasks,
 )
 
-import wayfield as wf
 from dask_cluster import LONGEST, Dask
 from wayfield.errors import WayfieldError
-from wayfield_study.engine import Store, pools, run
+from wayfield_study.engine import Store, run, runner
 from wayfield_study.engine.freshness import source, versions
-from wayfield_study.engine.runner import attempt_alike, check_versions
+from wayfield_study.engine.runner import attempt_alike
 
 pytest.importorskip("distributed")
 
@@ -65,14 +63,14 @@ def come_late_and_fail(dask: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     log.touch()
     late = when(lambda: "has no workers" in log.read_text(), dask.add_worker)
     with monkeypatch.context() as hasty, log.open("w", buffering=1) as file:
-        hasty.setattr(pools, "SILENCE", 0.2)
+        hasty.setattr(runner, "SILENCE", 0.2)
         outcome = run(tasks, store, 2, dask.address, Console(file=file))
     late.join(LONGEST)
     assert "has no workers: waiting for some" in log.read_text()
     assert list(outcome.failed) == [tasks[1]]
-    assert "RuntimeError: seed 66 is bad" in store.failure_path(tasks[1]).read_text()
+    assert "RuntimeError: seed 66\nis bad" in store.failure_path(tasks[1]).read_text()
     assert len(outcome.tables) == 2
-    with pools.dask_client(dask.address) as client:
+    with runner.dask_client(dask.address) as client:
         (worker,) = client.nthreads()
     with pytest.raises(WayfieldError, match=f"{worker} is not a Dask scheduler but a worker"):
         run(tasks, store, cluster=worker)
@@ -120,31 +118,15 @@ def test_a_task_that_kills_its_workers_fails(tmp_path: Path) -> None:
     assert "KilledWorker" in outcome.failed[task]
 
 
-@pytest.mark.parametrize(
-    ("answer", "found"), [("0.0.1", "wayfield 0.0.1"), (PackageNotFoundError(), "wayfield missing")]
-)
-def test_workers_of_another_version_are_refused(answer: object, found: str) -> None:
-    class Client:
-        """Answers for two workers: one is like us, the other is not."""
-
-        def run(self, ask: Callable[..., str], *name: str, on_error: str) -> dict[str, object]:
-            ours = ask(*name)
-            return {"tcp://a:1": ours, "tcp://b:2": answer if name == ("wayfield",) else ours}
-
-    expected = f"the worker at tcp://b:2 has {found}, here it is {wf.__version__}: install the same"
-    with pytest.raises(WayfieldError, match=re.escape(expected)):
-        check_versions(Client())
-
-
 @pytest.mark.parametrize("name", ["numpy", "kernels"])
-def test_a_late_worker_of_another_kind_does_nothing(name: str) -> None:
+def test_a_worker_of_another_kind_does_nothing(name: str) -> None:
     """Neither with other packages nor with other code of ours."""
     (task,) = some_tasks(1)
     order = task.experiment.run, task.cell
     ours = versions() | source()
-    result = attempt_alike(ours | {name: "9.0"}, *order)
-    assert result.rows == []
-    assert result.failure == f"its worker has {name} {ours[name]}, not 9.0\n"
+    told = f"a worker has {name} {ours[name]}, here it is 9.0: install the same version there"
+    with pytest.raises(WayfieldError, match=re.escape(told)):
+        attempt_alike(ours | {name: "9.0"}, *order)
     assert attempt_alike(ours, *order).rows[0]["reached"] == 1
 
 
@@ -152,7 +134,7 @@ def test_a_late_worker_of_another_kind_does_nothing(name: str) -> None:
 
 
 def test_nobody_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pools, "CONNECT", 0.5)
+    monkeypatch.setattr(runner, "CONNECT", 0.5)
     with socket.socket() as taken:  # bound, but nobody listens
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
@@ -166,7 +148,7 @@ def test_an_address_that_makes_no_sense(tmp_path: Path) -> None:
 
 
 def test_somebody_else_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pools, "CONNECT", 1.0)
+    monkeypatch.setattr(runner, "CONNECT", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:

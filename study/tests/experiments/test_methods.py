@@ -112,7 +112,7 @@ def test_a_method_has_a_row_for_each_tie_rule(experiment: Any) -> None:
     with_own = Records.of(as_table(TINY, experiment.run(TINY)) + as_table(TINY, list(rows)))
     shown = [table for section in experiment.EXPERIMENT.sections if section.tables
              for table in section.tables(with_own)]  # fmt: skip
-    assert any("p = 8, certified" in [line[0] for line in table.rows] for table in shown)
+    assert any("p = 8, exact" in [line[0] for line in table.rows] for table in shown)
 
 
 def own_study(folder: Path, *methods: str) -> Study:

@@ -132,7 +132,7 @@ export class Controls extends Core {
   advice(picture, lost, loops) {
     const panel = this.scene.panels[this.active], p = pOf(panel.method);
     if (lost && loops.length && p !== null && p < Infinity && !isDirected(this.scene)) {
-      return "Starts in warm patches run into loops and never reach the star. Drag p to the right, towards ∞, and watch them disappear.";
+      return "White dots are known costs to the star, colours the costs estimated between them, arrows the plan. Starts in warm patches run into loops and never reach the star. Drag p to the right, towards ∞, and watch them disappear.";
     }
     if (lost && loops.length && p === Infinity) return "Even the AMLE has loops here: a label is lower than all its neighbours. Press “Drop false sinks”, or check “Lift until all arrive”.";
     if (lost) return "Try another method, or check “Lift until all arrive”.";

@@ -116,7 +116,10 @@ export class Hands extends Controls {
 
   // The tool, used at a state.
   use(vertex, label = -1) {
-    if (vertex < 0) return;
+    if (vertex < 0) {
+      if (this.scene.maze) this.complain("this is a wall: choose a free cell, or remove the wall with the tool Erase", true);
+      return;
+    }
     this.point(vertex);
     if (this.tool === "goal") this.edit(withGoal(this.scene, vertex));
     else if (this.tool === "label" && label >= 0) this.typeValue(label);

@@ -57,8 +57,10 @@ export function pageHtml(palettes) {
       <span class="spacer"></span>${button("fit", "Fit", "Whole picture (0)")}
     </div>
     <div class="panels" data-role="panels"></div>
-    <p class="try" data-role="try"></p>
-    <p class="error" data-role="error" role="alert" hidden></p>
+    <div class="says">
+      <p class="error" data-role="error" role="alert" hidden></p>
+      <p class="try" data-role="try"></p>
+    </div>
   </section>
   <aside class="side">
     <section>

@@ -11,9 +11,9 @@ the solution on the fixed vertices K, nowhere level, with known bounds around it
 K such that at every unlabelled x of D, among the arcs of K into x, one is certainly steeper than
 any that comes from outside D, and likewise for the arcs out of x. Then the steepest arcs at x in v
 lie inside D, and v on D satisfies the vertex condition of the graph that D induces. By uniqueness
-(Theorem 1 of the page on directed graphs), any field on D that satisfies it, nowhere level, is v.
-So `ties_decided` collects the vertices whose order is in doubt and all that their values may depend
-on (`kernels.fill.with_near_ties`). Only these are computed in rationals; the others keep bounds. If
+(``docs/proofs.md``), any field on D that satisfies it, nowhere level, is v. So `ties_decided`
+collects the vertices whose order is in doubt and all that their values may depend on
+(`kernels.fill.with_near_ties`). Only these are computed in rationals; the others keep bounds. If
 there are too many near ties, or doubles got one wrong, `rational_amle` computes all of K.
 
 **Candidate.** `_retraced` repeats the order of fixing, as `kernels.retrace` does. s(x) is
@@ -26,7 +26,7 @@ rationals that s(x) > 0 and that, among the arcs y → z inside this set,
     v(y) − v(z) ≤ s(x) ℓ   on those into x, with equality on one, and on those out of x likewise.
 
 This is the vertex condition S⁺ = S⁻ = s, nowhere level. If also no walk through unfixed vertices
-descends from K to K, v is the AMLE and K its fixed set (Theorem 1). This last condition depends
+descends from K to K, v is the AMLE and K its fixed set (uniqueness). This last condition depends
 only on the order of the values. It is exact where the values are (`Rational.rank`); elsewhere it is
 taken from bounds.
 

@@ -51,7 +51,6 @@ from ...numerics.doubledouble import Pair
 from ...numerics.workers import check_time
 from ...typing import BoolArray, FloatArray, IntArray
 from ..base import Problem, Solution, Status
-from ..derivatives import Direction
 from ..kernels import imbalance
 from ..proof import BracketProof, FillRule
 from ..scaling import Scaled
@@ -139,7 +138,7 @@ class AMLE:
         rule: FillRule = self.fill or ("cost" if graph.directed else "flat")
         return rule if graph.directed or rule != "flat" else None
 
-    def linearised(self, problem: Problem, at: Solution, toward: Direction | None) -> Tape:
+    def linearised(self, problem: Problem, at: Solution, toward: FloatArray | None) -> Tape:
         """Return the tape of a solution."""
         solve = replace(self, bracket=False).solve
         return tape_of(problem, at, toward, solve, self.filling(problem.graph))

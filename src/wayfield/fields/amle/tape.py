@@ -30,7 +30,15 @@ from ...graphs.labels import Labels
 from ...numerics.workers import check_time
 from ...typing import BoolArray, FloatArray
 from ..base import Problem, Solution
-from ..derivatives import STEPS, VALUE_ERROR, Direction, Gradient, both_ways, component_max
+from ..derivatives import (
+    STEPS,
+    VALUE_ERROR,
+    Gradient,
+    both_ways,
+    component_max,
+    generic_direction,
+    moved,
+)
 from ..proof import FillRule
 from .kernels import Chains, Fixing, trace
 from .kernels.chains import copies, filled, keeps_ties, pull, push
@@ -67,7 +75,7 @@ class Tape:
 def tape_of(
     problem: Problem,
     solved: Solution,
-    direction: Direction | None,
+    direction: FloatArray | None,
     solve: Callable[[Problem], Solution],
     rule: FillRule | None,
 ) -> Tape:
@@ -77,24 +85,24 @@ def tape_of(
     """
     graph, labels, base, fixing = problem.graph, problem.labels, solved.values, solved.fixing
     finite = np.isfinite(base)
-    noise = VALUE_ERROR * component_max(graph, base)
+    noise, none = VALUE_ERROR * component_max(graph, base), np.zeros(graph.num_arcs)
     if direction is None:
         fixing = fixing or solve(problem).fixing
         assert fixing is not None
-        chains, direction = _chains(graph, fixing, rule), Direction.generic(graph, labels)
-        values = _pushed(chains, problem, Direction(labels.values, graph.lengths))
-        rates = _pushed(chains, problem, direction)
+        chains, direction = _chains(graph, fixing, rule), generic_direction(labels)
+        values = _pushed(chains, problem, labels.values, graph.lengths)
+        rates = _pushed(chains, problem, direction, none)
         same = bool((np.abs(values - base) <= noise)[finite].all())
         if same and _is_smooth(problem, fixing.fixed, base, rates, noise):
             return Tape(graph, labels, chains, finite)
     best: Tape | None = None
     for share in STEPS:
         check_time()
-        moved, change = direction.step(problem, share)
-        solution = solve(moved)
+        beside, change = moved(problem, direction, share)
+        solution = solve(beside)
         assert solution.fixing is not None
-        chains = _chains(moved.graph, solution.fixing, rule)
-        tangent = _pushed(chains, problem, change)
+        chains = _chains(graph, solution.fixing, rule)
+        tangent = _pushed(chains, problem, change, none)
         with np.errstate(invalid="ignore"):  # inf − inf
             off = np.abs(solution.values - base - tangent)
         allowed = MISS * component_max(graph, tangent) + noise
@@ -120,11 +128,11 @@ def _chains(graph: Graph, fixing: Fixing, rule: FillRule | None) -> Chains:
     return filled(chains, graph.arcs, *found, rate)
 
 
-def _pushed(chains: Chains, problem: Problem, change: Direction) -> FloatArray:
-    """Return the change of every value; NaN where there is none."""
+def _pushed(chains: Chains, problem: Problem, rates: FloatArray, stretch: FloatArray) -> FloatArray:
+    """Return the change of every value, from those of labels and lengths; NaN where none is."""
     tangent = np.full(problem.graph.num_vertices, np.nan)
-    tangent[problem.labels.vertices] = change.rates
-    push(chains, tangent, change.stretch)
+    tangent[problem.labels.vertices] = rates
+    push(chains, tangent, stretch)
     return tangent
 
 

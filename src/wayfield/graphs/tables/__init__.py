@@ -8,26 +8,14 @@ the guess is reported. A file that cannot be read raises `InputError` with the f
 column.
 """
 
-from .read import (
-    EdgeTable,
-    VertexTable,
-    are_pairs,
-    read_edges,
-    read_labels,
-    read_positions,
-)
-from .text import Style
-from .write import Outbox, check_outputs, write_table
-
-__all__ = [
-    "EdgeTable",
-    "Outbox",
-    "Style",
-    "VertexTable",
-    "are_pairs",
-    "check_outputs",
-    "read_edges",
-    "read_labels",
-    "read_positions",
-    "write_table",
-]
+from .read import EdgeTable as EdgeTable
+from .read import VertexTable as VertexTable
+from .read import are_pairs as are_pairs
+from .read import headings as headings
+from .read import read_edges as read_edges
+from .read import read_labels as read_labels
+from .read import read_positions as read_positions
+from .sheet import Style as Style
+from .write import Outbox as Outbox
+from .write import check_outputs as check_outputs
+from .write import write_table as write_table

@@ -17,7 +17,7 @@ have is an error.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,11 +32,11 @@ from ...words import number_of
 from .. import npz as _npz
 from ..graph import Graph
 from ..labels import Labels
-from ..names import Names, Numbering
+from ..names import Names
 from .cells import (
     BACKWARD,
     FORWARD,
-    NumberColumn,
+    Columns,
     checked_costs,
     read_columns,
     read_speeds,
@@ -45,25 +45,21 @@ from .cells import (
     refuse_strangers,
 )
 from .columns import (
+    NO_COLUMN,
+    TABLE_WORDS,
+    UNUSED,
+    Roles,
     are_degrees,
     matching_columns,
-    named_columns,
     oneway_columns,
-    refuse_twins,
-    take,
     tokens,
-    unnamed_last,
-    unused,
-    unused_note,
 )
-from .sheet import Sheet, open_sheet
-from .text import Progress, Style
+from .sheet import Progress, Sheet, Style, open_sheet
 
 EDGE_ROLES = ("from", "to", "length", "oneway", "speed")
-NO_COLUMN = "none"
-"""Word that stands for no column: every edge has length 1, or is open in both directions."""
-_OF_EDGES = (["id"], ["fid"], ["key"], ["osmid"], ["street"], ["way"], ["name"])
-"""Headings of columns that name an edge, not one of its ends."""
+ROLES = ("vertex", "value", "x", "y")
+PAIR_ROLES = ("start", "end", "cost")
+"""Roles of a table with two columns of vertices."""
 KMH = 3.6
 """1 m/s in km/h."""
 
@@ -174,44 +170,47 @@ def read_edges(
         return replace(stored, directed=stored.directed or directed)
     style, wanted = style or Style(), dict(columns or {})
     sheet = open_sheet(path, style, EDGE_ROLES[:3])
-    declined = {
-        r
-        for r in EDGE_ROLES[2:4]
-        if wanted.get(r) == NO_COLUMN and NO_COLUMN not in (sheet.header or ())
-    }
-    wanted = {role: column for role, column in wanted.items() if role not in declined}
-    at = _edge_columns(sheet, wanted, declined | ({"oneway"} if directed else set()))
-    refuse_twins(sheet, at, wanted)
+    roles = _edge_roles(sheet, wanted | ({"oneway": NO_COLUMN} if directed else {}))
+    at = {role: roles[role] for role in EDGE_ROLES if roles.get(role, UNUSED) != UNUSED}
     if "speed" in at and "length" not in at:
         raise InputError(f"{sheet.path}: a speed column needs a length column, and there is none")
-    numbering = Numbering()
-    ends, numbers, words, notes = read_columns(sheet, at, numbering, style, progress)
-    tails, heads = frozen(ends["from"]), frozen(ends["to"])
-    length, speed, way = numbers.get("length"), words.get("speed"), words.get("oneway")
-    lengths, ways = None, None
-    if length is not None:
-        lengths = checked_costs(sheet, at["length"], length.values, "length")
-    if lengths is not None and speed is not None:
-        kmh, of_speeds = read_speeds(speed)
+    found = read_columns(sheet, at, style, progress)
+    notes, lengths, ways = found.notes, None, None
+    if "length" in at:
+        lengths = checked_costs(sheet, at["length"], found.numbers["length"], "length")
+    if lengths is not None and "speed" in at:
+        kmh, of_speeds = read_speeds(sheet, at["speed"], found.cells["speed"])
         lengths = frozen(KMH * lengths / kmh)
         how = f"{sheet.called(at['length'])} in metres over {sheet.called(at['speed'])} in km/h"
         notes += [f"{sheet.path}: an edge costs {how}, in seconds", *of_speeds]
-    if way is not None:
-        ways, of_ways = read_ways(way)
+    if "oneway" in at:
+        ways, of_ways = read_ways(sheet, at["oneway"], found.cells["oneway"])
         notes += of_ways
-    left = unused(sheet, at)
-    if length is None and left and "length" not in declined:
-        found = f"{sheet.path}: no length found (columns left: {', '.join(left)}), "
-        named = Option("length", within="columns")
-        notes.append(Message(found, "so every edge has length 1; ", named, " names one"))
+    named, left = Option("length", within="columns"), roles.unused
+    lengthy = matching_columns("length", sheet.header, sure=True)
+    others = [sheet.called(i) for i in lengthy if i not in at.values() and sheet.numeric(i)]
+    if lengths is None and left and "length" not in roles:
+        nothing = f"{sheet.path}: no length found (columns left: {', '.join(left)}), "
+        notes.append(Message(nothing, "so every edge has length 1; ", named, " names one"))
     else:
-        notes += unused_note(sheet, at)
+        if others and not {"length", "speed"} & wanted.keys() and "length" in at:
+            taken = f"{sheet.path}: {sheet.called(at['length'])} is the length, not "
+            notes.append(Message(taken, f"{' or '.join(others)}; ", named, " names another"))
+        notes += roles.notes
     if directed and any(i not in at.values() for i in oneway_columns(sheet.header)):
         arcs = f"{sheet.path}: every row is an arc by "
         notes.append(Message(arcs, Option("directed", True), ", whatever its way"))
-    said = sheet.understood(at, "" if length else ", every edge of length 1")
-    names = Names.numbered(numbering)
+    said = sheet.understood(at, "" if lengths is not None else ", every edge of length 1")
+    tails, heads = found.vertices.values()
+    names = Names.numbered(found.names)
     return EdgeTable(names, tails, heads, lengths, said, directed, ways, None, tuple(notes))
+
+
+def headings(path: str | Path, style: Style | None = None) -> tuple[str, ...]:
+    """Return the headings of a table; none if it has no header, or is no table."""
+    if Path(path).suffix.lower() == ".npz":
+        return ()
+    return open_sheet(path, style or Style(), (*EDGE_ROLES[:3], *PAIR_ROLES, *ROLES)).header or ()
 
 
 def length_like(edges: str | Path, data: str | Path, style: Style | None = None) -> str | None:
@@ -219,57 +218,43 @@ def length_like(edges: str | Path, data: str | Path, style: Style | None = None)
 
     An edge list with metres and minutes is read in minutes if the measured costs are in minutes.
     """
-    headers: list[list[str]] = []
-    for path in (edges, data):
-        if Path(path).suffix.lower() == ".npz":
-            return None
-        headers.append(list(open_sheet(path, style or Style(), EDGE_ROLES[:3]).header or ()))
-    lengths = [headers[0][i] for i in matching_columns("length", headers[0])]
-    shared = [heading for heading in lengths if heading in headers[1]]
+    here, there = headings(edges, style), headings(data, style)
+    lengths = [here[i] for i in matching_columns("length", here)]
+    shared = [heading for heading in lengths if heading in there]
     return shared[0] if len(lengths) > 1 and len(shared) == 1 else None
 
 
-def _edge_columns(
-    sheet: Sheet, columns: Mapping[str, str], declined: Collection[str]
-) -> dict[str, int]:
-    """Return the column of each role, in the order of `EDGE_ROLES`."""
-    width, header = sheet.width, sheet.header
-    if width < 2:
+def _edge_roles(sheet: Sheet, columns: Mapping[str, str]) -> Roles:
+    """Return the column of each role."""
+    if sheet.width < 2:
         raise InputError(
             f"{sheet.path} has one column, but edges need two or more (columns from and to); "
             "is the delimiter right?"
         )
-    at = named_columns(columns, header, width, sheet.path)
-
-    def find(role: str, likely: Iterable[int]) -> None:
-        if role not in declined:
-            take(at, role, likely)
-
-    find("oneway", oneway_columns(header))
+    at = Roles(sheet, columns)
+    at.take("oneway", oneway_columns(sheet.header))
     for role in EDGE_ROLES[:3]:
-        find(role, matching_columns(role, header))
+        at.find(role)
     # headings such as a, b and t look like names of vertices, unless there is a header
-    words = [tokens(heading) for heading in header or ()]
+    words = [tokens(heading) for heading in sheet.header or ()]
     if {"from", "to"}.isdisjoint(at) and all(any(_is(w, c) for w in words) for c in "ab"):
         for role, letter in (("from", "a"), ("to", "b")):
-            find(role, (i for i, word in enumerate(words) if _is(word, letter)))
-    find("length", (i for i, word in enumerate(words) if word == ["t"]))
+            at.take(role, (i for i, word in enumerate(words) if _is(word, letter)))
+    at.take("length", (i for i, word in enumerate(words) if word == ["t"]))
+    # a number or the name of an edge is none of its ends
+    of_edges = ["", *TABLE_WORDS["other headings"]["edge"]]
+    likely = sorted(at.in_order(), key=lambda i: bool(words) and "".join(words[i][:1]) in of_edges)
     for role in EDGE_ROLES[:2]:
-        # a number or the name of an edge is none of its ends
-        rest = sorted(range(width), key=lambda i: bool(words) and words[i][:1] in _OF_EDGES)
-        find(role, unnamed_last(rest, header))
-        if role not in at:
+        if not at.take(role, likely):
             taken = ", ".join(f"{each} = {sheet.called(i)}" for each, i in at.items())
             raise InputError(
                 f"{sheet.path} has no column for the edge's {role} ({taken}); edges have two "
                 "columns of vertices. Is this the file of labels? The edges come first"
             )
-    left = [i for i in range(width) if i not in at.values()]
-    if header is None:
-        find("length", sorted(filter(sheet.numeric, left), key=sheet.counts))
-    elif len(left) == 1 and not sheet.counts(left[0]):
-        find("length", filter(sheet.numeric, left))
-    return {role: at[role] for role in EDGE_ROLES if role in at}
+    left = [i for i in range(sheet.width) if i not in at.values()]
+    if sheet.header is None or (len(left) == 1 and not sheet.counts(left[0])):
+        at.take("length", sorted(filter(sheet.numeric, left), key=sheet.counts))
+    return at
 
 
 def _is(words: list[str], letter: str) -> bool:
@@ -293,20 +278,10 @@ def _stored_graph(path: Path) -> EdgeTable:
     except Exception as error:  # scipy raises many kinds of errors for a damaged file
         raise InputError(f"{path} is not a sparse matrix, or is damaged: {error}") from error
     said = "a saved graph" if own else "a sparse matrix, its entries the lengths"
-    return EdgeTable(
-        Names(map(str, range(graph.num_vertices))),
-        graph.tails,
-        graph.indices,
-        graph.lengths,
-        f"{said}; vertices are called 0 to {graph.num_vertices - 1}",
-        graph.directed,
-        positions=graph.positions,
-    )
-
-
-ROLES = ("vertex", "value", "x", "y")
-PAIR_ROLES = ("start", "end", "cost")
-"""Roles of a table with two columns of vertices."""
+    said = f"{said}; vertices are called 0 to {graph.num_vertices - 1}"
+    names, place = Names(map(str, range(graph.num_vertices))), graph.positions
+    ends = graph.tails, graph.indices, graph.lengths
+    return EdgeTable(names, *ends, said, graph.directed, positions=place)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -381,11 +356,12 @@ def read_labels(
             Option("value", within="columns"),
         )
     sheet = open_sheet(path, style, ROLES)
-    at = _vertex_columns(sheet, columns or {}, names, needed="value")
-    found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
-    notes += unused_note(sheet, at)
-    vertex = found["vertex"]
-    value, given = numbers["value"].values, ~numbers["value"].empty
+    roles = _vertex_roles(sheet, columns or {}, names, needed="value")
+    at = {role: roles[role] for role in ROLES if role in roles}
+    found = read_columns(sheet, at, style, progress, names)
+    notes = [*found.notes, *roles.notes]
+    vertex, value = found.vertices["vertex"], found.numbers["value"]
+    given = np.array(list(map(bool, found.cells["value"])))
     finite = np.isfinite(value)
     refuse_cells(
         given & ~finite,
@@ -415,12 +391,9 @@ def read_labels(
     if not given.all():
         empty = number_of(int((~given).sum()), "rows")
         notes.append(f"{sheet.path}: {empty} without a value, so without a label")
-    return VertexTable(
-        Labels(vertex[given], value[given], error),
-        _positions(sheet, at, numbers, vertex, len(names), notes),
-        _said(sheet, at),
-        tuple(notes),
-    )
+    positions = _positions(sheet, at, found, len(names), notes)
+    labels = Labels(vertex[given], value[given], error)
+    return VertexTable(labels, positions, sheet.understood(at), tuple(notes))
 
 
 def are_pairs(
@@ -475,12 +448,11 @@ def read_positions(
     """
     style = style or Style()
     sheet = open_sheet(path, style, ROLES)
-    at = _vertex_columns(sheet, columns or {}, names, needed="x")
-    at.pop("value", None)
-    found, numbers, _, notes = read_columns(sheet, at, names, style, progress)
-    notes += unused_note(sheet, at)
-    vertex = found["vertex"]
-    positions = _positions(sheet, at, numbers, vertex, len(names), notes)
+    roles = _vertex_roles(sheet, columns or {}, names, needed="x")
+    at = {role: roles[role] for role in ROLES if role in roles and role != "value"}
+    found = read_columns(sheet, at, style, progress, names)
+    notes = [*found.notes, *roles.notes]
+    positions = _positions(sheet, at, found, len(names), notes)
     assert positions is not None
     lost = np.isnan(positions).any(axis=1)
     if lost.any():
@@ -489,75 +461,67 @@ def read_positions(
             f"{sheet.path} has no position for {int(lost.sum()):,} of {len(names):,} vertices: "
             f"{first!r} is the first"
         )
-    strange = int((vertex < 0).sum())
+    strange = int((found.vertices["vertex"] < 0).sum())
     if strange:
         rows = number_of(strange, "rows")
         notes.append(f"{sheet.path}: {rows} for names that are not in the graph")
-    return VertexTable(None, frozen(positions), _said(sheet, at), tuple(notes))
+    return VertexTable(None, frozen(positions), sheet.understood(at), tuple(notes))
 
 
-def _vertex_columns(
-    sheet: Sheet, columns: Mapping[str, str], names: Names, needed: str
-) -> dict[str, int]:
+def _vertex_roles(sheet: Sheet, columns: Mapping[str, str], names: Names, needed: str) -> Roles:
     """Return the column of each role; a column of vertices is recognised by its cells."""
     width, header = sheet.width, sheet.header
-    at = named_columns(columns, header, width, sheet.path)
-    for role in ("x", "y"):
-        take(at, role, matching_columns(role, header))
-    if not {"x", "y"} <= at.keys():
-        at = {role: i for role, i in at.items() if role in columns}
+    at = Roles(sheet, columns)
+    if all(role in at or matching_columns(role, header) for role in "xy"):
+        at.find("x")
+        at.find("y")
     if "vertex" not in at:
         likely = [*matching_columns("vertex", header), *range(width)]
         free = [i for i in dict.fromkeys(likely) if i not in at.values()]
-        at["vertex"] = max(free, key=lambda i: sheet.num_named(i, names), default=-1)
+        at.take("vertex", sorted(free, key=lambda i: sheet.num_named(i, names), reverse=True))
     if needed == "value":
-        likely = unnamed_last(range(width), header)
-        numeric = (i for i in likely if sheet.numeric(i) and not sheet.counts(i))
-        fitting = matching_columns("value", header)
+        numeric = (i for i in at.in_order() if sheet.numeric(i) and not sheet.counts(i))
         # under a heading, numbers of rows are no values
-        rest = (i for i in range(width) if header is None or not sheet.counts(i))
-        take(at, "value", [*fitting, *numeric, *rest])
+        at.find("value", numeric, (i for i in range(width) if not (header and sheet.counts(i))))
     if needed == "x" and "x" not in at and header is None and width == 3:
         at["x"], at["y"] = (i for i in range(3) if i != at["vertex"])
     for role in ("vertex", needed):
-        if at.get(role, -1) < 0:
-            raise sheet.lacks(role)
-    refuse_twins(sheet, at, columns)
+        if role not in at:
+            raise at.lacks(role)
     return at
 
 
 def _positions(
-    sheet: Sheet,
-    at: Mapping[str, int],
-    numbers: Mapping[str, NumberColumn],
-    vertex: NDArray[np.int64],
-    n: int,
-    notes: list[str],
+    sheet: Sheet, at: Mapping[str, int], found: Columns, n: int, notes: list[str]
 ) -> FloatArray | None:
     """Return (n, 2) positions, NaN where the file has none; degrees are projected.
 
     Near latitude φ a degree of longitude is cos φ times as long as one of latitude. All x are
-    multiplied by the cosine of the mean latitude (local equirectangular projection).
+    multiplied by the cosine of the mean latitude (local equirectangular projection). If the widest
+    gap between longitudes does not hold the 180th meridian, those west of the gap are 360° larger.
     """
     if "x" not in at or "y" not in at:
         return None
     positions = np.full((n, 2), np.nan)
+    vertex = found.vertices["vertex"]
     known = vertex >= 0
     for axis, role in enumerate(("x", "y")):
-        values = numbers[role].values
+        values = found.numbers[role]
         refuse_cells(np.isinf(values), sheet, at[role], "is not a position")
         positions[vertex[known], axis] = values[known]
     held = positions[np.isfinite(positions).all(axis=1)]
     small = held.size > 0 and bool((np.abs(held) <= (180, 90)).all())
     if small and sheet.header is not None and are_degrees(*(sheet.header[at[r]] for r in "xy")):
+        west = np.unique(held[:, 0])
+        gaps = np.diff(west, append=west[0] + 360.0)
+        widest, across = int(np.argmax(gaps)), ""
+        if widest < gaps.size - 1:
+            positions[positions[:, 0] <= west[widest], 0] += 360.0
+            across = ", across 180°"
         middle = float(held[:, 1].mean())
         positions[:, 0] *= np.cos(np.radians(middle))
         notes.append(
             f"{sheet.path}: longitudes and latitudes are projected, to scale near latitude "
-            f"{middle:.4g}°"
+            f"{middle:.4g}°{across}"
         )
     return positions
-
-
-def _said(sheet: Sheet, at: Mapping[str, int]) -> str:
-    return sheet.understood({role: at[role] for role in ROLES if role in at})

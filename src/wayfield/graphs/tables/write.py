@@ -20,7 +20,7 @@ import numpy as np
 
 from ...checks import need
 from ...errors import InputError, Option
-from .columns import FORMULA
+from .cells import FORMULA
 
 MANIFEST = ".wayfield.json"
 """Name of the file that lists the results in its folder."""
@@ -239,6 +239,6 @@ def write_table(columns: Mapping[str, Any], path: Path) -> None:
 
 
 def _quoted(text: str) -> str:
-    """Return a cell in quotes; see `columns.unmarked`."""
+    """Return a cell in quotes; see `cells.unmarked`."""
     text = f"'{text}" if text.lstrip("'").startswith(FORMULA) else text
     return f'"{text}"' if '"' not in text else '"' + text.replace('"', '""') + '"'

@@ -3,11 +3,10 @@
 from .config import load_config
 from .freshness import what_changed
 from .proofs import has_proofs, proof_digest, recheck
-from .queries import connect
 from .records import NO_ROWS, Records, Tables, as_records
 from .runner import Run, look_up, run, what_is_there
 from .statistics import Measure, mean_of, sd_of
-from .store import Condition, Store
+from .store import Condition, Store, connect
 from .tasks import Cell, Experiment, Profile, Row, Study, Task, by_experiment
 
 __all__ = [

@@ -68,12 +68,10 @@ def _study(data: bytes, path: Path, known: Sequence[Experiment[Any]]) -> Study:
     given = content.get("grid", {})
     if not isinstance(given, dict):
         raise InputError("grid must be a table: [grid]")
-    chosen = read_list(
-        given,
-        "experiments",
-        (known[0].name,),
-        lambda value, name: _experiment(value, name, path.parent, known),
-    )
+
+    # the experiments, which must read the rest alike
+    default = (known[0].name,)
+    chosen = read_list(given, "experiments", default, partial(_experiment, path.parent, known))
     readers = {experiment.read_grid for experiment in chosen}
     if len(readers) > 1:
         names = ", ".join(experiment.name for experiment in chosen)
@@ -81,7 +79,7 @@ def _study(data: bytes, path: Path, known: Sequence[Experiment[Any]]) -> Study:
     (read_grid,) = readers
     assert read_grid is not None
     settings = {key: value for key, value in given.items() if key != "experiments"}
-    if "methods" in settings and (alone := [each.name for each in chosen if not each.compares]):
+    if "methods" in settings and (alone := [e.name for e in chosen if not e.compares]):
         raise InputError(f"grid.methods: the experiment {alone[0]} takes no methods")
     cells = read_grid(settings, path.parent)
     experiments = tuple(replace(each, cells=lambda _: cells) for each in chosen)
@@ -90,44 +88,40 @@ def _study(data: bytes, path: Path, known: Sequence[Experiment[Any]]) -> Study:
 
 
 def _experiment(
-    value: Any, name: str, folder: Path, known: Sequence[Experiment[Any]]
+    folder: Path, known: Sequence[Experiment[Any]], value: Any, name: str
 ) -> Experiment[Any]:
     """Return an experiment by its name, or import the user's own by "module:NAME"."""
-    if not isinstance(value, str):
-        raise InputError(f"{name} must be the name of an experiment, got {value!r}")
     names = {each.name: each for each in known}
-    if ":" not in value:
-        if value not in names:
-            raise InputError(f"{name}: unknown experiment {value!r}; known are {', '.join(names)}")
-        found = names[value]
+    if not (isinstance(value, str) and ":" in value):
+        found = names[as_choice(value, name, tuple(names))]
     else:
-        try:
-            found = import_own(value, folder)
-        except InputError as error:
-            raise InputError(f"{name}: {error}") from error
+        found = import_own(value, folder, f"{name}: ")
     if not isinstance(found, Experiment):
         raise InputError(f"{name}: {value} is not an Experiment but {type(found).__name__}")
     if found.read_grid is None:
         raise InputError(f"{name}: {value} brings its own graphs and cannot run on a grid")
-    if found not in known and found.name.casefold() in {each.name.casefold() for each in known}:
+    if found not in known and found.name.casefold() in map(str.casefold, names):
         raise InputError(f"{name}: {value} must have another name: {found.name!r} is taken")
     return found
 
 
-def import_own(value: str, folder: Path | None = None) -> Any:
-    """Import what "module:NAME" names, from a folder or from anywhere that Python looks."""
+def import_own(value: str, folder: Path | None = None, prefix: str = "") -> Any:
+    """Import what "module:NAME" names, from a folder or from anywhere that Python looks.
+
+    `prefix` goes before the message of an error.
+    """
     module, _, attribute = value.partition(":")
     if folder is not None and str(folder.resolve()) not in sys.path:
         sys.path.insert(0, str(folder.resolve()))  # workers look on the same path
     try:
         return getattr(importlib.import_module(module), attribute)
     except SystemExit as error:
-        raise InputError(f"{value} called sys.exit({error.code!r})") from error
+        raise InputError(f"{prefix}{value} called sys.exit({error.code!r})") from error
     except Exception as error:  # the user's module may raise anything
-        raise InputError(f"cannot import {value}: {error}") from error
+        raise InputError(f"{prefix}cannot import {value}: {error}") from error
 
 
-def refuse_others(table: dict[str, Any], known: Sequence[str], prefix: str) -> None:
+def refuse_others(table: Mapping[str, Any], known: Sequence[str], prefix: str) -> None:
     """Raise `InputError` for unknown keys of a file, or of its grid without the experiments."""
     every = (*known, "experiments") if prefix else known
     for key in table:
@@ -135,7 +129,9 @@ def refuse_others(table: dict[str, Any], known: Sequence[str], prefix: str) -> N
             raise InputError(f"unknown key {prefix}{key}; known are {', '.join(every)}")
 
 
-def read_list(given: dict[str, Any], key: str, default: Sequence[Any], read: Reader[T]) -> list[T]:
+def read_list(
+    given: Mapping[str, Any], key: str, default: Sequence[Any], read: Reader[T]
+) -> list[T]:
     """Read a list of the grid, every entry by the same rule; entries must be distinct."""
     entries = given.get(key, list(default))
     if not isinstance(entries, list) or not entries:
@@ -160,9 +156,8 @@ def read_lists(
     given: Mapping[str, Any], lists: Mapping[str, tuple[Sequence[Any], Reader[Any]]]
 ) -> list[list[Any]]:
     """Read the lists of a ``[grid]``, each with its default and a reader for its entries."""
-    table = dict(given)
-    refuse_others(table, tuple(lists), "grid.")
-    found = [read_list(table, key, default, read) for key, (default, read) in lists.items()]
+    refuse_others(given, tuple(lists), "grid.")
+    found = [read_list(given, key, default, read) for key, (default, read) in lists.items()]
     check_size(*found)
     return found
 

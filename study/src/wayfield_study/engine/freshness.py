@@ -12,7 +12,6 @@ experiment of one name, and must not take each other's results for theirs.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import io
 import platform
@@ -95,20 +94,18 @@ def bare(code: str) -> str:
     >>> bare("def f(x):  # why\n    'Say it.'\n\n    return x\n")
     'def f(x):\n    return x'
     """
-    lines = code.splitlines()
-    for node in ast.walk(ast.parse(code)):  # docstrings, and the texts under constants
-        text = node.value if isinstance(node, ast.Expr) else None
-        if not (isinstance(text, ast.Constant) and isinstance(text.value, str)):
-            continue
-        start, end = text.lineno - 1, text.end_lineno or text.lineno
-        before = lines[start].encode()[: text.col_offset].strip()
-        after = lines[end - 1].encode()[text.end_col_offset :].strip()
-        if not before and (not after or after.startswith(b"#")):  # alone on its lines
-            lines[start:end] = [""] * (end - start)
+    lines, statement = code.splitlines(), list[tokenize.TokenInfo]()
     for token in tokenize.generate_tokens(io.StringIO(code).readline):
         row, column = token.start
-        if token.type == tokenize.COMMENT and lines[row - 1]:
+        if token.type == tokenize.COMMENT:
             lines[row - 1] = lines[row - 1][:column]
+        elif token.type == tokenize.NEWLINE:
+            if all(each.type == tokenize.STRING for each in statement):
+                start = statement[0].start[0] - 1
+                lines[start:row] = [""] * (row - start)
+            statement = []
+        elif token.type not in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT):
+            statement.append(token)
     return "\n".join(line.rstrip() for line in lines if line.strip())
 
 

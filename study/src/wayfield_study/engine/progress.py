@@ -1,4 +1,4 @@
-"""Progress display: a live table on a terminal, plain lines elsewhere."""
+"""Progress display: bars on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import Self
 
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.progress_bar import ProgressBar
-from rich.spinner import Spinner
-from rich.table import Table
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
+from rich.table import Column
 from rich.text import Text
 
 from .tasks import Row, headline
@@ -30,6 +28,8 @@ class _Count:
         Tasks.
     work, worked : float
         Estimated work in the tasks of this run, and in those that are done.
+    bar : TaskID
+        Its bar.
     seconds : float
         Seconds that those tasks took.
     measure : str
@@ -40,17 +40,12 @@ class _Count:
 
     total: int
     work: float
+    bar: TaskID
     done: int = 0
     worked: float = 0.0
     seconds: float = 0.0
     measure: str = ""
     found: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-
-    def add(self, rows: Sequence[Row]) -> None:
-        self.done += 1
-        self.measure, values = headline(rows) if rows else (self.measure, {})
-        for arm, value in values.items():
-            self.found[arm].append(value)
 
     @property
     def means(self) -> str:
@@ -86,29 +81,44 @@ class Display:
         self._changed: set[str] = set()  # since the last plain line
         self._fresh = 0
         self._began = self._spoke = self._counted = time.monotonic()
-        self._spinner = Spinner("dots")
-        self._live = Live(console=console, transient=True, get_renderable=self._render)
+        said = Column(no_wrap=True, overflow="ellipsis")
+        self.bars = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[said]}", style="dim", markup=False, table_column=said),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._all = self.bars.add_task("all", total=0, said="")
 
     def __enter__(self) -> Self:
-        if self.console.is_terminal:
-            self._live.start()
+        self.bars.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.console.is_terminal:
-            self._live.stop()
+        self.bars.stop()
 
-    def note(self, message: str) -> None:
-        """Print one line."""
-        self.console.print(message, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    def note(self, text: str) -> None:
+        """Print one line, above the bars if there are any."""
+        self.console.print(Text(text), soft_wrap=True)
 
     def expect(self, experiment: str, tasks: int, work: float | None = None) -> None:
-        """Announce the tasks of an experiment, and the work still to be done."""
-        self._counts[experiment] = _Count(tasks, tasks if work is None else work)
+        """Set the tasks of an experiment, and the work still to be done."""
+        bar = self.bars.add_task(experiment, total=tasks, said="")
+        self._counts[experiment] = _Count(tasks, tasks if work is None else work, bar)
 
     def recall(self, experiment: str, rows: Sequence[Row]) -> None:
-        """Count a task that an earlier run finished."""
-        self._counts[experiment].add(rows)
+        """Count a task that an earlier run finished, or one more; it has no rows if it failed."""
+        count = self._counts[experiment]
+        count.done += 1
+        count.measure, values = headline(rows) if rows else (count.measure, {})
+        for arm, value in values.items():
+            count.found[arm].append(value)
+        self.bars.update(count.bar, completed=count.done, said=count.means)
+        self.bars.update(self._all, completed=self.done, total=self.total, said=self.pace)
 
     def count(
         self, experiment: str, rows: Sequence[Row], work: float = 1.0, seconds: float | None = None
@@ -118,11 +128,11 @@ class Display:
         `seconds` is what it took, the time since the last one if not given.
         """
         now, count = time.monotonic(), self._counts[experiment]
-        count.add(rows)
         count.worked += work
         count.seconds += now - self._counted if seconds is None else seconds
         self._counted = now
         self._fresh += 1
+        self.recall(experiment, rows)
         self._changed.add(experiment)
         due = self.done == self.total or now - self._spoke >= self.every
         if due and not self.console.is_terminal:
@@ -147,19 +157,19 @@ class Display:
         if not self._fresh:
             return done
         elapsed = max(time.monotonic() - self._began, 1e-9)
-        left, rate = round(self._time_left(elapsed)), self._fresh / elapsed
-        pace = f"{rate:.1f}/s" if rate >= 0.1 else f"{60 * rate:.1f}/min"
-        return f"{done}, {pace}, {left // 60}:{left % 60:02d} left"
-
-    def _time_left(self, elapsed: float) -> float:
-        """Estimate the time left from what each experiment's tasks took so far."""
+        # every experiment has its own unit of work: its seconds per unit so far, else the mean
         counts = self._counts.values()
         seconds, worked = sum(c.seconds for c in counts), sum(c.worked for c in counts)
-        if not seconds or not worked:
-            return 0.0
-        cost = [c.seconds / c.worked if c.worked else seconds / worked for c in counts]
-        left = sum(max(c.work - c.worked, 0.0) * each for c, each in zip(counts, cost, strict=True))
-        return left * elapsed / seconds  # workers run at the same time
+        left = 0.0
+        if seconds and worked:
+            cost = [c.seconds / c.worked if c.worked else seconds / worked for c in counts]
+            rest = [max(c.work - c.worked, 0.0) for c in counts]
+            left = sum(a * b for a, b in zip(rest, cost, strict=True))
+            left *= elapsed / seconds  # workers run at the same time
+        minutes, remainder = divmod(round(left), 60)
+        rate = self._fresh / elapsed
+        pace = f"{rate:.1f}/s" if rate >= 0.1 else f"{60 * rate:.1f}/min"
+        return f"{done}, {pace}, {minutes}:{remainder:02d} left"
 
     def _line(self, names: Set[str]) -> str:
         """Return the progress of these experiments, and the figures of the first that has any."""
@@ -170,16 +180,3 @@ class Display:
                 parts.append(f"{name} {count.done}/{count.total}{means}")
                 shown = shown or bool(means)
         return "; ".join(parts)
-
-    def _render(self) -> RenderableType:
-        table = Table.grid(padding=(0, 1))
-        for _ in range(3):
-            table.add_column(no_wrap=True)
-        table.add_column(no_wrap=True, overflow="ellipsis", style="dim")
-        for name, count in self._counts.items():
-            bar = ProgressBar(count.total, count.done, width=20)
-            table.add_row(name, bar, f"{count.done}/{count.total}", count.means)
-        head = Table.grid(padding=(0, 1))
-        bar = ProgressBar(max(self.total, 1), self.done, width=40)
-        head.add_row(self._spinner, bar, Text(self.pace, style="bold"))
-        return Group(head, table)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -48,10 +49,9 @@ class Records:
 
     def where(self, **settings: Any) -> Records:
         """Keep the rows with these values, e.g. ``where(maze="large", refinement=8)``."""
-        kept = (
-            row for row in self.rows if all(row[name] == value for name, value in settings.items())
-        )
-        return Records(tuple(kept))
+        key = itemgetter(*settings)
+        wanted = key(settings)
+        return Records(tuple([row for row in self.rows if key(row) == wanted]))
 
     def values(self, column: str) -> list[Any]:
         """Return the distinct values of a column: words in order of appearance, numbers sorted."""
@@ -68,10 +68,10 @@ class Records:
         {4: 4, 8: 2}
         """
         groups: dict[Any, list[Row]] = {}
+        key = itemgetter(*columns)
         for row in self.rows:
-            key = tuple(row[column] for column in columns)
-            groups.setdefault(key if len(columns) > 1 else key[0], []).append(row)
-        return {key: Records(tuple(rows)) for key, rows in groups.items()}
+            groups.setdefault(key(row), []).append(row)
+        return {value: Records(tuple(rows)) for value, rows in groups.items()}
 
     def column(self, name: str) -> FloatArray:
         """(k,) numbers, one per row."""
@@ -95,7 +95,7 @@ class Records:
         return self.column(part) / self.column(whole)
 
     def distinct(self, *columns: str) -> list[tuple[Any, ...]]:
-        """List the distinct combinations of values in some columns, in order of appearance.
+        """List the distinct combinations of values in several columns, in order of appearance.
 
         Examples
         --------
@@ -103,7 +103,7 @@ class Records:
         >>> rows.distinct("r", "seed")
         [(4, 1), (4, 2)]
         """
-        return list(dict.fromkeys(tuple(row[name] for name in columns) for row in self.rows))
+        return list(dict.fromkeys(map(itemgetter(*columns), self.rows)))
 
 
 Tables: TypeAlias = Mapping[str, Records]

@@ -9,6 +9,7 @@ independent, such as one difference for every seed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +17,7 @@ from scipy.special import stdtrit
 
 from wayfield.checks import as_finite
 from wayfield.errors import InputError
-from wayfield.typing import FloatArray
+from wayfield.typing import FloatArray, IntArray
 
 RESAMPLES = 10_000
 BOOTSTRAP_SEED = 0
@@ -32,10 +33,14 @@ def bootstrap_interval(values: ArrayLike, seed: int = BOOTSTRAP_SEED) -> tuple[f
     (0.5, 0.5)
     """
     figures = np.sort(_figures(values))
-    rng = np.random.default_rng(seed)
-    means = figures[rng.integers(figures.size, size=(RESAMPLES, figures.size))].mean(axis=1)
+    means = figures.take(_draws(figures.size, seed)).mean(axis=1)
     low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)
+
+
+@lru_cache(maxsize=4)  # a report takes hundreds of intervals of a few sizes
+def _draws(size: int, seed: int) -> IntArray:
+    return np.random.default_rng(seed).integers(size, size=(RESAMPLES, size))
 
 
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
@@ -92,7 +97,7 @@ class Measure:
     value : float or None
         With the settings of the publication; None if it was not measured.
     exact : float or None
-        The same cells and goals with every field solved: exact AMLE, certified p-Laplacian.
+        The same cells and goals with every field solved exactly.
         None where no solver is in doubt.
     note : str
         Why there is no value, or what to know about it.

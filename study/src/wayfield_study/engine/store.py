@@ -97,7 +97,10 @@ class Store:
 
     def path(self, task: Task) -> Path:
         """Return the path of a task's table."""
-        return self.directory / task.experiment.name / f"{_name(task)}.parquet"
+        about = {"experiment": task.experiment.name, "settings": task.cell.columns}
+        address = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:12]
+        name = re.sub(r"[^A-Za-z0-9._-]+", "_", task.cell_name)
+        return self.directory / task.experiment.name / f"{name}-{address}.parquet"
 
     def failure_path(self, task: Task) -> Path:
         """Return the path of a task's traceback."""
@@ -134,9 +137,10 @@ class Store:
         self._replace(self.path(task), encode(_header(task), rows))
         self.failure_path(task).unlink(missing_ok=True)
 
-    def write_failure(self, task: Task, traceback: str) -> None:
-        """Write why the task failed; it is run again next time."""
+    def write_failure(self, task: Task, traceback: str) -> Path:
+        """Write why the task failed, and return where; it is run again next time."""
         self._replace(self.failure_path(task), traceback.encode(errors="backslashreplace"))
+        return self.failure_path(task)
 
     def log(self, task: Task, seconds: float) -> None:
         """Append how long a task took to the log."""
@@ -197,15 +201,6 @@ class Store:
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
-
-
-# -------------------------------------------------------------------- names and headers
-
-
-def _name(task: Task) -> str:
-    about = {"experiment": task.experiment.name, "settings": task.cell.columns}
-    address = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:12]
-    return f"{re.sub(r'[^A-Za-z0-9._-]+', '_', task.cell_name)}-{address}"
 
 
 def _header(task: Task) -> dict[str, Any]:
@@ -273,3 +268,42 @@ def _seal_span(content: bytes) -> tuple[int, int]:
     """Return the span of the seal: the last match, since it is in the footer."""
     found = [match.span(1) for match in _SEAL.finditer(content)]
     return found[-1] if found else (0, 0)
+
+
+# ------------------------------------------------------------------ queries
+
+
+PAIRS = """
+CREATE VIEW pairs AS SELECT maze, refinement, label_fraction, label_count, seed, goals, arm, ties,
+    generate_subscripts(pair_goal, 1) AS pair, unnest(pair_goal) AS goal,
+    unnest(pair_start) AS start, unnest(pair_end) AS ended, unnest(pair_cost) AS cost,
+    unnest(pair_least) AS least
+FROM rollout
+"""
+"""One row for every sampled pair and arm; pairs of one number in a cell are the same pair."""
+
+
+def connect(results: Path | str = "results") -> Any:
+    """Return a DuckDB connection with a table for every experiment, and the table ``pairs``.
+
+    ``pairs`` has a row for every sampled pair of the rollouts and every arm: the settings of the
+    cell, ``pair`` (its number in the cell), ``goal``, ``start``, how the walk ``ended``, its
+    ``cost``, infinite if it does not arrive, and the ``least`` cost.
+
+    Parameters
+    ----------
+    results : path
+        Folder of the results; nothing else can be read through the connection.
+    """
+    duckdb, path = need("duckdb", "study"), Path(results)
+    folders = sorted({each.parent for each in path.glob("*/*.parquet")})
+    if not folders:
+        raise WayfieldError(f"there are no results in {path} yet")
+    connection = duckdb.connect()
+    for folder in folders:
+        rows = connection.read_parquet(f"{folder}/*.parquet", union_by_name=True)
+        rows.create(folder.name)
+        if folder.name == "rollout" and "pair_goal" in rows.columns:
+            connection.execute(PAIRS)
+    connection.execute("SET enable_external_access = false")  # results are only read
+    return connection

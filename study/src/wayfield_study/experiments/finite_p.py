@@ -1,4 +1,4 @@
-"""The family from p = 2 to ∞, every member certified: success, ordering and bracket width.
+"""The family from p = 2 to ∞, every member solved exactly: success, ordering and bracket width.
 
 The ends are the harmonic extension and the exact AMLE; the AMLE at the paper's budget stands beside
 them, since the paper's family ends there. Ordering figures are those of the ordering experiment,
@@ -203,7 +203,7 @@ def charts(rows: Records) -> list[Chart]:
     for (r, chosen), tone, shape in zip(groups, TONES, SHAPES, strict=False):
         members = chosen.by("p")
         points = [(float(k), members[p].ratio("reached", "pairs")) for k, p in enumerate(powers)]
-        lines.append(Series(f"r = {r}, certified", tone, points, (), shape))
+        lines.append(Series(f"r = {r}, exact", tone, points, (), shape))
         theirs = printed_points(rows, [f"finite-p-by-r/r{r}/p{p:g}" for p in powers])
         if theirs:
             printed.append(Series(f"r = {r}, paper", tone, theirs, (), shape, hollow=True))
@@ -224,7 +224,9 @@ def tables(rows: Records) -> Iterator[Table]:
         "mean τ, rollouts": Rate("eval_tau_sum", "eval_ranked", pooled=True),
     }
     note = "Widths are relative to the range of the labels, the widest over all cells and goals."
-    yield by_arm(rows, "family", "The p-family, certified", rates, note, {"widest bracket": widest})
+    yield by_arm(
+        rows, "family", "The p-family, solved exactly", rates, note, {"widest bracket": widest}
+    )
 
 
 # -------------------------------------------------------------------- what is said
@@ -242,7 +244,7 @@ def family_end(rows: Records) -> Iterator[StudyFinding]:
         "artefact" if gone else "differs",
         f"The paper: p = 16 reaches {value('finite-p/p16/success'):.3f}, AMLE "
         f"{value('finite-p/pinf/success'):.3f}.",
-        f"Certified p = 16 reaches {last:.4f} and the exact AMLE {end:.4f} on the same "
+        f"Solved exactly, p = 16 reaches {last:.4f} and the exact AMLE {end:.4f} on the same "
         f"{number_of(len(rows.distinct(*CELL)), 'cells')}: "
         + ("the lead of p = 16 is gone once both are solved." if gone else "the lead stays."),
     )
@@ -281,8 +283,8 @@ SECTION = Section(
     "finite-p",
     "From p = 2 to ∞",
     "Success along the p-family. “Ours” is L-BFGS-B stopped after 700 iterations as in the "
-    "paper, where that was run; “exact” is the certified p-Laplacian on the same goals. "
-    "The chart shows certified fields.",
+    "paper, where that was run; “exact” is the p-Laplacian solved exactly on the same goals. "
+    "The chart shows fields that are solved exactly.",
     compared={
         "finite-p": (),
         "finite-p-by-r": ("p4", "p8", "p16"),
@@ -295,7 +297,7 @@ SECTION = Section(
     notes=(
         "The paper's ordering along the family is the mean of the two scopes of the "
         "ordering audit; so is ours. In that table and in the counts of monotone cells, "
-        "p = 4, 8 and 16 are L-BFGS-B's fields, with the certified ones beside them, and ∞ "
+        "p = 4, 8 and 16 are L-BFGS-B's fields, with the exact ones beside them, and ∞ "
         "the stopped sweeps, with the exact AMLE beside them; all on the same goals, fewer "
         "than in the main rollouts.",
     ),

@@ -21,8 +21,7 @@ from ..paper.grid import (
     on_papers_mazes,
 )
 from ..paper.verdicts import Verdicts
-from ..report import Block, Cover, Look, Tile
-from ..report.page import render
+from ..report import Block, Cover, Look, Tile, render
 from . import readings
 from .comparison import printed_success
 from .readings import evidence

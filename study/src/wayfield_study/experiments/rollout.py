@@ -363,14 +363,24 @@ def brackets(rows: Records) -> Iterator[StudyFinding]:
     )
 
 
+def about(rows: Records) -> str:
+    """Say what ran: the paper's methods, or others."""
+    if len(rows) and not {HARMONIC.name, SWEEPS.name, EXACT.name} <= set(rows.values("arm")):
+        return (
+            "The methods below, planned on by argmin Q with lowest-index ties, and with exit ties."
+        )
+    return (
+        f"Harmonic values, the AMLE by midrange sweeps, relaxed by {PAPER_RELAXATION:g} and "
+        f"stopped after {PAPER_SWEEPS} (our reading), and the exact AMLE, planned on by argmin Q "
+        "with lowest-index ties. Figures marked “exact” are those of the exact AMLE."
+    )
+
+
 SECTIONS = (
     Section(
         "rollouts",
         "Main rollouts",
-        f"Harmonic values, the AMLE by midrange sweeps, relaxed by {PAPER_RELAXATION:g} and "
-        f"stopped after {PAPER_SWEEPS} (our reading), and "
-        "the exact AMLE, planned on by argmin Q with "
-        "lowest-index ties. Figures marked “exact” are those of the exact AMLE.",
+        about,
         compared={
             "main": ("success", "sd", "low", "high"),
             "lift": (),

@@ -82,14 +82,14 @@ EXIT = "_exit"
 
 
 def power_arm(p: int) -> Arm:
-    """Return the arm of the certified p-Laplacian extension.
+    """Return the arm of the p-Laplacian extension, solved exactly.
 
     Examples
     --------
     >>> power_arm(8).name
     'p8'
     """
-    return Arm(f"p{p}", f"p = {p}, certified", "line-c", "falling", method=wf.PLaplacian(p))
+    return Arm(f"p{p}", f"p = {p}, exact", "line-c", "falling", method=wf.PLaplacian(p))
 
 
 HARMONIC = Arm("harmonic", "harmonic", "harmonic", method=wf.Harmonic())
@@ -157,7 +157,7 @@ def title_of(arm: str) -> str:
     Examples
     --------
     >>> title_of("amle_exit"), title_of("mine:game_exit"), title_of("p8")
-    ('AMLE, exact', 'mine:game', 'p = 8, certified')
+    ('AMLE, exact', 'mine:game', 'p = 8, exact')
     """
     name = arm.removesuffix(EXIT)
     if name == ORACLE.name:

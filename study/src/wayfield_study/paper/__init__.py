@@ -3,5 +3,5 @@
 S. Zhang, *Planner-Admissible Graph-PDE Value Extensions for Sparse Goal-Conditioned Planning*.
 
 `figures` reads what the paper prints, `grid` knows its cells, `measures` takes our figures on them,
-`rules` judges, `claims` puts figure beside figure, and `verdicts` makes them parts of a report.
+`rules` puts figure beside figure and judges, and `verdicts` makes them parts of a report.
 """

@@ -10,23 +10,8 @@ kind of its figures::
 
 A figure's id is its table, row and column: ``by-r/r4/lift``. A key with a dot before its name, as
 in ``.method``, goes into the id without the name. The precision of a figure is that of its text.
-The kinds:
-
-=================  ============================================================================
-share, share5      success or failure over many cells; over the five cells of one configuration
-rare               a share of a few per cent
-points, points5    difference of two such shares, in percentage points
-spread             standard deviation of a share over cells
-order              rate or mean of the ordering audit
-percent, trace     rate in per cent; one of hardly any
-residual           residual after a fixed number of sweeps
-coarse             residual of a solver, or budget, whose details the paper leaves open
-cells, cells24     number of cells, of 120 or of 24
-count              number of decisions, or of candidates of a search
-exact              what mathematics, or the maps, settle
-set                vertices, typed as 12+13; as a number one bit for each
-sentence           a statement in words: 1 if it holds, or in how many cases
-=================  ============================================================================
+The kinds are in ``kinds.txt``. A figure of the kind ``set`` is vertices, typed as 12+13; as a
+number it has one bit for each. One of the kind ``sentence`` is 1 if it holds, or in how many cases.
 """
 
 from __future__ import annotations
@@ -222,17 +207,19 @@ FIGURES = {figure.id: figure for table in TABLES.values() for figure in table.fi
 """The figures by id."""
 
 
-def _pairs(file: str) -> list[tuple[str, str]]:
-    """Read lines of two parts with a bar between them, and spaces around it."""
+def _lines(file: str, parts: int = 2) -> list[list[str]]:
+    """Read lines of two parts or more with bars between them."""
     lines = _DATA.joinpath(file).read_text("utf-8").splitlines()
-    parts = (line.partition(" | ") for line in lines if not line.startswith("#"))
-    return [(first.strip(), last.strip()) for first, bar, last in parts if bar]
+    split = (line.split(" | ", parts - 1) for line in lines if line and not line.startswith("#"))
+    return [[part.strip() for part in line] for line in split]
 
 
-NAMES = dict(_pairs("names.txt"))
+NAMES = {line[0]: line[1] for line in _lines("names.txt")}
 """What the report calls rows and columns; the rest keep their names."""
-RESTATED = [(re.compile(pattern), sources) for pattern, sources in _pairs("restated.txt")]
-READINGS = {table: text for tables, text in _pairs("readings.txt") for table in tables.split()}
+RESTATED = [(re.compile(pattern), sources) for pattern, sources in _lines("restated.txt")]
+KINDS = {name: (close, title) for name, close, title in _lines("kinds.txt", 3)}
+"""How close is close for each kind of figure, as text, and what such figures are."""
+READINGS = {table: text for tables, text in _lines("readings.txt") for table in tables.split()}
 """How we read what the paper leaves open, by table."""
 
 

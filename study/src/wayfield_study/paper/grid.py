@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import product
+from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -50,12 +51,9 @@ def papers_rows(
     rows: Records, configurations: Iterable[Configuration] = GRID, seeds: Iterable[int] = SEEDS
 ) -> Records:
     """Keep the rows on cells of the paper's. A maze of one's own has another name than its maps."""
-    cells = set(product(configurations, seeds))
-    return Records.of(
-        row
-        for row in rows
-        if ((row["maze"], row["refinement"], row["label_fraction"]), row["seed"]) in cells
-    )
+    cells = {(*configuration, seed) for configuration, seed in product(configurations, seeds)}
+    cell = itemgetter(*CELL)
+    return Records.of([row for row in rows if cell(row) in cells])
 
 
 def on_papers_mazes(rows: Records) -> bool:

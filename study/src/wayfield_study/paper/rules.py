@@ -1,4 +1,6 @@
-"""Verdicts that can fail, worded by rule from the numbers.
+"""One record per figure of the paper: what it prints, what we find, and a verdict that can fail.
+
+Verdicts are worded by rule from the numbers.
 
 A figure of the paper is one draw: a study of some seeds. Our protocol, drawn again and again, says
 what such a study gives on average and how far two of them lie apart. With the mean m over k
@@ -12,8 +14,8 @@ In this order:
 2. *solver artefact*: the paper's figure is reproduced by the solver stopped at the paper's budget,
    and rejected for the same cells solved exactly, by the same rule.
 3. *reproduced*: |z| ≤ 2, half a unit of the last digit printed counted in.
-4. *close*: not reproduced, but within the tolerance of its kind, `KINDS`. This says nothing about
-   chance, and is counted apart.
+4. *close*: not reproduced, but within the tolerance of its kind, in ``kinds.txt``. This says
+   nothing about chance, and is counted apart.
 5. *differs*: neither.
 
 What no draw changes, such as mathematics and the sizes of maps, has s = 0: it is reproduced to the
@@ -27,14 +29,16 @@ configuration.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 
 from ..engine.statistics import Measure
-from .figures import Figure, number, signed
+from .figures import FIGURES, KINDS, READINGS, TABLES, Figure, number, same_as, signed
 
 VerdictMark = Literal["reproduced", "artefact", "close", "differs", "missing"]
 WORDS: dict[VerdictMark, str] = {
@@ -50,62 +54,14 @@ EXACT = 1e-9
 """Rounding that a figure which should be exact may show."""
 
 
-# -------------------------------------------------------------------- kinds of figures
-
-
-@dataclass(frozen=True)
-class Kind:
-    """How close is close for one kind of figure.
-
-    Attributes
-    ----------
-    title : str
-        What such figures are.
-    tolerance : float
-        Largest difference that is called close.
-    relative : bool
-        Whether it is relative to the larger of the two figures.
-    """
-
-    title: str
-    tolerance: float
-    relative: bool = False
-
-    @property
-    def described(self) -> str:
-        """The tolerance in words."""
-        if self.tolerance == EXACT:
-            return "printed precision"
-        return f"{100 * self.tolerance:g} %" if self.relative else f"{self.tolerance:g}"
-
-
-KINDS = {
-    "share": Kind("success or failure over many cells", 0.05),
-    "share5": Kind("success or failure of one configuration, five cells", 0.05),
-    "rare": Kind("a share of a few per cent", 0.01),
-    "points": Kind("lift, in percentage points", 5.0),
-    "points5": Kind("lift of one configuration, in percentage points", 5.0),
-    "spread": Kind("standard deviation over cells", 0.05),
-    "order": Kind("rate or mean of the ordering audit", 0.02),
-    "percent": Kind("rate in per cent", 3.0),
-    "trace": Kind("rate of hardly any, in per cent", 0.5),
-    "residual": Kind("residual after a fixed number of sweeps", 0.25, relative=True),
-    "coarse": Kind("residual or budget that hangs on a solver's details", 0.5, relative=True),
-    "cells": Kind("number of cells, of 120", 6),
-    "cells24": Kind("number of cells, of 24", 1),
-    "count": Kind("number of decisions or of candidates", 0.10, relative=True),
-    "exact": Kind("what mathematics or the maps settle", EXACT),
-    "set": Kind("set of vertices", EXACT),
-    "sentence": Kind("statement in words", EXACT),
-}
-
-
 def is_close(figure: Figure, ours: float) -> bool:
     """Whether a number is within the tolerance of the figure's kind, rounding counted in."""
-    kind = KINDS[figure.kind]
-    allowed = kind.tolerance
-    if kind.relative:
-        allowed *= max(abs(ours), abs(figure.value))
+    close, _ = KINDS[figure.kind]
+    allowed = EXACT
+    if close.endswith("%"):  # relative to the larger of the two
+        allowed = float(close[:-1]) / 100 * max(abs(ours), abs(figure.value))
+    elif close != "printed precision":
+        allowed = float(close)
     return abs(ours - figure.value) <= allowed + _rounding(figure)
 
 
@@ -260,3 +216,111 @@ def judge(
         off += f", {abs(z):.1f} standard deviations"
     mark: VerdictMark = "close" if is_close(figure, expected.mean) else "differs"
     return Verdict(mark, f"{mark}: {off}{scope}")
+
+
+# -------------------------------------------------------------------- claims
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A figure of the paper beside ours.
+
+    Attributes
+    ----------
+    figure : Figure
+        The paper's.
+    measure : Measure
+        Ours, at the paper's budget and exactly.
+    expected, solved : Expected or None
+        What draws of our protocol give: at the paper's budget, and with every field solved.
+    """
+
+    figure: Figure
+    measure: Measure
+    expected: Expected | None = None
+    solved: Expected | None = None
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What the rules say."""
+        return judge(self.figure, self.measure, self.expected, self.solved)
+
+    @property
+    def same_as(self) -> str:
+        """What the paper's figure follows from; empty if it is independent."""
+        return same_as(self.figure.id)
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the paper's."""
+        return None if self.measure.value is None else self.measure.value - self.figure.value
+
+    @property
+    def exact(self) -> float | None:
+        """Our figure with every field solved, where that changes it."""
+        return None if self.measure.exact == self.measure.value else self.measure.exact
+
+    @property
+    def z(self) -> float | None:
+        """Standard deviations from the mean to the paper's figure; None if no draw changes it."""
+        return None if self.expected is None else self.expected.z(self.figure)
+
+    def text(self, value: float | None) -> str:
+        """Write a number to the paper's precision; empty if there is none."""
+        return "" if value is None else number(value, self.figure)
+
+    def record(self) -> dict[str, Any]:
+        """Return the claim as plain data.
+
+        Examples
+        --------
+        >>> record = Claim(FIGURES["main/amle/success"], Measure(0.975, exact=1.0)).record()
+        >>> record["id"], record["paper"], record["ours"], record["ours_exact"], record["verdict"]
+        ('main/amle/success', 0.97, 0.975, 1.0, 'close: +0.005')
+        """
+        chance, table = self.expected, TABLES[self.figure.table]
+        return {
+            "id": self.figure.id,
+            "table": f"{table.place}: {table.title}",
+            "paper": self.figure.value,
+            "printed": self.figure.printed,
+            "ours": self.measure.value,
+            "ours_exact": self.exact,
+            "difference": self.difference,
+            "mean": chance and chance.mean,
+            "sd": chance and chance.sd,
+            "draws": chance and chance.draws,
+            "z": self.z,
+            "exact_sd": self.solved and self.solved.sd,
+            "mark": self.verdict.mark,
+            "verdict": self.verdict.text,
+            "same_as": self.same_as,
+            "reading": READINGS[self.figure.table],
+            "kind": self.figure.kind,
+            "note": self.measure.note,
+        }
+
+
+def make_claims(
+    measures: Mapping[str, Measure], evidence: ExpectedFigures | None = None
+) -> list[Claim]:
+    """Compare every figure of the paper with ours; what was not measured says so.
+
+    Examples
+    --------
+    >>> claims = make_claims({"main/amle/success": Measure(0.9704)})
+    >>> [claim.verdict.text for claim in claims if claim.measure.value is not None]
+    ['reproduced: to the last digit']
+    """
+    missing = Measure(None, note="not among the experiments that were run")
+    known = ExpectedFigures() if evidence is None else evidence
+    return [
+        Claim(figure, measures.get(name, missing), known.expected.get(name), known.exact.get(name))
+        for name, figure in FIGURES.items()
+    ]
+
+
+def count_marks(claims: Sequence[Claim]) -> dict[VerdictMark, int]:
+    """Count claims by mark; every mark is there."""
+    found = Counter(claim.verdict.mark for claim in claims)
+    return {mark: found[mark] for mark in WORDS}

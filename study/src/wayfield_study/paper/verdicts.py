@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import product
 from math import comb
 from typing import Any
 
 from ..engine.records import Tables
 from ..engine.tasks import Experiment
-from ..report import Block
-from ..report.page import render
-from .claims import Claim, as_csv, as_json, count_marks, make_claims, view
-from .figures import FIGURES, TABLES, value
+from ..report import Block, Table, render
+from ..report.tables import as_csv as write_csv
+from .figures import FIGURES, KINDS, TABLES, PaperTable, shown_name, signed, value
 from .grid import GRID, audited_success, papers_budget
 from .likelihood import Ranking
 from .measures import measures
-from .rules import KINDS, WORDS, ExpectedFigures, Verdict
+from .rules import WORDS, Claim, ExpectedFigures, Verdict, count_marks, make_claims
 
 SHOWN = 8
 """Best readings that a ranking shows."""
@@ -39,6 +39,7 @@ class Verdicts:
         self.ranking = ranking
         self.claims = make_claims(measures(experiments, tables), evidence)
         self.by_id = {claim.figure.id: claim for claim in self.claims}
+        self.independent = [claim for claim in self.claims if not claim.same_as]
 
     @property
     def empty(self) -> bool:
@@ -46,29 +47,16 @@ class Verdicts:
         return all(claim.measure.value is None for claim in self.claims)
 
     @property
-    def independent(self) -> list[Claim]:
-        """The claims that do not follow from others."""
-        return [claim for claim in self.claims if not claim.same_as]
-
-    @cached_property
     def tally(self) -> str:
         """How many figures there are of each verdict, in a sentence."""
-        some = self.independent
-        marks = count_marks(some)
-        return (
-            f"The paper prints {len(self.claims)} figures, of which "
-            f"{len(self.claims) - len(some)} follow from others. Of the {len(some)} independent "
-            f"ones, {marks['reproduced']} are reproduced within two standard deviations, "
-            f"{marks['artefact']} belong to a solver that was stopped early, {marks['close']} are "
-            f"close but not reproduced, {marks['differs']} differ and {marks['missing']} were not "
-            "measured."
-        )
+        counts = {"all": len(self.claims), "independent": len(self.independent)}
+        return _render("tally.txt.j2", marks=count_marks(self.independent), **counts).strip()
 
     def table(self, name: str, columns: tuple[str, ...]) -> str:
         """Write one of the paper's tables with ours beside it, as HTML."""
         return _render("table.html.j2", view=view(TABLES[name], self.by_id, columns))
 
-    @cached_property
+    @property
     def glance(self) -> Block:
         """All tables with their verdicts."""
         html = _render(
@@ -87,34 +75,101 @@ class Verdicts:
         if self.ranking is not None:
             html = _render("ranking.html.j2", ranking=self.ranking, shown=SHOWN)
             blocks.append(Block("ranking", "Which reading fits the paper best", html))
-
-        off, inner = systematic(self.by_id), inconsistencies()
-        mismatch = _render("mismatch.html.j2", systematic=off, inconsistencies=inner)
-        every = _render(
-            "claims.html.j2", claims=self.claims, marks=count_marks(self.claims), mark_words=WORDS
-        )
+        every = _render("claims.html.j2", claims=self.claims, marks=count_marks(self.claims))
         used = Counter(figure.kind for figure in FIGURES.values())
-        kinds = [
-            {"title": kind.title, "tolerance": kind.described, "count": used[name]}
-            for name, kind in KINDS.items()
-        ]
-        rules = _render("rules.html.j2", kinds=kinds)
         return (
             *blocks,
-            Block("mismatch", "What does not match", mismatch),
+            Block("mismatch", "What does not match", mismatch(self.by_id)),
             Block("claims-all", "Every figure", every),
-            Block("rules", "The rules of the verdicts", rules),
+            Block(
+                "rules",
+                "The rules of the verdicts",
+                _render("rules.html.j2", kinds=KINDS, used=used),
+            ),
         )
 
     @cached_property
     def files(self) -> dict[str, str]:
         """The claims, and every table as CSV, by file name."""
-        files = {"claims.json": as_json(self.claims)}
+        records = (
+            json.dumps(claim.record(), ensure_ascii=False, allow_nan=False) for claim in self.claims
+        )
+        files = {"claims.json": "[\n" + ",\n".join(records) + "\n]\n"}
         if self.ranking is not None:
             files["readings.json"] = json.dumps(_as_data(self.ranking), indent=1)
         for name, table in TABLES.items():
             files[f"tables/{name}.csv"] = as_csv(table, self.by_id)
         return files
+
+
+def _render(template: str, **context: Any) -> str:
+    return render("wayfield_study.paper", template, signed=signed, **context)
+
+
+# -------------------------------------------------------------------- tables
+
+
+def view(
+    table: PaperTable, claims: Mapping[str, Claim], columns: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Lay a table out for the page: some columns side by side, and all figures below.
+
+    Parameters
+    ----------
+    table : PaperTable
+        Which.
+    claims : mapping of str to Claim
+        By id.
+    columns : sequence of str
+        Those to show side by side; all if none are named.
+
+    Returns
+    -------
+    dict
+        The ``table``; ``groups``, the headings of the columns, each with a flag whether any of its
+        figures has an exact one; ``rows``, the names of each row and its claims; all ``claims``;
+        and their ``marks``, counted.
+    """
+    shown = list(columns) or list(table.columns)
+    rows = [
+        ([shown_name(entry) for entry in row], [claims.get(table.id(row, each)) for each in shown])
+        for row in table.rows
+    ]
+    columns_of_claims = zip(*(row for _, row in rows), strict=True)
+    groups = [
+        (shown_name(each), any(c is not None and c.exact is not None for c in some))
+        for each, some in zip(shown, columns_of_claims, strict=True)
+    ]
+    own = [claims[figure.id] for figure in table.figures]
+    return {
+        "table": table, "groups": groups, "rows": rows, "claims": own, "marks": count_marks(own)
+    }  # fmt: skip
+
+
+def as_csv(table: PaperTable, claims: Mapping[str, Claim]) -> str:
+    """Write a table as CSV: a line per figure, the keys of its row in columns of their own.
+
+    Parameters
+    ----------
+    table : PaperTable
+        Which table.
+    claims : mapping of str to Claim
+        By the figure's id.
+
+    Examples
+    --------
+    >>> claims = {claim.figure.id: claim for claim in make_claims({})}
+    >>> print(as_csv(TABLES["by-r"], claims).splitlines()[1])
+    4,harmonic,0.850,,,,not measured: not among the experiments that were run
+    """
+    heads = [*table.key_names, "figure", "paper", "ours", "ours_exact", "difference", "verdict"]
+    lines = []
+    for row, column in product(table.rows, table.columns):
+        if claim := claims.get(table.id(row, column)):
+            numbers = (claim.measure.value, claim.exact, claim.difference)
+            ours = ["" if value is None else repr(value) for value in numbers]
+            lines.append([*row, column, claim.figure.printed, *ours, claim.verdict.text])
+    return write_csv(Table(table.name, table.title, heads, lines))
 
 
 def _as_data(ranking: Ranking[Any]) -> dict[str, Any]:
@@ -138,18 +193,14 @@ def _as_data(ranking: Ranking[Any]) -> dict[str, Any]:
     return {"figures": len(ranking.names), "readings": readings, "without": without}
 
 
-def _render(template: str, **context: Any) -> str:
-    return render("wayfield_study.paper", template, **context)
-
-
 # -------------------------------------------------------------------- what does not match
 
 
-def systematic(claims: Mapping[str, Claim]) -> list[tuple[str, str]]:
-    """List the methods that are systematically higher or lower throughout the paper's large tables.
+def mismatch(claims: Mapping[str, Claim]) -> str:
+    """Write which methods are systematically off, and where the paper disagrees with itself.
 
-    By the sign test: if a difference were as likely up as down, so many on one side of all
-    configurations would have a probability below 5 %.
+    A method is if its differences throughout the paper's large tables lie on one side so often
+    that the sign test gives this a probability below 5 %.
     """
     found = []
     for method, title in (("harmonic", "Harmonic"), ("amle", "AMLE")):
@@ -158,55 +209,16 @@ def systematic(claims: Mapping[str, Claim]) -> list[tuple[str, str]]:
         higher, lower = (sum(sign * each > 0 for each in apart) for sign in (1, -1))
         signs, most = higher + lower, max(higher, lower)
         chance = 2 * sum(comb(signs, k) for k in range(most, signs + 1)) * 0.5**signs
-        if len(apart) < len(grid) or chance >= _UNLIKELY:
-            continue
-        whole, low, high = (claims[f"main/{method}/{each}"] for each in ("success", "low", "high"))
-        overall = f"{whole.ours_text} against {whole.figure.text}"
-        if low.measure.value is not None and high.measure.value is not None:
-            inside = low.measure.value <= whole.figure.value <= high.measure.value
-            overall += (
-                f", and our 95 % interval {low.ours_text} to {high.ours_text} "
-                f"{'holds' if inside else 'excludes'} it"
-            )
-        mean = f"{sum(apart) / len(apart):+.3f}".replace("-", "−")
-        text = (
-            f"Of {len(grid)} configurations ours is higher in {higher} and lower in {lower}, the "
-            f"mean difference {mean}: {overall}. "
-            "Each figure may be reproduced, all of them together are not: graphs, draws or solver "
-            "are not quite the paper's."
-        )
-        where = "higher" if higher > lower else "lower"
-        found.append((f"{title} is systematically {where}.", text))
-    return found
-
-
-def inconsistencies() -> list[str]:
-    """List where the paper's figures do not agree with each other.
-
-    Examples
-    --------
-    >>> inconsistencies()[0]
-    "AMLE's lead over the nearest label is 93.8 points in §5.4 and 93.9 in Appendix A.5."
-    """
-    gaps = [
-        value(f"baseline-gaps/{each}/value") for each in ("over_nearest", "over_nearest_appendix")
-    ]
+        if len(apart) == len(grid) and chance < _UNLIKELY:
+            parts = (claims[f"main/{method}/{each}"] for each in ("success", "low", "high"))
+            found.append((title, higher, lower, sum(apart) / len(apart), *parts))
     short = [row for row in range(1, 6) if value(f"witnesses/witness{row}/harmonic") < 1]
-    failing, vertices, labels, share = (
-        value(f"witnesses/witness1/{column}")
-        for column in ("failing", "vertices", "labels", "amle")
+    return _render(
+        "mismatch.html.j2",
+        systematic=found,
+        of=len(GRID),
+        value=value,
+        short=short,
+        audited=audited_success(),
+        budget=papers_budget(),
     )
-    return [
-        f"AMLE's lead over the nearest label is {gaps[0]} points in §5.4 and {gaps[1]} in "
-        "Appendix A.5.",
-        "Appendix A.10 says that harmonic succeeds from every start on all five witnesses; its "
-        f"table has less for numbers {' and '.join(map(str, short))}.",
-        "The same table says that success counts starts from non-boundary vertices. For witness "
-        f"1 that would be {1 - failing / (vertices - labels):.3f}; the printed {share} fits "
-        f"starts from all vertices but the goal, {1 - failing / (vertices - 1):.3f}, and so do "
-        "the other four.",
-        "The iteration audit names 500 sweeps as the main experiment's approximate budget. On its "
-        f"configurations the main grid has {audited_success():.3f}, the audit after 500 sweeps "
-        f"{value('iterations/sweeps500/success'):.3f}: interpolated in the audit, the main grid "
-        f"fits about {round(papers_budget(), -1):.0f}. The one has five seeds, the other three.",
-    ]

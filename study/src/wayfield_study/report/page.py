@@ -10,33 +10,21 @@ import datetime as dt
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from wayfield.checks import need
 from wayfield.errors import InputError
 from wayfield.graphs.tables import Outbox
-from wayfield.words import number_of
 
 from ..engine.records import NO_ROWS, Records, Tables, as_records
 from ..engine.runner import Run
 from ..engine.tasks import Experiment, Row, Study
-from .charts import Chart
+from .charts import Chart, render
 from .tables import Table, as_csv
 
 _PACKAGES = ("wayfield", "numpy", "scipy", "numba", "matplotlib")
-_MOST_CHANGES = 3
-_PAGE = "index.html"
 Mark = Literal["reproduced", "differs", "artefact", "new", "partial"]
-_LABELS: dict[Mark, str] = {
-    "reproduced": "reproduced",
-    "differs": "differs",
-    "artefact": "solver artefact",
-    "new": "new",
-    "partial": "these cells only",
-}
 
 
 # -------------------------------------------------------------------- sections
@@ -59,11 +47,6 @@ class StudyFinding:
     text: str
     scope: str = ""
 
-    @property
-    def label(self) -> str:
-        """The mark in words."""
-        return _LABELS[self.mark]
-
 
 @dataclass(frozen=True)
 class Section:
@@ -71,8 +54,10 @@ class Section:
 
     Attributes
     ----------
-    id, title, about : str
-        Anchor, heading, and a paragraph on what was done.
+    id, title : str
+        Anchor and heading.
+    about : str, or function of Records
+        A paragraph on what was done.
     compared : mapping of str to tuple of str
         Published tables to set ours beside, and the columns to show; all if none are named.
     charts, drawings, tables : functions of Records
@@ -85,7 +70,7 @@ class Section:
 
     id: str
     title: str
-    about: str
+    about: str | Callable[[Records], str]
     compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     charts: Callable[[Records], Iterable[Chart]] | None = None
     drawings: Callable[[Records], Iterable[Chart]] | None = None
@@ -167,15 +152,6 @@ class Provenance:
     workers: int = 0
     computing: Mapping[str, float] = field(default_factory=dict)
 
-    @property
-    def warning(self) -> str:
-        """What has changed since stale results were computed; empty if none were used."""
-        count, kinds = len(self.run.accepted), list(dict.fromkeys(self.run.accepted.values()))
-        phrase = "; ".join(kinds[:_MOST_CHANGES]) + ("; …" if len(kinds) > _MOST_CHANGES else "")
-        verb = "is" if count == 1 else "are"
-        said = f"{number_of(count, 'results')} {verb} stale and used on request: {phrase}."
-        return said if count else ""
-
 
 def write_report(
     study: Study,
@@ -218,18 +194,8 @@ def write_report(
         for table in shown["tables"]:
             name = f"tables/{shown['section'].id}-{table.name}"
             files[f"{name}.csv"] = as_csv(table)
-    run = provenance.run
-    minutes, seconds = divmod(round(run.seconds), 60)
-    clock = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
-    spent = f"{clock} of wall clock for this run on {number_of(provenance.workers, 'workers')}"
-    tasks = (
-        f"{len(run.tables) - run.reused:,} run, {run.reused:,} taken from an earlier run, "
-        f"{len(run.failed)} failed"
-    )
-    times = {name: f"{spent:,.0f} s" for name, spent in provenance.computing.items()}
-    time = spent if provenance.workers else "none for this report: its results were there"
-    versions = {"Python": platform.python_version()}
-    files[_PAGE] = render(
+    versions = {name: metadata.version(name) for name in _PACKAGES}
+    files["index.html"] = render(
         "wayfield_study.report",
         "index.html.j2",
         study=study,
@@ -237,18 +203,14 @@ def write_report(
         sections=sections,
         findings=[finding for shown in sections for finding in shown["findings"]],
         provenance=provenance,
-        facts=[("tasks", tasks), ("time", time), *cover.facts],
-        experiments=[
-            {"name": name, "rows": f"{len(some):,}", "seconds": times.get(name, "")}
-            for name, some in rows.items()
-        ],
-        versions=versions | {name: metadata.version(name) for name in _PACKAGES},
+        rows={name: len(some) for name, some in rows.items()},
+        versions={"Python": platform.python_version()} | versions,
         today=dt.datetime.now(dt.UTC).date().isoformat(),
     )
     with Outbox(out, force) as outbox:
         for name, text in files.items():
             outbox.path(name).write_text(text, encoding="utf-8")
-    return out / _PAGE
+    return out / "index.html"
 
 
 def _show(
@@ -265,7 +227,7 @@ def _show(
         )
     rows = tables.get(experiment.name, NO_ROWS)
     missing = not len(rows)
-    shown: dict[str, list[Any]] = {"compared": []}
+    shown: dict[str, Any] = {"compared": []}
     if cover.compare is not None:
         shown["compared"] = [cover.compare(*entry) for entry in section.compared.items()]
     for part in ("charts", "drawings", "tables", "findings"):
@@ -273,24 +235,7 @@ def _show(
         shown[part] = [] if make is None or missing else list(make(rows))
     if not missing and not any(shown.values()):
         return None
-    about = {"section": section, "missing": missing, "lack": experiment.lacks()}
-    return {**about, "command": command, **shown}
-
-
-def render(package: str, template: str, **context: Any) -> str:
-    """Render a template that a package has in its folder ``templates``."""
-    return str(_environment(package).get_template(template).render(number_of=number_of, **context))
-
-
-@cache  # a page renders some forty templates, and compiling them takes longer than all the rest
-def _environment(package: str) -> Any:
-    jinja2 = need("jinja2", "study")
-    return jinja2.Environment(
-        loader=jinja2.ChoiceLoader(
-            [jinja2.PackageLoader(package), jinja2.PackageLoader("wayfield_study.report")]
-        ),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    shown["about"] = section.about(rows) if callable(section.about) else section.about
+    return shown | {
+        "section": section, "missing": missing, "lack": experiment.lacks(), "command": command
+    }  # fmt: skip

@@ -1,5 +1,0 @@
-"""``python -m wayfield.cli``."""
-
-from . import main
-
-main()
