@@ -84,6 +84,24 @@ def test_nobody_walks_through_walls(name: str) -> None:
         assert not world.parted(before, after).any()
 
 
+def test_worlds_are_those_of_their_file() -> None:
+    maze, free = HELD_BACK["point maze"], wf.load_layout("medium").free
+    for off in (0.05, 0.95):  # all of a cell, and nothing else, is a block
+        for cells, blocked in ((np.argwhere(free), False), (np.argwhere(~free), True)):
+            assert (maze.inside(cells + off) == blocked).all()
+    for world, behind in (  # starts behind the door have the key, and three in ten of the others
+        (TUNED["key, 1"], lambda at: at[:, 0] > 5.0),
+        (
+            HELD_BACK["key and door, 1"],
+            lambda at: at[:, 1] < np.interp(at[:, 0], [2.6, 3.6], [2, 2.6]),
+        ),
+    ):
+        drawn = world.draw(np.random.default_rng(0), 2_000)
+        has, there = drawn[:, 2] == 1.0, behind(drawn)
+        assert has[there].all()
+        assert 0.25 < has[~there].mean() < 0.35
+
+
 def test_the_low_level_takes_the_action_that_comes_nearest() -> None:
     world = TUNED["two rooms"]
     states = np.array([[1.0, 1.0], [3.0, 1.0]])

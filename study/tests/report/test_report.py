@@ -200,9 +200,9 @@ def test_claims_and_tables_read_back(folder: Path) -> None:
     for name, table in TABLES.items():
         printed = [f.printed.replace(",", "") for f in table.figures]  # as programs read them
         assert [line["paper"] for line in lines(name)] == printed, name
-    ties = lines("ties-ties")
-    assert len(ties) == 16
-    assert all(float(entry) >= 0 for line in ties for entry in list(line.values())[1:])
+    kinds = lines("failures-kinds")
+    assert len(kinds) == 15
+    assert all(float(entry) >= 0 for line in kinds for entry in list(line.values())[2:])
     for path in sorted((folder / "tables").iterdir()):
         text = path.read_text(encoding="utf-8")
         assert not set(text) & set("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−"), path.name
