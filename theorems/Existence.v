@@ -37,8 +37,6 @@ Hypothesis monotone : forall v w x, In x D -> ~ In x L ->
   (forall y, In y D -> v y <= w y) -> v x = w x -> B v x <= B w x.
 (* it is continuous in the vertex's own value *)
 Hypothesis continuous : forall v x, In x D -> ~ In x L -> continuity (fun t => B (upd v x t) x).
-(* if it is positive, a neighbour is higher *)
-Hypothesis higher : forall v x, In x D -> ~ In x L -> 0 < B v x -> exists y, In y D /\ v x < v y.
 Hypothesis constant : forall v x, In x D -> ~ In x L -> (forall y z, v y = v z) -> B v x = 0.
 
 Let sub (v : field) :=
@@ -49,6 +47,15 @@ Let sub (v : field) :=
 Lemma start : sub (fun _ => low).
 Proof.
   repeat split; try lra; [now intros; apply labels|]. intros x Hx HL. rewrite constant; auto. lra.
+Qed.
+
+(* if the balance is positive, a vertex is higher *)
+Lemma higher v x : In x D -> ~ In x L -> 0 < B v x -> exists y, In y D /\ v x < v y.
+Proof.
+  intros Hx HL P. destruct (largest_of_all v D x Hx) as (y & Hy & My). exists y. split; [assumption|].
+  apply Rnot_le_lt. intros N. assert (M : B v x <= B (fun _ => v x) x).
+  2:{ rewrite (constant (fun _ => v x)) in M by auto. lra. }
+  apply monotone; auto. intros z Hz. specialize (My z Hz). lra.
 Qed.
 
 (* the largest values of subsolutions *)
@@ -156,9 +163,6 @@ Proof.
       destruct Ha as (Ha & <- & Hy); apply fall_le; auto; specialize (H _ Hy); lra.
   - intros v x _ _. apply (continuity_minus (fun t => S_up G (upd v x t) x) (fun t => S_down G (upd v x t) x));
       apply (fold_cont Rmax (fun t => fall (upd v x t))); auto using continuity_Rmax; intros a _; apply slope_cont.
-  - intros v x Hx _ H. pose proof (steepest_nonneg v (out G x)). unfold S_up, S_down in H.
-    destruct (steepest_attained v (into G x)) as (a & Ha & E); [lra|].
-    apply (into_within _ D) in Ha as (Ha & <- & Ht); auto. exists (tail a). split; [assumption|]. apply fall_pos; [now apply Pos | lra].
   - intros v x _ _ H. unfold S_up, S_down. rewrite !steepest_flat by assumption. lra.
   - exists u. split; [exact U1|]. intros x Hx HL. now apply Rminus_diag_uniq, U2.
 Qed.
@@ -172,10 +176,6 @@ Proof.
     apply PLaplacian.monotone, div_le; auto. specialize (H _ Hy). lra.
   - intros v x _ _. apply (fold_cont Rplus (fun t => PLaplacian.flux phi (upd v x t))); [intros; now apply continuity_plus|].
     intros a _. apply (continuity_comp (fun t => (upd v x t (head a) - upd v x t (tail a)) / len a) phi); [apply slope_cont | exact Cont].
-  - intros v x Hx _ H. destruct (largest_of_all v D x Hx) as (y & Hy & My). exists y. split; [assumption|].
-    apply Rnot_le_lt. intros N. apply (Rlt_not_le _ _ H). rewrite <- (rsum_zero (fun _ => 0) (out G x)) by reflexivity.
-    apply rsum_le. intros a Ha. apply (out_within _ D) in Ha as (Ha & <- & Hz); auto. rewrite <- Zero. apply PLaplacian.monotone; [exact Inc|].
-    rewrite <- (Rmult_0_l (/ len a)). apply div_le; auto. specialize (My _ Hz). simpl in My. lra.
   - intros v x _ _ H. apply rsum_zero. intros a _. unfold PLaplacian.flux. rewrite (H (head a) (tail a)), Rminus_diag_eq by reflexivity.
     unfold Rdiv. now rewrite Rmult_0_l.
 Qed.

@@ -110,9 +110,8 @@ Definition costs_at_most ends Y price pi h x r := surely ends pi h x /\
   exists s, Un_cv (fun t => paid ends Y price pi t h x) s /\ s <= r.
 
 Section Walks.
-Variable n : nat.                          (* states are 0 .. n-1 *)
-Variable choices : nat -> choice -> Prop.
-Variable quits : nat -> bool.              (* where giving up is allowed *)
+(* states are 0 .. n-1; quits: where giving up is allowed *)
+Context {n : nat} {choices : nat -> choice -> Prop} {quits : nat -> bool}.
 Hypothesis choices_proper : forall x k, choices x k -> proper k.
 Hypothesis choices_inside : forall x k o, (x < n)%nat -> choices x k -> In o k -> (next o < n)%nat.
 
@@ -121,7 +120,7 @@ Definition allowed x (m : move) :=
 Definition legal (pi : policy) := forall h x, (x < n)%nat ->
   dsum (pi h x) (fun _ => 1) = 1 /\ forall q m, In (q, m) (pi h x) -> 0 < q /\ allowed x m.
 
-Variable pi : policy.
+Context {pi : policy}.
 Hypothesis Le : legal pi.
 
 Lemma dsum_scal d r f : dsum d (fun m => r * f m) = r * dsum d f.
@@ -258,3 +257,5 @@ Proof.
     apply mean_le; [eauto|]. intros o Ho. apply Rplus_le_compat_l. subst t'. apply IH. eauto.
 Qed.
 End Walks.
+Arguments allowed choices quits x m : clear implicits.
+Arguments legal n choices quits pi : clear implicits.
