@@ -36,8 +36,7 @@ Hypothesis Le : legal n choices quits pi.
     layer of infinite states, or all its outcomes in the state's own layer. *)
 Theorem theorem_I : hopeless -> forall h x, (x < n)%nat -> infinite x = true -> ~ surely ends pi h x.
 Proof.
-  intros Ho. assert (Main : forall l h x, (x < n)%nat -> infinite x = true -> layer x = l -> ~ surely ends pi h x).
-  2:{ intros h x Hx Ix. now apply (Main (layer x)). }
+  intros Ho h x Hx Ix. remember (layer x) as l eqn:Lx. symmetry in Lx. revert h x Hx Ix Lx.
   induction l as [l IHl] using lt_wf_ind. intros h x Hx Ix Lx Su. assert (One : forall t, 1 <= alive ends pi t h x).
   { intros t. apply (value_ge choices_proper Le ends (fun h x => (x < n)%nat /\ infinite x = true /\
       layer x = l /\ surely ends pi h x) (fun _ => 1)); auto.
@@ -88,11 +87,16 @@ Definition high_cost (u : nat -> R) :=
     | Take k => (forall o, In o k -> infinite (next o) = false) /\ C k + Rise k u x <= 0
     end.
 
-(* a policy with an upper barrier that ends surely pays at most that *)
-Lemma pays_at_most u : high_cost u -> forall h x, (x < n)%nat -> infinite x = false -> surely ends pi h x ->
-  exists s, Un_cv (fun t => paid ends Y price pi t h x) s /\ s <= u x.
+(* a policy with an upper barrier pays at most that, and ends surely, if a field W falls with each of its moves *)
+Lemma pays_at_most u W eta : high_cost u -> 0 < eta ->
+  (forall h x q k, (x < n)%nat -> infinite x = false -> ends x = false -> In (q, Take k) (pi h x) ->
+    mean k (fun o => W (next o)) <= W x - eta) ->
+  forall h x, (x < n)%nat -> infinite x = false -> costs_at_most ends Y price pi h x (u x).
 Proof.
-  intros [End Drift] h x Hx Ix Sure.
+  intros [End Drift] He Fall h x Hx Ix. assert (Sure : surely ends pi h x).
+  { apply (drop_surely choices_proper choices_inside Le ends (fun x => infinite x = false) W eta); auto.
+    intros h' y q [| |k] Hy Iy En Hm; specialize (Drift h' y q _ Hy Iy En Hm); auto. split; [apply Drift | eauto]. }
+  split; [exact Sure|].
   destruct (bound_of n Y) as (M1 & B1), (bound_of n u) as (M2 & B2). pose proof (B1 x Hx). pose proof (B2 x Hx).
   set (M := M1 + M2 + Rabs price). pose proof (Rabs_between price _ (Rle_refl _)).
   set (a := fun t => paid ends Y price pi t h x + - M * alive ends pi t h x).
@@ -118,11 +122,9 @@ Qed.
 Lemma theorem_U_positive u least : 0 < least -> (forall x k o, choices x k -> In o k -> least <= cost o) ->
   high_cost u -> forall h x, (x < n)%nat -> infinite x = false -> costs_at_most ends Y price pi h x (u x).
 Proof.
-  intros Lp Lc Hc h x Hx Ix. assert (Sure : surely ends pi h x); [|split; [exact Sure | now apply pays_at_most]].
-  apply (drop_surely choices_proper choices_inside Le ends (fun x => infinite x = false) u least); auto.
-  intros h' y q m Hy Iy En Hm. destruct Hc as [_ D]. specialize (D h' y q m Hy Iy En Hm).
-  destruct m as [| |k]; auto. destruct D as [Fi Dr]. split; [exact Fi|]. destruct (Le h' y Hy) as [_ A].
-  destruct (A q (Take k) Hm) as [_ Al]. simpl in Al. pose proof (choices_proper y k Al) as Pr.
+  intros Lp Lc Hc. apply (pays_at_most u u least); auto. intros h y q k Hy Iy En Hm.
+  destruct (proj2 Hc h y q _ Hy Iy En Hm) as [_ Dr]. destruct (proj2 (Le h y Hy) q _ Hm) as [_ Al].
+  pose proof (choices_proper y k Al) as Pr.
   destruct (in_means k u y Pr) as (S & EC & ER). assert (least <= mean k cost) by (apply mean_ge; eauto). nra.
 Qed.
 End Any.
@@ -201,13 +203,10 @@ Qed.
 Theorem theorem_U u : super_cost u -> forall h x, (x < n)%nat -> infinite x = false ->
   costs_at_most ends Y price by_plan h x (u x).
 Proof.
-  intros Su h x Hx Ix. assert (Hc : high_cost by_plan u).
-  { split; [intros y Hy Iy; now apply Su|]. intros h' y q m Hy Iy En Hm. apply by_plan_move in Hm; [|assumption].
-    destruct (Su y Hy Iy) as [_ S]. specialize (S En). rewrite Hm in S. destruct m as [| |k]; auto. split; apply S. }
-  destruct (ranked infinite u) as (W & eta & He & Fall); [intros; now apply upper_falls|].
-  assert (Sure : surely ends by_plan h x); [|split; [exact Sure | now apply pays_at_most; [apply by_plan_legal|..]]].
-  apply (drop_surely choices_proper choices_inside by_plan_legal ends (fun x => infinite x = false) W eta); auto.
-  intros h' y q m Hy Iy En Hm. pose proof (proj2 Hc h' y q m Hy Iy En Hm) as S. apply by_plan_move in Hm; [|assumption].
-  destruct m as [| |k]; auto. split; [apply S | now apply Fall].
+  intros Su. destruct (ranked infinite u) as (W & eta & He & Fall); [intros; now apply upper_falls|].
+  apply (pays_at_most by_plan by_plan_legal u W eta); [|exact He|].
+  - split; [intros y Hy Iy; now apply Su|]. intros h y q m Hy Iy En Hm. apply by_plan_move in Hm; [|assumption].
+    destruct (Su y Hy Iy) as [_ S]. specialize (S En). rewrite Hm in S. destruct m as [| |k]; auto. split; apply S.
+  - intros h y q k Hy Iy En Hm%by_plan_move; auto.
 Qed.
 End Costs.

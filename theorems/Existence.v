@@ -37,7 +37,7 @@ Hypothesis monotone : forall v w x, In x D -> ~ In x L ->
   (forall y, In y D -> v y <= w y) -> v x = w x -> B v x <= B w x.
 (* it is continuous in the vertex's own value *)
 Hypothesis continuous : forall v x, In x D -> ~ In x L -> continuity (fun t => B (upd v x t) x).
-Hypothesis constant : forall v x, In x D -> ~ In x L -> (forall y z, v y = v z) -> B v x = 0.
+Hypothesis constant : forall c x, B (fun _ => c) x = 0.
 
 Let sub (v : field) :=
   (forall x, In x D -> low <= v x <= high) /\
@@ -46,15 +46,14 @@ Let sub (v : field) :=
 
 Lemma start : sub (fun _ => low).
 Proof.
-  repeat split; try lra; [now intros; apply labels|]. intros x Hx HL. rewrite constant; auto. lra.
+  repeat split; try lra; [now intros; apply labels|]. intros x Hx HL. rewrite constant. lra.
 Qed.
 
 (* if the balance is positive, a vertex is higher *)
 Lemma higher v x : In x D -> ~ In x L -> 0 < B v x -> exists y, In y D /\ v x < v y.
 Proof.
   intros Hx HL P. destruct (largest_of_all v D x Hx) as (y & Hy & My). exists y. split; [assumption|].
-  apply Rnot_le_lt. intros N. assert (M : B v x <= B (fun _ => v x) x).
-  2:{ rewrite (constant (fun _ => v x)) in M by auto. lra. }
+  apply Rnot_le_lt. intros N. rewrite <- (constant (v x) x) in P. apply (Rlt_not_le _ _ P).
   apply monotone; auto. intros z Hz. specialize (My z Hz). lra.
 Qed.
 
@@ -147,11 +146,8 @@ Qed.
 Lemma slope_cont v x y z l : continuity (fun t => (upd v x t y - upd v x t z) / l).
 Proof. unfold upd. destruct (Nat.eqb y x), (Nat.eqb z x); reg. Qed.
 
-Lemma steepest_flat v A : (forall y z, v y = v z) -> steepest v A = 0.
-Proof.
-  intros H. apply Rle_antisym; [|apply steepest_nonneg]. apply steepest_le; [lra|].
-  intros a _. unfold fall. rewrite (H (tail a) (head a)). unfold Rdiv. lra.
-Qed.
+Lemma steepest_flat c A : steepest (fun _ => c) A = 0.
+Proof. unfold steepest, fall, Rdiv. rewrite Rminus_diag_eq by reflexivity. induction A; simpl; rewrite ?IHA, ?Rmult_0_l, ?Rmax_left; lra. Qed.
 
 Lemma amle_exists (G : graph) (D L : list nat) (Y : field) :
   positive G -> within G D -> exists u, solution G D L Y u.
@@ -163,7 +159,7 @@ Proof.
       destruct Ha as (Ha & <- & Hy); apply fall_le; auto; specialize (H _ Hy); lra.
   - intros v x _ _. apply (continuity_minus (fun t => S_up G (upd v x t) x) (fun t => S_down G (upd v x t) x));
       apply (fold_cont Rmax (fun t => fall (upd v x t))); auto using continuity_Rmax; intros a _; apply slope_cont.
-  - intros v x _ _ H. unfold S_up, S_down. rewrite !steepest_flat by assumption. lra.
+  - intros c x. unfold S_up, S_down. rewrite !steepest_flat. lra.
   - exists u. split; [exact U1|]. intros x Hx HL. now apply Rminus_diag_uniq, U2.
 Qed.
 
@@ -176,6 +172,5 @@ Proof.
     apply PLaplacian.monotone, div_le; auto. specialize (H _ Hy). lra.
   - intros v x _ _. apply (fold_cont Rplus (fun t => PLaplacian.flux phi (upd v x t))); [intros; now apply continuity_plus|].
     intros a _. apply (continuity_comp (fun t => (upd v x t (head a) - upd v x t (tail a)) / len a) phi); [apply slope_cont | exact Cont].
-  - intros v x _ _ H. apply rsum_zero. intros a _. unfold PLaplacian.flux. rewrite (H (head a) (tail a)), Rminus_diag_eq by reflexivity.
-    unfold Rdiv. now rewrite Rmult_0_l.
+  - intros c x. apply rsum_zero. intros a _. unfold PLaplacian.flux, Rdiv. now rewrite Rminus_diag_eq, Rmult_0_l.
 Qed.

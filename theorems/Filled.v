@@ -4,7 +4,6 @@ From Wayfield Require Import Lists Graph Existence.
 From Wayfield Require Amle TwoLeast.
 Open Scope R_scope.
 
-
 (* ---------- two solutions agree where one of them is not level *)
 Section Unique.
 Variables (G : graph) (D L : list nat) (Y : field).
