@@ -39,7 +39,7 @@ Proof.
     apply (moves_le Le); [assumption|]. intros q [| |k] _ Al; try lra. simpl in Al.
     apply mean_le; [eauto|]. intros o Ho. specialize (IH ((x, k, o) :: h) (next o) ltac:(eauto)). lra. }
   intros Hx. split; apply S; auto; try (intros y Ly; apply leaves_true in Ly; destruct (ends y); lra); intros t' h' y Hy;
-    [now apply (arrive_range choices_proper choices_inside Le) | now apply (alive_range choices_proper choices_inside Le)].
+    apply (value_range choices_proper choices_inside Le) with (hi := 1); auto; intros; lra.
 Qed.
 
 (** If the walk surely leaves the states outside F where low > 0, it arrives with a probability of
@@ -142,7 +142,7 @@ Proof.
   destruct (bound_of n u) as (M & HM).
   (* above all others where the cost is infinite *)
   set (top := M + M + 1). set (base := fun x => if leaves ends low x then 0 else if infinite x then top else u x + M).
-  assert (Low : forall x, (x < n)%nat -> leaves ends low x = true \/ infinite x = false -> base x <= u x + M /\ base x < top).
+  assert (Low : forall x, (x < n)%nat -> leaves ends low x = true \/ infinite x = false -> base x <= u x + M < top).
   { intros x Hx Or. specialize (HM x Hx). unfold base, top.
     destruct (leaves ends low x), (infinite x), Or; try discriminate; lra. }
   destruct (ranked n choices ends quits choices_proper plan rank plan_allowed (leaves ends low) base) as (Z & d & Hd & Dr).
@@ -154,7 +154,7 @@ Proof.
       split; [now apply mean_most|]. intros E. destruct (ways_out x k Hx En (proj2 (proj1 (leaves_false _ _ _) Lv)) Ix Pl) as (o & Ho & Wo).
       exists o. split; [assumption|]. pose proof (mean_below k (fun o => base (next o)) top o Pr Top Ho) as B.
       assert (Lower : leaves ends low (next o) = true \/ infinite (next o) = false -> False).
-      { intros Or. apply Low in Or as [_ Lt]; [|now apply (choices_inside x k)].
+      { intros Or. apply Low in Or as Lt; [|now apply (choices_inside x k)].
         pose proof (Rmult_lt_0_compat _ (top - base (next o)) (share_pos k o Pr Ho) ltac:(lra)). lra. }
       rewrite (leaves_true n) in Lower. tauto.
     - destruct (upper_falls n choices ends Y price quits choices_proper infinite plan rank plan_allowed u x k upper Hx Ix En Pl) as [F R].

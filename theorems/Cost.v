@@ -167,8 +167,8 @@ Lemma ranked (stops : nat -> bool) (base : nat -> R) :
   exists (W : nat -> R) eta, 0 < eta /\ forall x k, (x < n)%nat -> ends x = false -> plan x = Take k -> stops x = false ->
     mean k (fun o => W (next o)) <= W x - eta.
 Proof.
-  intros H. destruct (least (fun s => s) (flat_map (fun x => match plan x with Take k => map (share k) k | _ => [] end) (seq 0 n)))
-    as (lam & Hl & Sh).
+  intros H. set (shares := flat_map (fun x => match plan x with Take k => map (share k) k | _ => [] end) (seq 0 n)).
+  destruct (least (fun s => s) shares) as (lam & Hl & Sh).
   set (psi := fun x => 1 - lam ^ rank x). assert (Psi : forall x, 0 <= psi x <= 1).
   { intros x. pose proof (pow_down lam 0 (rank x) Hl (Nat.le_0_l _)). unfold psi. simpl in *. lra. }
   set (drop := fun f x => match plan x with Take k => f x - mean k (fun o => f (next o)) | _ => 0 end).

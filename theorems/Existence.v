@@ -6,9 +6,11 @@ Open Scope R_scope.
 
 (* least upper bounds, at each vertex, of numbers up to high, but no less than low *)
 Lemma suprema (E : nat -> R -> Prop) low high : low <= high -> (forall x t, E x t -> t <= high) ->
-  exists u : field, forall x, (forall t, E x t -> t <= u x) /\ forall s, low <= s -> (forall t, E x t -> t <= s) -> u x <= s.
+  exists u : field, forall x, (forall t, E x t -> t <= u x) /\
+    forall s, low <= s -> (forall t, E x t -> t <= s) -> u x <= s.
 Proof.
-  intros LH H. assert (B : forall x, bound (fun t => t = low \/ E x t)) by (intros x; exists high; intros t [->|Ht]; eauto).
+  intros LH H. assert (B : forall x, bound (fun t => t = low \/ E x t)).
+  { intros x. exists high. intros t [->|Ht]; eauto. }
   exists (fun x => proj1_sig (completeness _ (B x) (ex_intro _ low (or_introl eq_refl)))). intros x.
   destruct (completeness _ _ _) as (s & Up & Le). simpl. split; [intros t Ht; apply Up; now right|].
   intros r L Hr. apply Le. intros t [->|Ht]; auto.
@@ -147,27 +149,27 @@ Lemma slope_cont v x y z l : continuity (fun t => (upd v x t y - upd v x t z) / 
 Proof. unfold upd. destruct (Nat.eqb y x), (Nat.eqb z x); reg. Qed.
 
 Lemma steepest_flat c A : steepest (fun _ => c) A = 0.
-Proof. unfold steepest, fall, Rdiv. rewrite Rminus_diag_eq by reflexivity. induction A; simpl; rewrite ?IHA, ?Rmult_0_l, ?Rmax_left; lra. Qed.
+Proof. unfold steepest, fall. induction A; simpl; [lra|]. rewrite IHA. unfold Rdiv, Rmax. destruct (Rle_dec _ _); lra. Qed.
 
 Lemma amle_exists (G : graph) (D L : list nat) (Y : field) :
-  positive G -> within G D -> exists u, solution G D L Y u.
+  positive G -> within G D -> exists u, solves D L (balance_amle G) Y u.
 Proof.
   intros Pos Wi. destruct (bounded Y L) as (M & M0 & Lab).
-  destruct (existence D L Y (fun v x => S_up G v x - S_down G v x) (- M) M) as (u & U1 & U2); [exact Lab | lra | ..].
+  apply (existence D L Y _ (- M) M); unfold balance_amle; [exact Lab | lra | ..].
   - intros v w x Hx _ H E. assert (S_up G v x <= S_up G w x /\ S_down G w x <= S_down G v x); [|lra].
     split; apply steepest_mono; intros a Ha; [apply (into_within _ D) in Ha | apply (out_within _ D) in Ha]; auto;
       destruct Ha as (Ha & <- & Hy); apply fall_le; auto; specialize (H _ Hy); lra.
   - intros v x _ _. apply (continuity_minus (fun t => S_up G (upd v x t) x) (fun t => S_down G (upd v x t) x));
       apply (fold_cont Rmax (fun t => fall (upd v x t))); auto using continuity_Rmax; intros a _; apply slope_cont.
   - intros c x. unfold S_up, S_down. rewrite !steepest_flat. lra.
-  - exists u. split; [exact U1|]. intros x Hx HL. now apply Rminus_diag_uniq, U2.
 Qed.
 
 Lemma p_exists (phi : R -> R) (G : graph) (D L : list nat) (Y : field) :
   (forall s t, s < t -> phi s < phi t) -> continuity phi -> phi 0 = 0 ->
   positive G -> within G D -> exists u, solves D L (PLaplacian.balance phi G) Y u.
 Proof.
-  intros Inc Cont Zero Pos Wi. destruct (bounded Y L) as (M & M0 & Lab). apply (existence D L Y _ (- M) M); [exact Lab | lra | ..].
+  intros Inc Cont Zero Pos Wi. destruct (bounded Y L) as (M & M0 & Lab).
+  apply (existence D L Y _ (- M) M); [exact Lab | lra | ..].
   - intros v w x Hx _ H E. apply rsum_le. intros a Ha. apply (out_within _ D) in Ha as (Ha & <- & Hy); auto.
     apply PLaplacian.monotone, div_le; auto. specialize (H _ Hy). lra.
   - intros v x _ _. apply (fold_cont Rplus (fun t => PLaplacian.flux phi (upd v x t))); [intros; now apply continuity_plus|].

@@ -86,7 +86,7 @@ Proof.
   set (z := (fst s * 2 ^ shift)%Z) in *.
   assert (E : IZR (2 ^ shift) * ratio s = IZR z / IZR (snd s)) by (unfold z, ratio; rewrite mult_IZR; unfold Rdiv; lra).
   assert (Q : ratio (z / snd s, 1)%Z <= IZR z / IZR (snd s) < ratio (z / snd s + 1, 1)%Z).
-  { split; [apply Rnot_lt_le; intros K; apply (ratio_lt (z, snd s)) in K | apply (ratio_lt (z, snd s))]; simpl in *; try lia;
+  { split; [apply Rnot_lt_le; intros K%(ratio_lt (z, snd s)) | apply (ratio_lt (z, snd s))]; simpl in *; try lia;
       Z.div_mod_to_equations; nia. }
   unfold ratio, Rdiv in Q. simpl in Q. rewrite Rinv_1, !Rmult_1_r, plus_IZR in Q. fold (IZR z / IZR (snd s)) in Q.
   rewrite Rmult_plus_distr_l, E, plus_IZR. split; [lra|]. intros _. rewrite Nat2Z.inj_succ, plus_IZR, succ_IZR, plus_IZR.

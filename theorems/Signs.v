@@ -69,14 +69,15 @@ Proof. now apply Rdiv_lt_0_compat. Qed.
 
 Lemma steepest_units (f : nat -> Z) to A : (forall e, In e A -> (0 < snd e)%Z) ->
   (forall e, In e A -> fall field_of (arc_of e) = unit / scale * ratio (f (to e), snd e)) ->
-  forall best, (0 < snd best)%Z -> 0 <= ratio best -> let found := steepest_of f (map (fun e => (to e, snd e)) A) best in
-  (0 < snd found)%Z /\ unit / scale * ratio found = Rmax (unit / scale * ratio best) (steepest field_of (map arc_of A)).
+  forall best, (0 < snd best)%Z -> 0 <= ratio best -> let last := steepest_of f (map (fun e => (to e, snd e)) A) best in
+  (0 < snd last)%Z /\ unit / scale * ratio last = Rmax (unit / scale * ratio best) (steepest field_of (map arc_of A)).
 Proof.
   pose proof units_pos as U. unfold steepest. induction A as [|e A IH]; intros Len F best Hb Rb; simpl.
   - split; [assumption|]. rewrite Rmax_left by nra. reflexivity.
   - rewrite F, Rmax_assoc, RmaxRmult by (auto using in_eq || lra). pose proof (Len e (or_introl eq_refl)) as Hl.
     destruct (Z.ltb_spec (fst best * snd e) (f (to e) * snd best)) as [L|L].
-    + apply (ratio_lt best (f (to e), snd e)) in L; [|assumption..]. rewrite (Rmax_right (ratio best)) by lra. apply IH; auto using in_cons. lra.
+    + apply (ratio_lt best (f (to e), snd e)) in L; [|assumption..].
+      rewrite (Rmax_right (ratio best)) by lra. apply IH; auto using in_cons. lra.
     + assert (Q : ratio (f (to e), snd e) <= ratio best).
       { apply Rnot_lt_le. intros K. apply (ratio_lt best (f (to e), snd e)) in K; simpl in *; lia. }
       rewrite (Rmax_left (ratio best)) by exact Q. apply IH; auto using in_cons.
@@ -95,8 +96,10 @@ Proof.
     replace (ratio (0, 1)%Z) with 0 in R by (unfold ratio; simpl; lra).
     rewrite Rmult_0_r, Rmax_right in R by apply steepest_nonneg. split; [exact P | now symmetry]. }
   Local Ltac at_vertex := intros e He Hx%Nat.eqb_eq; unfold fall, arc_of; simpl; rewrite Hx; now apply slope_of.
-  destruct (Row (fun y => values y - values x)%Z (fun e => fst (fst e)) (fun e => Nat.eqb (snd (fst e)) x)) as [Pu ->]; [at_vertex|].
-  destruct (Row (fun y => values x - values y)%Z (fun e => snd (fst e)) (fun e => Nat.eqb (fst (fst e)) x)) as [Pd ->]; [at_vertex|].
+  destruct (Row (fun y => values y - values x)%Z (fun e => fst (fst e)) (fun e => Nat.eqb (snd (fst e)) x))
+    as [Pu ->]; [at_vertex|].
+  destruct (Row (fun y => values x - values y)%Z (fun e => snd (fst e)) (fun e => Nat.eqb (fst (fst e)) x))
+    as [Pd ->]; [at_vertex|].
   rewrite <- Rmult_minus_distr_l, sgn_scale by apply units_pos.
   destruct (steepest_of _ _ _) as [u lu], (steepest_of _ _ _) as [d ld]. simpl in *. rewrite <- sgn_IZR.
   apply IZR_lt in Pu, Pd. rewrite <- (sgn_scale (IZR lu * IZR ld) (_ - _)) by now apply Rmult_lt_0_compat.
