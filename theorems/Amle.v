@@ -13,10 +13,7 @@ Proof. intros U. induction 1; [now apply way_label | apply way_on; auto]. Qed.
 
 Lemma comparison (G : graph) (D L : list nat) (v u : field) : positive G -> within G D ->
   (forall x, In x D -> way G L v u x) ->
-  (forall x, In x D -> In x L -> v x <= u x) ->
-  (forall x, In x D -> ~ In x L -> S_down G v x <= S_up G v x) ->
-  (forall x, In x D -> ~ In x L -> S_up G u x <= S_down G u x) ->
-  forall x, In x D -> v x <= u x.
+  no_higher D L (balance_amle G) v u.
 Proof.
   intros Pos Wi Way Lab Sub Sup x0 Hx0. destruct (Rle_dec (v x0) (u x0)) as [|N]; [assumption|exfalso].
   destruct (largest_of_all (fun x => v x - u x) D x0 Hx0) as (m & Hm & Mm).
@@ -25,7 +22,7 @@ Proof.
   (* on the set M where v - u is largest all four slopes are equal *)
   assert (Four : forall x, In x D -> v x - u x = mu ->
             S_up G v x = S_up G u x /\ S_up G u x = S_down G u x /\ S_down G u x = S_down G v x).
-  { intros x Hx E. pose proof (Sub x Hx (NL x Hx E)). pose proof (Sup x Hx (NL x Hx E)).
+  { intros x Hx E. pose proof (Sub x Hx (NL x Hx E)). pose proof (Sup x Hx (NL x Hx E)). unfold balance_amle in *.
     assert (S_up G v x <= S_up G u x /\ S_down G u x <= S_down G v x); [|lra].
     split; apply steepest_mono; intros a Ha; [apply (into_within _ D) in Ha | apply (out_within _ D) in Ha]; auto;
       destruct Ha as (Ha & <- & Hy); apply fall_le; auto; specialize (Mm _ Hy); lra. }

@@ -36,10 +36,10 @@ Proof.
   { clear t h x. intros e gu op g E N. induction t as [|t IH]; intros h x Hx; specialize (E x);
       [pose proof (N 0%nat h x Hx) as P | pose proof (N (Datatypes.S t) h x Hx) as P]; simpl in *; destruct (leaves x) eqn:L;
       try (destruct (ends x); specialize (E eq_refl); lra); apply leaves_false in L as [-> _]; [lra|].
-    apply (moves_le n choices quits pi Le); [assumption|]. intros q [| |k] _ Al; try lra. simpl in Al.
+    apply (moves_le Le); [assumption|]. intros q [| |k] _ Al; try lra. simpl in Al.
     apply mean_le; [eauto|]. intros o Ho. specialize (IH ((x, k, o) :: h) (next o) ltac:(eauto)). lra. }
   intros Hx. split; apply S; auto; try (intros y Ly; apply leaves_true in Ly; destruct (ends y); lra); intros t' h' y Hy;
-    [now apply arrive_range with (choices := choices) (quits := quits) (n := n) | now apply alive_range with (choices := choices) (quits := quits) (n := n)].
+    apply (value_range choices_proper choices_inside Le) with (hi := 1); auto; intros; lra.
 Qed.
 
 (** If the walk surely leaves the states outside F where low > 0, it arrives with a probability of
@@ -51,13 +51,13 @@ Proof.
   assert (Main : forall t, low x <= arrive ends pi t h x + M * alive leaves pi t h x).
   { intros t. destruct (stopped t h x Hx) as [A _]. eapply Rle_trans; [|apply Rplus_le_compat_r; exact A].
     unfold alive. rewrite value_linear, Rmult_0_r, Rplus_0_r.
-    apply (value_ge n choices quits choices_proper pi Le leaves (fun _ x => (x < n)%nat) low); [| |assumption].
+    apply (value_ge choices_proper Le leaves (fun _ x => (x < n)%nat) low); [| |assumption].
     - intros _ y Hy. specialize (HM y Hy). repeat split; [assumption | lra |]. intros L.
       specialize (End y Hy). apply leaves_true in L. destruct (ends y); [specialize (End eq_refl); lra|].
       destruct L; [discriminate | lra].
     - intros h' y q m Hy L Hm Al. apply leaves_false in L. destruct L as [En P]. specialize (Drift h' y q m Hy En Hm).
       destruct m as [| |k]; auto. split; [eauto|]. apply drift; [eauto|]. specialize (Drift P). lra. }
-  destruct (surely_cv n choices quits choices_proper choices_inside pi Le leaves h x M Hx Su eps He) as (T & HT).
+  destruct (surely_cv choices_proper choices_inside Le leaves h x M Hx Su eps He) as (T & HT).
   exists T. intros t Ht. specialize (HT t Ht). apply Rabs_def2 in HT. specialize (Main t). lra.
 Qed.
 
@@ -74,7 +74,7 @@ Theorem falling_leaves b eta : 0 < eta ->
     match m with Stay => False | GiveUp => True | Take k => mean k (fun o => b (next o)) <= b x - eta end) ->
   forall h x, (x < n)%nat -> surely leaves pi h x.
 Proof.
-  intros He Drop h x Hx. apply (drop_surely n choices quits choices_proper choices_inside pi Le leaves (fun _ => True) b eta); auto.
+  intros He Drop h x Hx. apply (drop_surely choices_proper choices_inside Le leaves (fun _ => True) b eta); auto.
   intros h' y q m Hy _ L Hm. apply leaves_false in L. specialize (Drop h' y q m Hy (proj1 L) (proj2 L) Hm). destruct m; auto.
 Qed.
 
@@ -90,7 +90,7 @@ Lemma R_above_finite M : high_barrier -> 0 <= M -> (forall x, (x < n)%nat -> - M
 Proof.
   intros [End Drift] M0 HM t h x Hx. apply Rle_trans with (Rmin (high x) 1); [|apply Rmin_l].
   unfold arrive, alive. rewrite value_linear, Rmult_0_r, Rplus_0_r.
-  apply (value_le n choices quits choices_proper pi Le ends (fun _ x => (x < n)%nat) (fun x => Rmin (high x) 1)); [| |assumption].
+  apply (value_le choices_proper Le ends (fun _ x => (x < n)%nat) (fun x => Rmin (high x) 1)); [| |assumption].
   - intros _ y Hy. specialize (HM y Hy). specialize (End y Hy). repeat split; [assumption | apply Rmin_glb; lra |].
     intros En. specialize (End En). apply Rmin_glb; lra.
   - intros h' y q m Hy En Hm Al. specialize (Drift h' y q m Hy En Hm).
@@ -110,10 +110,10 @@ Proof.
   intros Hi Or t h x Hx. assert (Pos : forall y, (y < n)%nat -> 0 <= high y).
   { intros y Hy. destruct (Or y Hy) as [|(h' & Su)]; [assumption|]. apply Rnot_lt_le. intros N.
     destruct (bound_of n high) as (M & HM).
-    destruct (surely_cv n choices quits choices_proper choices_inside pi Le ends h' y M Hy Su (- high y)) as (T & HT); [lra|].
+    destruct (surely_cv choices_proper choices_inside Le ends h' y M Hy Su (- high y)) as (T & HT); [lra|].
     specialize (HT T (le_n _)). apply Rabs_def2 in HT.
     pose proof (R_above_finite M Hi ltac:(specialize (HM y Hy); lra) ltac:(apply HM) T h' y Hy).
-    pose proof (arrive_range n choices quits choices_proper choices_inside pi Le ends T h' y Hy). lra. }
+    pose proof (arrive_range choices_proper choices_inside Le ends T h' y Hy). lra. }
   pose proof (R_above_finite 0 Hi (Rle_refl 0) ltac:(intros y Hy; specialize (Pos y Hy); lra) t h x Hx). lra.
 Qed.
 End Arrival.
@@ -142,7 +142,7 @@ Proof.
   destruct (bound_of n u) as (M & HM).
   (* above all others where the cost is infinite *)
   set (top := M + M + 1). set (base := fun x => if leaves ends low x then 0 else if infinite x then top else u x + M).
-  assert (Low : forall x, (x < n)%nat -> leaves ends low x = true \/ infinite x = false -> base x <= u x + M /\ base x < top).
+  assert (Low : forall x, (x < n)%nat -> leaves ends low x = true \/ infinite x = false -> base x <= u x + M < top).
   { intros x Hx Or. specialize (HM x Hx). unfold base, top.
     destruct (leaves ends low x), (infinite x), Or; try discriminate; lra. }
   destruct (ranked n choices ends quits choices_proper plan rank plan_allowed (leaves ends low) base) as (Z & d & Hd & Dr).
@@ -154,7 +154,7 @@ Proof.
       split; [now apply mean_most|]. intros E. destruct (ways_out x k Hx En (proj2 (proj1 (leaves_false _ _ _) Lv)) Ix Pl) as (o & Ho & Wo).
       exists o. split; [assumption|]. pose proof (mean_below k (fun o => base (next o)) top o Pr Top Ho) as B.
       assert (Lower : leaves ends low (next o) = true \/ infinite (next o) = false -> False).
-      { intros Or. apply Low in Or as [_ Lt]; [|now apply (choices_inside x k)].
+      { intros Or. apply Low in Or as Lt; [|now apply (choices_inside x k)].
         pose proof (Rmult_lt_0_compat _ (top - base (next o)) (share_pos k o Pr Ho) ltac:(lra)). lra. }
       rewrite (leaves_true n) in Lower. tauto.
     - destruct (upper_falls n choices ends Y price quits choices_proper infinite plan rank plan_allowed u x k upper Hx Ix En Pl) as [F R].

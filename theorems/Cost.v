@@ -36,15 +36,14 @@ Hypothesis Le : legal n choices quits pi.
     layer of infinite states, or all its outcomes in the state's own layer. *)
 Theorem theorem_I : hopeless -> forall h x, (x < n)%nat -> infinite x = true -> ~ surely ends pi h x.
 Proof.
-  intros Ho. assert (Main : forall l h x, (x < n)%nat -> infinite x = true -> layer x = l -> ~ surely ends pi h x).
-  2:{ intros h x Hx Ix. now apply (Main (layer x)). }
+  intros Ho h x Hx Ix. remember (layer x) as l eqn:Lx. symmetry in Lx. revert h x Hx Ix Lx.
   induction l as [l IHl] using lt_wf_ind. intros h x Hx Ix Lx Su. assert (One : forall t, 1 <= alive ends pi t h x).
-  { intros t. apply (value_ge n choices quits choices_proper pi Le ends (fun h x => (x < n)%nat /\ infinite x = true /\
+  { intros t. apply (value_ge choices_proper Le ends (fun h x => (x < n)%nat /\ infinite x = true /\
       layer x = l /\ surely ends pi h x) (fun _ => 1)); auto.
     - intros h' y (Hy & Iy & _). destruct (Ho y Hy Iy) as [E _]. repeat split; [assumption | lra | congruence].
     - intros h' y q m (Hy & Iy & Ly & Sy) En Hm Al. destruct (Ho y Hy Iy) as (_ & Nq & Ch).
       destruct m as [| |k]; simpl in Al; [trivial | congruence |].
-      pose proof (fun o => surely_next n choices quits choices_proper choices_inside pi Le ends h' y q k o Hy En Hm Sy) as Nx.
+      pose proof (fun o => surely_next choices_proper choices_inside Le ends h' y q k o Hy En Hm Sy) as Nx.
       destruct (Ch k Al) as [(o & Hin & Io & Lo)|Same].
       + exfalso. destruct (Nx o Hin). apply (IHl (layer (next o)) ltac:(lia) ((y, k, o) :: h') (next o)); auto.
       + split; [|apply mean_ge; [eauto | intros; lra]]. intros o Hin. destruct (Same o Hin), (Nx o Hin). repeat split; auto; congruence. }
@@ -57,12 +56,12 @@ Proof.
   intros Ho Sub HM t h x Hx Su. unfold paid, alive. rewrite value_linear, Rmult_0_r, !Rplus_0_r.
   assert (Fin : forall h x, (x < n)%nat -> surely ends pi h x -> infinite x = false).
   { intros h' y Hy Sy. destruct (infinite y) eqn:Iy; [|reflexivity]. now destruct (theorem_I Ho h' y Hy Iy). }
-  apply (value_ge n choices quits choices_proper pi Le ends (fun h x => (x < n)%nat /\ surely ends pi h x) l); [| |auto].
+  apply (value_ge choices_proper Le ends (fun h x => (x < n)%nat /\ surely ends pi h x) l); [| |auto].
   - intros h' y (Hy & Sy). destruct (Sub y Hy (Fin h' y Hy Sy)) as [E _]. specialize (HM y Hy).
     repeat split; [assumption | lra | intros En; specialize (E En); lra].
   - intros h' y q m (Hy & Sy) En Hm Al. destruct (Sub y Hy (Fin h' y Hy Sy)) as [_ Q]. destruct (Q En) as [Q1 Q2].
     destruct m as [| |k]; simpl in Al; [trivial | specialize (Q1 Al); lra|].
-    pose proof (fun o => surely_next n choices quits choices_proper choices_inside pi Le ends h' y q k o Hy En Hm Sy) as Nx.
+    pose proof (fun o => surely_next choices_proper choices_inside Le ends h' y q k o Hy En Hm Sy) as Nx.
     split; [exact Nx|]. apply drift; [eauto|]. rewrite Rmult_1_l.
     apply Q2; [assumption|]. intros o Hin. destruct (Nx o Hin). eauto.
 Qed.
@@ -74,7 +73,7 @@ Proof.
   apply (@Rle_cv_lim (fun _ => l x) (fun t => paid ends Y price pi t h x + M * alive ends pi t h x)).
   - intros t. apply L_finite; auto. intros y Hy. now apply HM.
   - apply constant_cv.
-  - apply CV_plus; [exact Cv | now apply (surely_cv n choices quits)].
+  - apply CV_plus; [exact Cv | now apply (surely_cv choices_proper choices_inside Le)].
 Qed.
 
 (* ---------- Theorem U *)
@@ -88,29 +87,34 @@ Definition high_cost (u : nat -> R) :=
     | Take k => (forall o, In o k -> infinite (next o) = false) /\ C k + Rise k u x <= 0
     end.
 
-(* a policy with an upper barrier that ends surely pays at most that *)
-Lemma pays_at_most u : high_cost u -> forall h x, (x < n)%nat -> infinite x = false -> surely ends pi h x ->
-  exists s, Un_cv (fun t => paid ends Y price pi t h x) s /\ s <= u x.
+(* a policy with an upper barrier pays at most that, and ends surely, if a field W falls with each of its moves *)
+Lemma pays_at_most u W eta : high_cost u -> 0 < eta ->
+  (forall h x q k, (x < n)%nat -> infinite x = false -> ends x = false -> In (q, Take k) (pi h x) ->
+    mean k (fun o => W (next o)) <= W x - eta) ->
+  forall h x, (x < n)%nat -> infinite x = false -> costs_at_most ends Y price pi h x (u x).
 Proof.
-  intros [End Drift] h x Hx Ix Sure.
+  intros [End Drift] He Fall h x Hx Ix. assert (Sure : surely ends pi h x).
+  { apply (drop_surely choices_proper choices_inside Le ends (fun x => infinite x = false) W eta); auto.
+    intros h' y q [| |k] Hy Iy En Hm; specialize (Drift h' y q _ Hy Iy En Hm); auto. split; [apply Drift | eauto]. }
+  split; [exact Sure|].
   destruct (bound_of n Y) as (M1 & B1), (bound_of n u) as (M2 & B2). pose proof (B1 x Hx). pose proof (B2 x Hx).
   set (M := M1 + M2 + Rabs price). pose proof (Rabs_between price _ (Rle_refl _)).
   set (a := fun t => paid ends Y price pi t h x + - M * alive ends pi t h x).
   assert (E : forall t, a t = value ends 1 Y price (- M) pi t h x).
   { intros t. unfold a, paid, alive. rewrite value_linear. f_equal; try (extensionality y); lra. }
   assert (Gr : Un_growing a).
-  { intros t. rewrite !E. apply (value_grows n choices quits choices_proper choices_inside pi Le ends); auto.
+  { intros t. rewrite !E. apply (value_grows choices_proper choices_inside Le ends); auto.
     - intros y Hy. specialize (B1 y Hy). unfold M. lra.
     - unfold M. lra. }
   assert (Up : forall t, a t <= u x).
-  { intros t. rewrite E. apply (value_le n choices quits choices_proper pi Le ends (fun _ x => (x < n)%nat /\ infinite x = false) u); [| |auto].
+  { intros t. rewrite E. apply (value_le choices_proper Le ends (fun _ x => (x < n)%nat /\ infinite x = false) u); [| |auto].
     - intros _ y (Hy & Iy). specialize (B2 y Hy). repeat split; [assumption | unfold M; lra | auto].
     - intros h' y q m (Hy & Iy) En Hm Al. specialize (Drift h' y q m Hy Iy En Hm). destruct m as [| |k]; auto.
       destruct Drift as [Fi Dr]. split; [intros o Ho; split; eauto|]. apply drift; [eauto | lra]. }
   destruct (Un_cv_crit _ Gr) as (s & Cv); [exists (u x); intros r (t & ->); apply Up|].
   exists s. split; [|now apply (@Rle_cv_lim a (fun _ => u x)); [| |apply constant_cv]].
   rewrite <- (Rplus_0_r s). apply (Un_cv_ext (fun t => a t + M * alive ends pi t h x)); [intros t; unfold a; lra|].
-  apply CV_plus; [exact Cv | now apply (surely_cv n choices quits)].
+  apply CV_plus; [exact Cv | now apply (surely_cv choices_proper choices_inside Le)].
 Qed.
 
 (* With positive costs every policy all of whose choices have C + R(u) <= 0 ends surely, at a cost
@@ -118,11 +122,9 @@ Qed.
 Lemma theorem_U_positive u least : 0 < least -> (forall x k o, choices x k -> In o k -> least <= cost o) ->
   high_cost u -> forall h x, (x < n)%nat -> infinite x = false -> costs_at_most ends Y price pi h x (u x).
 Proof.
-  intros Lp Lc Hc h x Hx Ix. assert (Sure : surely ends pi h x); [|split; [exact Sure | now apply pays_at_most]].
-  apply (drop_surely n choices quits choices_proper choices_inside pi Le ends (fun x => infinite x = false) u least); auto.
-  intros h' y q m Hy Iy En Hm. destruct Hc as [_ D]. specialize (D h' y q m Hy Iy En Hm).
-  destruct m as [| |k]; auto. destruct D as [Fi Dr]. split; [exact Fi|]. destruct (Le h' y Hy) as [_ A].
-  destruct (A q (Take k) Hm) as [_ Al]. simpl in Al. pose proof (choices_proper y k Al) as Pr.
+  intros Lp Lc Hc. apply (pays_at_most u u least); auto. intros h y q k Hy Iy En Hm.
+  destruct (proj2 Hc h y q _ Hy Iy En Hm) as [_ Dr]. destruct (proj2 (Le h y Hy) q _ Hm) as [_ Al].
+  pose proof (choices_proper y k Al) as Pr.
   destruct (in_means k u y Pr) as (S & EC & ER). assert (least <= mean k cost) by (apply mean_ge; eauto). nra.
 Qed.
 End Any.
@@ -165,8 +167,8 @@ Lemma ranked (stops : nat -> bool) (base : nat -> R) :
   exists (W : nat -> R) eta, 0 < eta /\ forall x k, (x < n)%nat -> ends x = false -> plan x = Take k -> stops x = false ->
     mean k (fun o => W (next o)) <= W x - eta.
 Proof.
-  intros H. destruct (least (fun s => s) (flat_map (fun x => match plan x with Take k => map (share k) k | _ => [] end) (seq 0 n)))
-    as (lam & Hl & Sh).
+  intros H. set (shares := flat_map (fun x => match plan x with Take k => map (share k) k | _ => [] end) (seq 0 n)).
+  destruct (least (fun s => s) shares) as (lam & Hl & Sh).
   set (psi := fun x => 1 - lam ^ rank x). assert (Psi : forall x, 0 <= psi x <= 1).
   { intros x. pose proof (pow_down lam 0 (rank x) Hl (Nat.le_0_l _)). unfold psi. simpl in *. lra. }
   set (drop := fun f x => match plan x with Take k => f x - mean k (fun o => f (next o)) | _ => 0 end).
@@ -201,13 +203,10 @@ Qed.
 Theorem theorem_U u : super_cost u -> forall h x, (x < n)%nat -> infinite x = false ->
   costs_at_most ends Y price by_plan h x (u x).
 Proof.
-  intros Su h x Hx Ix. assert (Hc : high_cost by_plan u).
-  { split; [intros y Hy Iy; now apply Su|]. intros h' y q m Hy Iy En Hm. apply by_plan_move in Hm; [|assumption].
-    destruct (Su y Hy Iy) as [_ S]. specialize (S En). rewrite Hm in S. destruct m as [| |k]; auto. split; apply S. }
-  destruct (ranked infinite u) as (W & eta & He & Fall); [intros; now apply upper_falls|].
-  assert (Sure : surely ends by_plan h x); [|split; [exact Sure | now apply pays_at_most; [apply by_plan_legal|..]]].
-  apply (drop_surely n choices quits choices_proper choices_inside by_plan by_plan_legal ends (fun x => infinite x = false) W eta); auto.
-  intros h' y q m Hy Iy En Hm. pose proof (proj2 Hc h' y q m Hy Iy En Hm) as S. apply by_plan_move in Hm; [|assumption].
-  destruct m as [| |k]; auto. split; [apply S | now apply Fall].
+  intros Su. destruct (ranked infinite u) as (W & eta & He & Fall); [intros; now apply upper_falls|].
+  apply (pays_at_most by_plan by_plan_legal u W eta); [|exact He|].
+  - split; [intros y Hy Iy; now apply Su|]. intros h y q m Hy Iy En Hm. apply by_plan_move in Hm; [|assumption].
+    destruct (Su y Hy Iy) as [_ S]. specialize (S En). rewrite Hm in S. destruct m as [| |k]; auto. split; apply S.
+  - intros h y q k Hy Iy En Hm%by_plan_move; auto.
 Qed.
 End Costs.

@@ -6,9 +6,11 @@ Open Scope R_scope.
 
 (* least upper bounds, at each vertex, of numbers up to high, but no less than low *)
 Lemma suprema (E : nat -> R -> Prop) low high : low <= high -> (forall x t, E x t -> t <= high) ->
-  exists u : field, forall x, (forall t, E x t -> t <= u x) /\ forall s, low <= s -> (forall t, E x t -> t <= s) -> u x <= s.
+  exists u : field, forall x, (forall t, E x t -> t <= u x) /\
+    forall s, low <= s -> (forall t, E x t -> t <= s) -> u x <= s.
 Proof.
-  intros LH H. assert (B : forall x, bound (fun t => t = low \/ E x t)) by (intros x; exists high; intros t [->|Ht]; eauto).
+  intros LH H. assert (B : forall x, bound (fun t => t = low \/ E x t)).
+  { intros x. exists high. intros t [->|Ht]; eauto. }
   exists (fun x => proj1_sig (completeness _ (B x) (ex_intro _ low (or_introl eq_refl)))). intros x.
   destruct (completeness _ _ _) as (s & Up & Le). simpl. split; [intros t Ht; apply Up; now right|].
   intros r L Hr. apply Le. intros t [->|Ht]; auto.
@@ -37,9 +39,7 @@ Hypothesis monotone : forall v w x, In x D -> ~ In x L ->
   (forall y, In y D -> v y <= w y) -> v x = w x -> B v x <= B w x.
 (* it is continuous in the vertex's own value *)
 Hypothesis continuous : forall v x, In x D -> ~ In x L -> continuity (fun t => B (upd v x t) x).
-(* if it is positive, a neighbour is higher *)
-Hypothesis higher : forall v x, In x D -> ~ In x L -> 0 < B v x -> exists y, In y D /\ v x < v y.
-Hypothesis constant : forall v x, In x D -> ~ In x L -> (forall y z, v y = v z) -> B v x = 0.
+Hypothesis constant : forall c x, B (fun _ => c) x = 0.
 
 Let sub (v : field) :=
   (forall x, In x D -> low <= v x <= high) /\
@@ -48,7 +48,15 @@ Let sub (v : field) :=
 
 Lemma start : sub (fun _ => low).
 Proof.
-  repeat split; try lra; [now intros; apply labels|]. intros x Hx HL. rewrite constant; auto. lra.
+  repeat split; try lra; [now intros; apply labels|]. intros x Hx HL. rewrite constant. lra.
+Qed.
+
+(* if the balance is positive, a vertex is higher *)
+Lemma higher v x : In x D -> ~ In x L -> 0 < B v x -> exists y, In y D /\ v x < v y.
+Proof.
+  intros Hx HL P. destruct (largest_of_all v D x Hx) as (y & Hy & My). exists y. split; [assumption|].
+  apply Rnot_le_lt. intros N. rewrite <- (constant (v x) x) in P. apply (Rlt_not_le _ _ P).
+  apply monotone; auto. intros z Hz. specialize (My z Hz). lra.
 Qed.
 
 (* the largest values of subsolutions *)
@@ -140,42 +148,31 @@ Qed.
 Lemma slope_cont v x y z l : continuity (fun t => (upd v x t y - upd v x t z) / l).
 Proof. unfold upd. destruct (Nat.eqb y x), (Nat.eqb z x); reg. Qed.
 
-Lemma steepest_flat v A : (forall y z, v y = v z) -> steepest v A = 0.
-Proof.
-  intros H. apply Rle_antisym; [|apply steepest_nonneg]. apply steepest_le; [lra|].
-  intros a _. unfold fall. rewrite (H (tail a) (head a)). unfold Rdiv. lra.
-Qed.
+Lemma steepest_flat c A : steepest (fun _ => c) A = 0.
+Proof. unfold steepest, fall. induction A; simpl; [lra|]. rewrite IHA. unfold Rdiv, Rmax. destruct (Rle_dec _ _); lra. Qed.
 
 Lemma amle_exists (G : graph) (D L : list nat) (Y : field) :
-  positive G -> within G D -> exists u, solution G D L Y u.
+  positive G -> within G D -> exists u, solves D L (balance_amle G) Y u.
 Proof.
   intros Pos Wi. destruct (bounded Y L) as (M & M0 & Lab).
-  destruct (existence D L Y (fun v x => S_up G v x - S_down G v x) (- M) M) as (u & U1 & U2); [exact Lab | lra | ..].
+  apply (existence D L Y _ (- M) M); unfold balance_amle; [exact Lab | lra | ..].
   - intros v w x Hx _ H E. assert (S_up G v x <= S_up G w x /\ S_down G w x <= S_down G v x); [|lra].
     split; apply steepest_mono; intros a Ha; [apply (into_within _ D) in Ha | apply (out_within _ D) in Ha]; auto;
       destruct Ha as (Ha & <- & Hy); apply fall_le; auto; specialize (H _ Hy); lra.
   - intros v x _ _. apply (continuity_minus (fun t => S_up G (upd v x t) x) (fun t => S_down G (upd v x t) x));
       apply (fold_cont Rmax (fun t => fall (upd v x t))); auto using continuity_Rmax; intros a _; apply slope_cont.
-  - intros v x Hx _ H. pose proof (steepest_nonneg v (out G x)). unfold S_up, S_down in H.
-    destruct (steepest_attained v (into G x)) as (a & Ha & E); [lra|].
-    apply (into_within _ D) in Ha as (Ha & <- & Ht); auto. exists (tail a). split; [assumption|]. apply fall_pos; [now apply Pos | lra].
-  - intros v x _ _ H. unfold S_up, S_down. rewrite !steepest_flat by assumption. lra.
-  - exists u. split; [exact U1|]. intros x Hx HL. now apply Rminus_diag_uniq, U2.
+  - intros c x. unfold S_up, S_down. rewrite !steepest_flat. lra.
 Qed.
 
 Lemma p_exists (phi : R -> R) (G : graph) (D L : list nat) (Y : field) :
   (forall s t, s < t -> phi s < phi t) -> continuity phi -> phi 0 = 0 ->
   positive G -> within G D -> exists u, solves D L (PLaplacian.balance phi G) Y u.
 Proof.
-  intros Inc Cont Zero Pos Wi. destruct (bounded Y L) as (M & M0 & Lab). apply (existence D L Y _ (- M) M); [exact Lab | lra | ..].
+  intros Inc Cont Zero Pos Wi. destruct (bounded Y L) as (M & M0 & Lab).
+  apply (existence D L Y _ (- M) M); [exact Lab | lra | ..].
   - intros v w x Hx _ H E. apply rsum_le. intros a Ha. apply (out_within _ D) in Ha as (Ha & <- & Hy); auto.
     apply PLaplacian.monotone, div_le; auto. specialize (H _ Hy). lra.
   - intros v x _ _. apply (fold_cont Rplus (fun t => PLaplacian.flux phi (upd v x t))); [intros; now apply continuity_plus|].
     intros a _. apply (continuity_comp (fun t => (upd v x t (head a) - upd v x t (tail a)) / len a) phi); [apply slope_cont | exact Cont].
-  - intros v x Hx _ H. destruct (largest_of_all v D x Hx) as (y & Hy & My). exists y. split; [assumption|].
-    apply Rnot_le_lt. intros N. apply (Rlt_not_le _ _ H). rewrite <- (rsum_zero (fun _ => 0) (out G x)) by reflexivity.
-    apply rsum_le. intros a Ha. apply (out_within _ D) in Ha as (Ha & <- & Hz); auto. rewrite <- Zero. apply PLaplacian.monotone; [exact Inc|].
-    rewrite <- (Rmult_0_l (/ len a)). apply div_le; auto. specialize (My _ Hz). simpl in My. lra.
-  - intros v x _ _ H. apply rsum_zero. intros a _. unfold PLaplacian.flux. rewrite (H (head a) (tail a)), Rminus_diag_eq by reflexivity.
-    unfold Rdiv. now rewrite Rmult_0_l.
+  - intros c x. apply rsum_zero. intros a _. unfold PLaplacian.flux, Rdiv. now rewrite Rminus_diag_eq, Rmult_0_l.
 Qed.

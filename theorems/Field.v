@@ -38,7 +38,7 @@ Qed.
 Lemma increasing_onto f : (forall s t, s < t -> f s < f t) -> (forall s, exists t, f t = s) -> continuity f.
 Proof.
   intros Inc Onto t e He. destruct (Onto (f t - e / 2)) as (r & Hr), (Onto (f t + e / 2)) as (s & Hs).
-  assert (Back : forall x y, f x < f y -> x < y) by (intros x y H; apply Rnot_le_lt; intros N%(PLaplacian.monotone f Inc); lra).
+  assert (Back : forall x y, f x < f y -> x < y) by (intros; apply Rnot_le_lt; intros N%(PLaplacian.monotone f Inc); lra).
   assert (r < t) by (apply Back; lra). assert (t < s) by (apply Back; lra).
   exists (Rmin (t - r) (s - t)). split; [apply Rmin_glb_lt; lra|]. intros x [_ Hx]. simpl in *.
   unfold R_dist in *. pose proof (Rmin_l (t - r) (s - t)). pose proof (Rmin_r (t - r) (s - t)).
@@ -58,7 +58,7 @@ Definition upper_barrier (D L : list nat) (B : field -> nat -> R) (Y b : field) 
 
 Section Generic.
 Variables (D L : list nat) (B : field -> nat -> R).
-Hypothesis compare : compares D L B.
+Hypothesis compare : forall v u, no_higher D L B v u.
 Hypothesis exist : forall Y, exists u, solves D L B Y u.
 Hypothesis shift : forall v s x, B (fun y => v y + s) x = B v x.
 
@@ -89,8 +89,7 @@ Proof.
 Qed.
 End Generic.
 
-(* ---------- the two equations *)
-Definition balance_amle (G : graph) (v : field) x := S_up G v x - S_down G v x.
+(* ---------- the two equations; that of the AMLE is `balance_amle` *)
 Definition balance_p p (G : graph) (v : field) x := PLaplacian.balance (power_of (p - 1)) G v x.
 
 Section Undirected.
@@ -106,13 +105,8 @@ Proof.
   apply (reaches_by G L (reversed a)); [now apply Und | exact H].
 Qed.
 
-Lemma amle_compare : compares D L (balance_amle G).
-Proof.
-  intros v w Lab Sub Sup. apply (Amle.comparison G D L); auto using closed; intros x Hx.
-  - now apply Amle.way_undirected, connected.
-  - intros HL. now apply Rge_le, Rminus_ge, Rle_ge, Sub.
-  - intros HL. now apply Rminus_le, Sup.
-Qed.
+Lemma amle_compare v u : no_higher D L (balance_amle G) v u.
+Proof. apply Amle.comparison; auto using closed. intros x Hx. now apply Amle.way_undirected, connected. Qed.
 
 (** Theorem 1. There is exactly one AMLE on the vertices that are connected to a label, and it lies
     between a lower and an upper barrier. *)
@@ -120,8 +114,7 @@ Theorem amle_bracket Y a b : lower_barrier D L (balance_amle G) Y a -> upper_bar
   exists u, solves D L (balance_amle G) Y u /\ (forall x, In x D -> a x <= u x <= b x) /\
     forall v, solves D L (balance_amle G) Y v -> forall x, In x D -> v x = u x.
 Proof.
-  apply bracket; [exact amle_compare|]. intros Z. destruct (amle_exists G D L Z Pos closed) as (u & U2 & U3).
-  exists u. split; [assumption|]. intros x Hx HL. now apply Rminus_diag_eq, U3.
+  apply bracket; [exact amle_compare|]. intros Z. now apply amle_exists, closed.
 Qed.
 
 (** Theorem 4. Labels that are off by at most delta move the AMLE by no more. *)
@@ -135,9 +128,9 @@ Qed.
 Variable p : R.
 Hypothesis p_range : 1 < p.
 
-Lemma p_compare : compares D L (balance_p p G).
+Lemma p_compare v u : no_higher D L (balance_p p G) v u.
 Proof.
-  apply PLaplacian.comparison; auto using closed; [intros; apply power_increasing; lra | intros x Hx; now apply connected].
+  apply PLaplacian.comparison; auto using closed; [intros; apply power_increasing; lra | intros; now apply connected].
 Qed.
 
 (** Theorem 2. There is exactly one p-Laplacian extension on the vertices that are connected to a

@@ -4,7 +4,6 @@ From Wayfield Require Import Lists Graph Existence.
 From Wayfield Require Amle TwoLeast.
 Open Scope R_scope.
 
-
 (* ---------- two solutions agree where one of them is not level *)
 Section Unique.
 Variables (G : graph) (D L : list nat) (Y : field).
@@ -29,8 +28,8 @@ Proof.
     intros y Hy; destruct (Kept u y ltac:(auto) Hy) as [U1 U2], (Kept v y ltac:(auto) Hy) as [V1 V2]; apply HK in Hy as [Hy Or].
   - destruct Or as [|N]; [now apply Amle.way_label|]. apply Amle.way_steep. unfold level in *. rewrite U1, U2, V1, V2. tauto.
   - intros Ly. destruct Su as [Lu _], Sv as [Lv _]. rewrite Lu, Lv by tauto. lra.
-  - intros Ly. rewrite V1, V2. destruct Sv as [_ Sv]. rewrite Sv by tauto. lra.
-  - intros Ly. rewrite U1, U2. destruct Su as [_ Su]. rewrite Su by tauto. lra.
+  - intros Ly. unfold balance_amle. rewrite V1, V2. destruct Sv as [_ Sv]. rewrite Sv by tauto. lra.
+  - intros Ly. unfold balance_amle. rewrite U1, U2. destruct Su as [_ Su]. rewrite Su by tauto. lra.
 Qed.
 
 (** On a directed graph two solutions have the same level vertices, and agree at all others. *)
@@ -95,14 +94,15 @@ Lemma on_K : exists w, (forall x, In x K -> a x <= w x <= b x) /\ (forall x, In 
   (forall x, In x K -> ~ In x L -> S_up GK w x = S_down GK w x).
 Proof.
   destruct (amle_exists GK K L Y PK WK) as (w & W2 & W3).
-  exists w. split; [|split; [intros; apply W2; auto | exact W3]].
+  exists w. split; [|split; [intros; apply W2; auto | intros; now apply Rminus_diag_uniq, W3]].
   assert (Steep : forall v u x, In x K -> v = a \/ u = b -> Amle.way GK L v u x).
   { intros v u x Hx Or. destruct (in_dec Nat.eq_dec x L) as [|HL]; [now apply Amle.way_label|].
     destruct (descends x Hx HL) as (e & He & <- & Hh & Dn). pose proof (ordered _ Hx). pose proof (ordered _ Hh).
     assert (HG : In e GK) by now apply in_among. apply Amle.way_steep.
     destruct Or as [->| ->]; [intros [N _] | intros [_ N]]; (apply (not_level GK) in N; auto; lra). }
   intros x Hx. split; [apply (Amle.comparison GK K L a w) | apply (Amle.comparison GK K L w b)]; auto; intros z Hz HL;
-    try (rewrite W2 by assumption; now apply label_enclosed); rewrite W3 by assumption; lra.
+    try (rewrite W2 by assumption; now apply label_enclosed); try (rewrite W3 by assumption; lra);
+    unfold balance_amle, GK; [specialize (sub z Hz HL) | specialize (super z Hz HL)]; lra.
 Qed.
 
 Lemma K_in_F w : (forall x, In x K -> a x <= w x <= b x) -> forall x, In x K -> In x F.
@@ -131,7 +131,7 @@ Proof.
   - intros t Hx Ht. destruct (in_dec Nat.eq_dec x K), (Hg x) as [Up _]; [contradiction|].
     specialize (Up (- w t) ltac:(now exists t)). lra.
   - intros c Hx (t0 & H0 & C0) Hc. destruct (in_dec Nat.eq_dec x K), (Hg x) as [_ Le]; [contradiction|].
-    enough (g x <= - c) by lra. apply Le; [destruct (Bd t0 H0); lra|]. intros s (t & Ht & ->). specialize (Hc t Ht). lra.
+    enough (g x <= - c) by lra. apply Le; [destruct (Bd t0 H0); lra|]. intros s (t & Ht%Hc & ->). lra.
 Qed.
 
 (* every vertex of F outside K leads to K *)
@@ -267,8 +267,8 @@ Proof.
   - apply among_within.
   - now apply (flat_way Y').
   - intros y Hy HL. destruct S' as [[Lu' _] _]. rewrite Lu, Lu' by assumption. specialize (H y HL). lra.
-  - intros y Hy HL. unfold S_up, S_down. rewrite !steepest_shift. right. symmetry. now apply Eu.
-  - intros y Hy HL. destruct S' as [[_ Eu'] _]. rewrite Eu' by assumption. lra.
+  - intros y Hy HL. pose proof (Eu y Hy HL). unfold balance_amle, S_up, S_down in *. rewrite !steepest_shift. lra.
+  - intros y Hy HL. destruct S' as [[_ Eu'] _]. unfold balance_amle. rewrite Eu' by assumption. lra.
 Qed.
 
 (** Theorem 4, flat fill. Labels that are off by at most delta move the AMLE with flat fill by no more. *)

@@ -42,8 +42,8 @@ Proof. intros P a H. apply in_among in H. now apply P. Qed.
 Lemma among_within G K : within (among G K) K.
 Proof. intros a H. apply in_among in H. tauto. Qed.
 
-(* for an equation B u = 0 on D outside L: what balances up lies below what balances down, if it does on L *)
-Definition compares (D L : list nat) (B : field -> nat -> R) := forall v u : field,
+(* for an equation B u = 0 on D outside L: if v is balanced upwards and u downwards, v is no higher if it is not on L *)
+Definition no_higher (D L : list nat) (B : field -> nat -> R) (v u : field) :=
   (forall x, In x D -> In x L -> v x <= u x) ->
   (forall x, In x D -> ~ In x L -> 0 <= B v x) -> (forall x, In x D -> ~ In x L -> B u x <= 0) ->
   forall x, In x D -> v x <= u x.
@@ -57,6 +57,7 @@ Definition steepest (v : field) (A : list arc) := fold_right Rmax 0 (map (fall v
 (* S+ and S-: the steepest slope down into x, and the steepest out of it *)
 Definition S_up G v x := steepest v (into G x).
 Definition S_down G v x := steepest v (out G x).
+Definition balance_amle (G : graph) (v : field) x := S_up G v x - S_down G v x.
 Definition level (G : graph) (u : field) x := S_up G u x = 0 /\ S_down G u x = 0.
 
 Lemma steepest_nonneg v A : 0 <= steepest v A.

@@ -26,7 +26,8 @@ Proof.
   assert (0 <= IZR (low r)) by (apply IZR_le; lia). lra.
 Qed.
 
-Lemma choice_sum f : wsum count f (as_choice p) = wsum fst (fun qr => f (Outcome (fst qr) (IZR (fee (snd qr))) (head (snd qr)))) p.
+Lemma choice_sum f : wsum count f (as_choice p) =
+  wsum fst (fun qr => f (Outcome (fst qr) (IZR (fee (snd qr))) (head (snd qr)))) p.
 Proof.
   assert (N := odds_nonneg). clear O. unfold as_choice, wsum, rsum. induction p as [|[q r] l IH]; simpl; [reflexivity|].
   assert (E := IH ltac:(intros; eapply N; right; eauto)). pose proof (N q r (or_introl eq_refl)).
@@ -37,7 +38,8 @@ Lemma choice_proper : (forall r, In r (rows k) -> (0 <= fee r)%Z) -> proper (as_
 Proof.
   intros F. split.
   - intros E. pose proof (choice_sum (fun _ => 1)) as W. rewrite E in W. destruct O as (_ & _ & T), V as (Tp & _).
-    apply IZR_lt in Tp. rewrite <- T, <- (rsum_ext (fun qr => fst qr * 1)) in Tp by (intros; lra). apply (Rlt_not_eq _ _ Tp), W.
+    apply IZR_lt in Tp. rewrite <- T, <- (rsum_ext (fun qr => fst qr * 1)) in Tp by (intros; lra).
+    apply (Rlt_not_eq _ _ Tp), W.
   - intros o Ho. apply in_choice in Ho. destruct Ho as (q & r & I & Q & ->). simpl. split; [assumption|].
     apply IZR_le, F. eapply odds_in; eauto.
 Qed.
@@ -47,8 +49,8 @@ Theorem drift_in_numbers (f : nat -> Z) x :
   C (as_choice p) + Rise (as_choice p) (fun y => IZR (f y)) x = mean_of (fun r => fee r + f (head r))%Z p - IZR (total k * f x) /\
   Rise (as_choice p) (fun y => IZR (f y)) x = mean_of (fun r => f (head r)) p - IZR (total k * f x).
 Proof.
-  destruct O as (_ & _ & T). rewrite mult_IZR, <- T. unfold C, Rise. rewrite !choice_sum. unfold mean_of, wsum, rsum. simpl. clear.
-  induction p as [|[q r] l [A B]]; simpl; [lra|]. rewrite plus_IZR. split; lra.
+  destruct O as (_ & _ & T). rewrite mult_IZR, <- T. unfold C, Rise. rewrite !choice_sum. unfold mean_of, wsum, rsum.
+  simpl. clear. induction p as [|[q r] l [A B]]; simpl; [lra|]. rewrite plus_IZR. split; lra.
 Qed.
 End Choice.
 
@@ -136,18 +138,19 @@ Proof.
     apply (A (Outcome q (IZR (fee r)) (head r))), in_choice. now exists q, r.
 Qed.
 
-Lemma hits_or_not there k p : valid k -> odds_of k p -> hits there p \/ forall q r, In (q, r) p -> there r = true -> q = 0.
+Lemma hits_or there k p : valid k -> odds_of k p -> hits there p \/ forall q r, In (q, r) p -> there r = true -> q = 0.
 Proof.
   intros V O. destruct (Exists_dec (fun qr => there (snd qr) = true /\ 0 < fst qr) p) as [X|X].
   - intros [q r]. simpl. destruct (Rlt_dec 0 q), (there r); intuition congruence.
   - left. apply Exists_exists in X as ([q r] & I & X). now exists q, r.
-  - right. intros q r I T. destruct (odds_nonneg k p V O q r I); [exfalso | auto]. apply X, Exists_exists. now exists (q, r).
+  - right. intros q r I T. destruct (odds_nonneg k p V O q r I); [exfalso | auto].
+    apply X, Exists_exists. now exists (q, r).
 Qed.
 
 Lemma unreached there k p : valid k -> negb (may_reach there k) = true -> odds_of k p ->
   forall q r, In (q, r) p -> there r = true -> q = 0.
 Proof.
-  intros V A%negb_true_iff O. destruct (hits_or_not there k p V O) as [(q & r & H)|]; [exfalso | assumption].
+  intros V A%negb_true_iff O. destruct (hits_or there k p V O) as [(q & r & H)|]; [exfalso | assumption].
   enough (may_reach there k = true) by congruence. apply may_reach_means; [assumption|]. now exists p, q, r.
 Qed.
 
@@ -258,7 +261,7 @@ Theorem theorem_W_worst_above : (forall x k, (x < n)%nat -> ends x = false -> in
     costs_at_most ends (fun y => IZR (value_of y)) (IZR price) pi h x (IZR (above x)).
 Proof.
   intros Check. apply plan_upper. intros x k p Hx En Ix Pl O _. destruct (Check x k Hx En Ix Pl) as [A U].
-  destruct (choices_valid x k (plan_known x k Hx En Pl)) as [V _]. pose proof (unreached lost k p V A O : avoids p) as Av. split; [assumption|].
+  destruct (choices_valid x k (plan_known x k Hx En Pl)) as [V _]. pose proof (unreached lost k p V A O) as Av. split; [assumption|].
   apply Z.leb_le, IZR_le in U. destruct (extreme_avoiding k 1 (fun r => fee r + above (head r))%Z (or_introl eq_refl) V (worst_room k V A)) as (M & _).
   specialize (M p O Av). rewrite mult_IZR in M. lra.
 Qed.
@@ -274,12 +277,12 @@ Theorem theorem_W_best_below : (forall x k, (x < n)%nat -> ends x = false -> In 
 Proof.
   intros Check. apply policies_lower. intros y k p Hy E Hk O _. specialize (Check y k Hy E Hk).
   destruct (choices_valid y k Hk) as [V _]. unfold bad. destruct (infinite y) eqn:Iy.
-  - destruct (hits_or_not (lower y) k p V O) as [|N]; [now left | right]. intros q r I Q. apply orb_true_iff in Check as [T|T].
+  - destruct (hits_or (lower y) k p V O) as [|N]; [now left | right]. intros q r I Q. apply orb_prop in Check as [T|T].
     + exfalso. apply negb_true_iff in T. enough (may_stay (fun r => negb (lower y r)) k = true) by congruence.
       apply may_stay_means; [assumption|]. exists p. split; [assumption|]. intros q' r' I' L'%negb_false_iff. eauto.
     + pose proof (unreached _ k p V T O q r I) as E'. specialize (N q r I). unfold elsewhere in E'.
       destruct (same y r), (lower y r); auto; simpl in *; intuition lra.
-  - destruct (hits_or_not lost k p V O) as [|Av]; [now left | right].
+  - destruct (hits_or lost k p V O) as [|Av]; [now left | right].
     assert (A : best_avoided k = true) by (apply best_avoids; [assumption | now exists p]).
     specialize (Check A). apply Z.leb_le, IZR_le in Check.
     destruct (extreme_avoiding k (-1) (fun r => fee r + below (head r))%Z (or_intror eq_refl) V A) as (M & _).

@@ -43,8 +43,6 @@ Lemma rsum_permutes {A} (f : A -> R) l l' : Permutation l l' -> rsum f l = rsum 
 Proof. induction 1; unfold rsum in *; simpl; lra. Qed.
 Lemma rsum_app {A} (f : A -> R) l m : rsum f (l ++ m) = rsum f l + rsum f m.
 Proof. unfold rsum. induction l; simpl; lra. Qed.
-Lemma rsum_minus {A} (f g : A -> R) l : rsum (fun a => f a - g a) l = rsum f l - rsum g l.
-Proof. unfold rsum. induction l; simpl; lra. Qed.
 
 Lemma rsum_ext {A} (f g : A -> R) l : (forall a, In a l -> f a = g a) -> rsum f l = rsum g l.
 Proof. intros H. unfold rsum. f_equal. now apply map_ext_in. Qed.
@@ -60,15 +58,16 @@ Proof.
   split; [lra|]. intros a [<-|Ha]; [lra|]. specialize (P a Ha). lra.
 Qed.
 
-Lemma sums_agree {A} (f g : A -> R) l : (forall a, In a l -> f a <= g a) -> rsum g l <= rsum f l -> forall a, In a l -> f a = g a.
-Proof.
-  intros H E a Ha. destruct (sum_part (fun a => g a - f a) l) as [_ P]; [intros b Hb; specialize (H b Hb); lra|].
-  specialize (P a Ha). specialize (H a Ha). rewrite rsum_minus in P. lra.
-Qed.
-
 Lemma rsum_le {A} (f g : A -> R) l : (forall a, In a l -> f a <= g a) -> rsum f l <= rsum g l.
 Proof. unfold rsum. induction l; simpl; intros H; [lra | apply Rplus_le_compat; auto]. Qed.
 
+(* if no term of one sum exceeds that of another, and the sums are equal, so are the terms *)
+Lemma sums_agree {A} (f g : A -> R) l : (forall a, In a l -> f a <= g a) -> rsum g l <= rsum f l ->
+  forall a, In a l -> f a = g a.
+Proof.
+  unfold rsum. induction l as [|b l IH]; simpl; intros H E a Ha; [easy|]. pose proof (H b (or_introl eq_refl)).
+  pose proof (rsum_le f g l ltac:(auto)) as Le. unfold rsum in Le. destruct Ha as [<-|Ha]; [lra | apply IH; auto; lra].
+Qed.
 Lemma rsum_zero {A} (f : A -> R) l : (forall a, In a l -> f a = 0) -> rsum f l = 0.
 Proof. unfold rsum. induction l as [|a l IH]; simpl; intros H; [reflexivity|]. rewrite (H a), IH; auto. lra. Qed.
 
@@ -88,7 +87,7 @@ Proof. unfold wsum, rsum. induction l; simpl; lra. Qed.
 Lemma wsum_ext {A} (w f g : A -> R) l : (forall a, In a l -> f a = g a) -> wsum w f l = wsum w g l.
 Proof. intros H. apply rsum_ext. intros a Ha. now rewrite H. Qed.
 (* if nothing is negative, a part of the sum is no more than all *)
-Lemma wsum_part {A} (w f : A -> R) l a : (forall a, In a l -> 0 <= w a /\ 0 <= f a) -> In a l -> w a * f a <= wsum w f l.
+Lemma wsum_one {A} (w f : A -> R) l a : (forall a, In a l -> 0 <= w a /\ 0 <= f a) -> In a l -> w a * f a <= wsum w f l.
 Proof. intros H. apply (sum_part (fun a => w a * f a)). intros b Hb. now apply Rmult_le_pos; apply H. Qed.
 
 Lemma sum_permutes {A} (f : A -> Z) l l' : Permutation l l' -> sum f l = sum f l'.

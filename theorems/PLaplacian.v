@@ -15,10 +15,10 @@ Lemma injective s t : phi s = phi t -> s = t.
 Proof. intros E. destruct (Rtotal_order s t) as [H|[H|H]]; [|exact H|]; apply increasing in H; lra. Qed.
 
 (* D holds the vertices in question, L the labelled ones. *)
-Lemma comparison (G : graph) (D L : list nat) : positive G -> within G D -> (forall x, In x D -> reaches G L x) ->
-  compares D L (balance G).
+Lemma comparison (G : graph) (D L : list nat) v u : positive G -> within G D -> (forall x, In x D -> reaches G L x) ->
+  no_higher D L (balance G) v u.
 Proof.
-  intros Pos Wi Rea v u Lab Sub Sup x0 Hx0. destruct (Rle_dec (v x0) (u x0)) as [|N]; [assumption|exfalso].
+  intros Pos Wi Rea Lab Sub Sup x0 Hx0. destruct (Rle_dec (v x0) (u x0)) as [|N]; [assumption|exfalso].
   destruct (largest_of_all (fun x => v x - u x) D x0 Hx0) as (m & Hm & Mm).
   pose proof (Mm x0 Hx0) as Hmu. simpl in Hmu.
   (* M is closed along arcs *)

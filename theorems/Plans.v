@@ -17,16 +17,12 @@ Fixpoint after m x := match m with O => x | S m => after m (move x) end.
 Theorem arrives : forall x, x <> g -> (0 < hops x)%nat ->
   after (hops x) x = g /\ forall m, (m < hops x)%nat -> after m x <> g.
 Proof.
-  assert (Main : forall k x, x <> g -> hops x = S k ->
-    after (S k) x = g /\ forall m, (m < S k)%nat -> after m x <> g). { induction k as [|k IH]; intros x Hx E;
-      (assert (N : move x <> x) by (intros F; rewrite (no_move x Hx F) in E; discriminate));
-      pose proof (one_more x Hx N) as O; rewrite E in O; destruct (Nat.eqb_spec (move x) g) as [F|F].
-    - split; [exact F|]. intros m Hm. now replace m with 0%nat by lia.
-    - destruct (Nat.eqb_spec (hops (move x)) 0); lia.
-    - discriminate.
-    - destruct (Nat.eqb_spec (hops (move x)) 0); [lia|]. destruct (IH (move x) F) as [A B]; [lia|]. split; [exact A|].
-      intros [|m] Hm; [exact Hx | apply B; lia]. }
-  intros x Hx H. destruct (hops x) as [|k] eqn:E; [lia | now apply Main].
+  intros x Hx H. remember (hops x) as k eqn:E. revert x Hx E. induction k as [|k IH]; intros x Hx E; [lia|].
+  assert (N : move x <> x) by (intros F; rewrite (no_move x Hx F) in E; discriminate).
+  pose proof (one_more x Hx N) as O. rewrite <- E in O. destruct (Nat.eqb_spec (move x) g) as [F|F].
+  - injection O as ->. split; [exact F|]. intros [|m] Hm; [exact Hx | lia].
+  - destruct (Nat.eqb_spec (hops (move x)) 0); [lia|]. destruct (IH ltac:(lia) (move x) F) as [A B]; [lia|].
+    split; [exact A|]. intros [|m] Hm; [exact Hx | apply B; lia].
 Qed.
 
 (** Theorem 5. A start of 0 hops, other than the goal, never reaches it. *)

@@ -83,13 +83,12 @@ Lemma floors shift l : (0 <= shift)%Z -> fractions l -> let least := sum (fun s 
 Proof.
   intros Hs. unfold sum, rsum. induction l as [|s l IH]; intros F; cbn [map fold_right length]; [split; [simpl; lra | easy]|].
   destruct IH as [Lo Hi]; [intros t Ht; apply F; now right|]. pose proof (F s (or_introl eq_refl)) as B.
-  set (z := (fst s * 2 ^ shift)%Z) in *. pose proof (Z.div_mod z (snd s) ltac:(lia)) as D. pose proof (Z.mod_pos_bound z (snd s) B) as M.
+  set (z := (fst s * 2 ^ shift)%Z) in *.
   assert (E : IZR (2 ^ shift) * ratio s = IZR z / IZR (snd s)) by (unfold z, ratio; rewrite mult_IZR; unfold Rdiv; lra).
-  assert (Q : IZR (z / snd s) <= IZR z / IZR (snd s) < IZR (z / snd s) + 1).
-  { apply IZR_lt in B. set (f := (z / snd s)%Z) in *. assert (A1 : (snd s * f <= z)%Z) by lia. assert (A2 : (z < snd s * (f + 1))%Z) by lia.
-    apply IZR_le in A1. apply IZR_lt in A2. rewrite mult_IZR in A1, A2. rewrite plus_IZR in A2.
-    assert (V : IZR z / IZR (snd s) * IZR (snd s) = IZR z) by (field; lra).
-    split; [apply Rmult_le_reg_r with (IZR (snd s)); lra | apply Rmult_lt_reg_r with (IZR (snd s)); lra]. }
+  assert (Q : ratio (z / snd s, 1)%Z <= IZR z / IZR (snd s) < ratio (z / snd s + 1, 1)%Z).
+  { split; [apply Rnot_lt_le; intros K%(ratio_lt (z, snd s)) | apply (ratio_lt (z, snd s))]; simpl in *; try lia;
+      Z.div_mod_to_equations; nia. }
+  unfold ratio, Rdiv in Q. simpl in Q. rewrite Rinv_1, !Rmult_1_r, plus_IZR in Q. fold (IZR z / IZR (snd s)) in Q.
   rewrite Rmult_plus_distr_l, E, plus_IZR. split; [lra|]. intros _. rewrite Nat2Z.inj_succ, plus_IZR, succ_IZR, plus_IZR.
   destruct l as [|t l]; [simpl in *; lra|]. specialize (Hi ltac:(easy)). rewrite plus_IZR in Hi. lra.
 Qed.
@@ -374,7 +373,7 @@ Proof.
   - specialize (Wu ltac:(easy)). intros H. injection H as <-. sign.
   - rewrite <- Eu, <- Ed in *. set (unit := if fle _ _ then _ else _).
     assert (Last : forall l x : _, counted l -> l <> [] -> positive_frac (fst (last l x))).
-    { intros l x C N. apply (C (last l x)). destruct l as [|a l]; [easy|]. clear. revert a. induction l as [|b l IH]; intros a; [now left | right; apply IH]. }
+    { intros l x C N. apply (C (last l x)). rewrite (app_removelast_last x N) at 2. apply in_app_iff. right. now left. }
     assert (U : positive_frac unit) by (unfold unit; destruct (fle _ _); apply Last; auto; congruence).
     destruct (enclosed 8 ups downs unit q FEWEST_BITS) as [sign|] eqn:En.
     + intros H. injection H as <-. now apply (enclosed_right ups downs unit q sign Cu Cd U Q 8 FEWEST_BITS).

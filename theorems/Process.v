@@ -48,7 +48,8 @@ Proof. intros Pr H. rewrite <- (mean_const k r Pr). now apply mean_le. Qed.
 Lemma mean_below k f b o : proper k -> (forall o, In o k -> f o <= b) -> In o k -> mean k f <= b - share k o * (b - f o).
 Proof.
   intros Pr H Ho. assert (P : share k o * (b + -1 * f o) <= mean k (fun o => b + -1 * f o)).
-  { apply (wsum_part _ (fun o => b + -1 * f o)); [|assumption]. intros a Ha. pose proof (share_pos k a Pr Ha). specialize (H a Ha). lra. }
+  { apply (wsum_one _ (fun o => b + -1 * f o)); [|assumption].
+    intros a Ha. pose proof (share_pos k a Pr Ha). specialize (H a Ha). lra. }
   rewrite wsum_plus, mean_const, wsum_scal in P by assumption. lra.
 Qed.
 
@@ -60,7 +61,8 @@ Proof.
   f_equal. now rewrite (wsum_plus _ (fun o => f (next o)) (fun _ => - f x)), mean_const.
 Qed.
 
-Lemma drift fee k f x : proper k -> (0 <= fee * C k + Rise k f x -> f x <= mean k (fun o => fee * cost o + f (next o))) /\
+Lemma drift fee k f x : proper k ->
+  (0 <= fee * C k + Rise k f x -> f x <= mean k (fun o => fee * cost o + f (next o))) /\
   (fee * C k + Rise k f x <= 0 -> mean k (fun o => fee * cost o + f (next o)) <= f x).
 Proof. intros Pr. destruct (in_means k f x Pr) as (S & -> & ->). rewrite wsum_plus, wsum_scal. split; nra. Qed.
 
@@ -110,9 +112,8 @@ Definition costs_at_most ends Y price pi h x r := surely ends pi h x /\
   exists s, Un_cv (fun t => paid ends Y price pi t h x) s /\ s <= r.
 
 Section Walks.
-Variable n : nat.                          (* states are 0 .. n-1 *)
-Variable choices : nat -> choice -> Prop.
-Variable quits : nat -> bool.              (* where giving up is allowed *)
+(* states are 0 .. n-1; quits: where giving up is allowed *)
+Context {n : nat} {choices : nat -> choice -> Prop} {quits : nat -> bool}.
 Hypothesis choices_proper : forall x k, choices x k -> proper k.
 Hypothesis choices_inside : forall x k o, (x < n)%nat -> choices x k -> In o k -> (next o < n)%nat.
 
@@ -121,7 +122,7 @@ Definition allowed x (m : move) :=
 Definition legal (pi : policy) := forall h x, (x < n)%nat ->
   dsum (pi h x) (fun _ => 1) = 1 /\ forall q m, In (q, m) (pi h x) -> 0 < q /\ allowed x m.
 
-Variable pi : policy.
+Context {pi : policy}.
 Hypothesis Le : legal pi.
 
 Lemma dsum_scal d r f : dsum d (fun m => r * f m) = r * dsum d f.
@@ -186,8 +187,8 @@ Lemma arrive_range ends t h x : (x < n)%nat -> 0 <= arrive ends pi t h x <= 1.
 Proof. apply value_range; intros; lra. Qed.
 
 (* a policy that surely ends does so from wherever it may lead *)
-Lemma surely_next ends h x q k o : (x < n)%nat -> ends x = false ->
-  In (q, Take k) (pi h x) -> surely ends pi h x -> In o k -> (next o < n)%nat /\ surely ends pi ((x, k, o) :: h) (next o).
+Lemma surely_next ends h x q k o : (x < n)%nat -> ends x = false -> In (q, Take k) (pi h x) ->
+  surely ends pi h x -> In o k -> (next o < n)%nat /\ surely ends pi ((x, k, o) :: h) (next o).
 Proof.
   intros Hx En Hq Su Ho. destruct (Le h x Hx) as [_ A]. destruct (A q (Take k) Hq) as [Pq Al]. simpl in Al.
   split; [eauto|]. intros eps He.
@@ -198,10 +199,10 @@ Proof.
   assert (a0 : forall k o, choices x k -> In o k -> 0 <= a k o).
   { intros k' o' C I. unfold a. rewrite Rmult_0_l, Rplus_0_l. apply alive_range. eauto. }
   assert (M : share k o * a k o <= mean k (a k)).
-  { apply wsum_part; [|assumption]. intros o' I. split; [left; now apply share_pos | auto]. }
+  { apply wsum_one; [|assumption]. intros o' I. split; [left; now apply share_pos | auto]. }
   set (F := fun m => match m with Stay => 1 | GiveUp => 0 | Take k => mean k (a k) end).
   assert (D : q * F (Take k) <= dsum (pi h x) F).
-  { apply (wsum_part fst (fun qm => F (snd qm)) _ (q, Take k)); [|assumption]. intros [q' m] Hm.
+  { apply (wsum_one fst (fun qm => F (snd qm)) _ (q, Take k)); [|assumption]. intros [q' m] Hm.
     destruct (A q' m Hm) as [Q Am]. simpl. split; [lra|]. destruct m as [| |k']; simpl; try lra. apply mean_ge; eauto. }
   change (dsum (pi h x) F < q * (share k o * eps)) in HT. apply (Rmult_lt_reg_l (share k o)); [assumption|].
   change (q * mean k (a k) <= dsum (pi h x) F) in D. unfold a at 1 in M. nra.
@@ -212,8 +213,8 @@ Proof. intros e He. exists 0%nat. intros t _. rewrite (proj2 (R_dist_refl r r) e
 
 Lemma surely_cv ends h x M : (x < n)%nat -> surely ends pi h x -> Un_cv (fun t => M * alive ends pi t h x) 0.
 Proof.
-  intros Hx Su. rewrite <- (Rmult_0_r M). apply CV_mult; [apply constant_cv|]. intros e He. destruct (Su e He) as (T & HT).
-  exists T. intros t Ht. specialize (HT t Ht). pose proof (alive_range ends t h x Hx). apply Rabs_def1; lra.
+  intros Hx Su. rewrite <- (Rmult_0_r M). apply CV_mult; [apply constant_cv|]. intros e He.
+  destruct (Su e He) as (T & HT). exists T. intros t Ht%HT. pose proof (alive_range ends t h x Hx). apply Rabs_def1; lra.
 Qed.
 
 (* A field that falls in the mean with every move, by a fixed amount: the walk stops. *)
@@ -239,7 +240,7 @@ Proof.
     unfold alive in *. rewrite S_INR. apply (Rmult_le_compat_l eta) in R1; lra. }
   intros eps Hp. pose proof (Rmult_lt_0_compat _ _ He Hp) as P. destruct (archimed ((M + M) / (eta * eps))) as [Up _].
   exists (Z.to_nat (up ((M + M) / (eta * eps)))). intros t Ht. apply Rnot_le_lt. intros N.
-  assert (Lt : (M + M) / (eta * eps) < INR t) by (rewrite INR_IZR_INZ; eapply Rlt_le_trans; [exact Up | apply IZR_le; lia]).
+  assert (Lt : (M + M) / (eta * eps) < INR t) by (rewrite INR_IZR_INZ; apply (Rlt_le_trans _ _ _ Up), IZR_le; lia).
   apply (Rmult_lt_compat_r _ _ _ P) in Lt. unfold Rdiv in Lt. rewrite Rmult_assoc, Rinv_l, Rmult_1_r in Lt by lra.
   pose proof (Rmult_le_compat_l (eta * INR t) _ _ ltac:(pose proof (pos_INR t); nra) N).
   specialize (Main t h x Hx Ix). specialize (HM x Hx). lra.
@@ -258,3 +259,5 @@ Proof.
     apply mean_le; [eauto|]. intros o Ho. apply Rplus_le_compat_l. subst t'. apply IH. eauto.
 Qed.
 End Walks.
+Arguments allowed choices quits x m : clear implicits.
+Arguments legal n choices quits pi : clear implicits.

@@ -47,22 +47,6 @@ Proof.
   split; intros K; [apply IZR_lt in K | apply lt_IZR]; nra.
 Qed.
 
-Lemma steepest_of_max rise row : (forall s, In s row -> (0 < snd s)%Z) -> forall best, (0 < snd best)%Z ->
-  let found := steepest_of rise row best in
-  (0 < snd found)%Z /\ ratio found = fold_right Rmax (ratio best) (map (fun s => ratio (rise (fst s), snd s)) row).
-Proof.
-  assert (Fold : forall b c m, Rmax c (fold_right Rmax b m) = fold_right Rmax (Rmax b c) m).
-  { intros b c. induction m as [|d m IHm]; simpl; [apply Rmax_comm|]. rewrite <- IHm, !Rmax_assoc. f_equal. apply Rmax_comm. }
-  induction row as [|[y l] row IH]; intros H best Hb; simpl; [auto|].
-  assert (Hl : (0 < l)%Z) by apply (H (y, l) (or_introl eq_refl)). rewrite Fold.
-  destruct (Z.ltb_spec (fst best * l) (rise y * snd best)) as [L|L].
-  - apply (ratio_lt best (rise y, l)) in L; [|assumption|assumption]. rewrite Rmax_right by lra.
-    apply IH; [intros; apply H; now right | assumption].
-  - assert (Q : ratio (rise y, l) <= ratio best).
-    { apply Rnot_lt_le. intros F. apply (ratio_lt best (rise y, l)) in F; simpl in *; lia. }
-    rewrite Rmax_left by exact Q. apply IH; [intros; apply H; now right | assumption].
-Qed.
-
 Section Units.
 Variables (E : list edge) (unit scale : R) (values : nat -> Z).
 Hypothesis unit_pos : 0 < unit.
@@ -83,29 +67,41 @@ Proof. intros He. apply lengths, IZR_lt in He. unfold field_of, ratio. simpl. re
 Lemma units_pos : 0 < unit / scale.
 Proof. now apply Rdiv_lt_0_compat. Qed.
 
-Lemma steepest_units A rise row : (forall e, In e A -> In e E) -> row = map (fun e => (rise e, snd e)) A ->
-  forall f : nat -> Z, (forall e, In e A -> fall field_of (arc_of e) = unit / scale * ratio (f (rise e), snd e)) ->
-  let found := steepest_of f row (0, 1)%Z in (0 < snd found)%Z /\ steepest field_of (map arc_of A) = unit / scale * ratio found.
+Lemma steepest_units (f : nat -> Z) to A : (forall e, In e A -> (0 < snd e)%Z) ->
+  (forall e, In e A -> fall field_of (arc_of e) = unit / scale * ratio (f (to e), snd e)) ->
+  forall best, (0 < snd best)%Z -> 0 <= ratio best -> let last := steepest_of f (map (fun e => (to e, snd e)) A) best in
+  (0 < snd last)%Z /\ unit / scale * ratio last = Rmax (unit / scale * ratio best) (steepest field_of (map arc_of A)).
 Proof.
-  intros HA -> f Hf. destruct (steepest_of_max f (map (fun e => (rise e, snd e)) A)) with (best := (0, 1)%Z) as [P R]; [|simpl; lia|].
-  - intros s Hs. apply in_map_iff in Hs. destruct Hs as (e & <- & He). now apply lengths, HA.
-  - split; [exact P|]. rewrite R. replace (ratio (0, 1)%Z) with 0 by (unfold ratio; simpl; lra). unfold steepest. rewrite !map_map.
-    pose proof units_pos. clear HA P R. induction A as [|e A IH]; simpl; [lra|]. rewrite IH by (intros; apply Hf; now right).
-    rewrite Hf by now left. apply RmaxRmult. lra.
+  pose proof units_pos as U. unfold steepest. induction A as [|e A IH]; intros Len F best Hb Rb; simpl.
+  - split; [assumption|]. rewrite Rmax_left by nra. reflexivity.
+  - rewrite F, Rmax_assoc, RmaxRmult by (auto using in_eq || lra). pose proof (Len e (or_introl eq_refl)) as Hl.
+    destruct (Z.ltb_spec (fst best * snd e) (f (to e) * snd best)) as [L|L].
+    + apply (ratio_lt best (f (to e), snd e)) in L; [|assumption..].
+      rewrite (Rmax_right (ratio best)) by lra. apply IH; auto using in_cons. lra.
+    + assert (Q : ratio (f (to e), snd e) <= ratio best).
+      { apply Rnot_lt_le. intros K. apply (ratio_lt best (f (to e), snd e)) in K; simpl in *; lia. }
+      rewrite (Rmax_left (ratio best)) by exact Q. apply IH; auto using in_cons.
 Qed.
 
 (** `_steepness`: the loops over whole numbers, multiplied out, give the sign of S+ - S-. *)
 Theorem steepness_sign x : steepness values x (row_out E x) (row_in E x) = sgn (balance_amle G field_of x).
 Proof.
-  unfold balance_amle, S_up, S_down, steepness. rewrite out_arcs, into_arcs.
-  Local Ltac at_vertex := intros e He; apply filter_In in He as [He Hx]; try exact He;
-    apply Nat.eqb_eq in Hx; unfold fall, arc_of; simpl; rewrite Hx; now apply slope_of.
-  destruct (steepest_units (filter (fun e => Nat.eqb (snd (fst e)) x) E) (fun e => fst (fst e)) (row_in E x))
-    with (f := fun y => (values y - values x)%Z) as [Pu ->]; [at_vertex | reflexivity | at_vertex |].
-  destruct (steepest_units (filter (fun e => Nat.eqb (fst (fst e)) x) E) (fun e => snd (fst e)) (row_out E x))
-    with (f := fun y => (values x - values y)%Z) as [Pd ->]; [at_vertex | reflexivity | at_vertex |].
+  unfold balance_amle, S_up, S_down, steepness, row_out, row_in. rewrite out_arcs, into_arcs.
+  assert (Row : forall f to (there : nat * nat * Z -> bool), (forall e, In e E -> there e = true ->
+      fall field_of (arc_of e) = unit / scale * ratio (f (to e), snd e)) ->
+    let found := steepest_of f (map (fun e : nat * nat * Z => (to e, snd e)) (filter there E)) (0, 1)%Z in
+    (0 < snd found)%Z /\ steepest field_of (map arc_of (filter there E)) = unit / scale * ratio found).
+  { intros f to there H. destruct (steepest_units f to (filter there E)) with (best := (0, 1)%Z) as [P R];
+      try (intros e He; apply filter_In in He as [He T]); auto; [simpl; lia | unfold ratio; simpl; lra |].
+    replace (ratio (0, 1)%Z) with 0 in R by (unfold ratio; simpl; lra).
+    rewrite Rmult_0_r, Rmax_right in R by apply steepest_nonneg. split; [exact P | now symmetry]. }
+  Local Ltac at_vertex := intros e He Hx%Nat.eqb_eq; unfold fall, arc_of; simpl; rewrite Hx; now apply slope_of.
+  destruct (Row (fun y => values y - values x)%Z (fun e => fst (fst e)) (fun e => Nat.eqb (snd (fst e)) x))
+    as [Pu ->]; [at_vertex|].
+  destruct (Row (fun y => values x - values y)%Z (fun e => snd (fst e)) (fun e => Nat.eqb (fst (fst e)) x))
+    as [Pd ->]; [at_vertex|].
   rewrite <- Rmult_minus_distr_l, sgn_scale by apply units_pos.
-  destruct (steepest_of _ (row_in E x) _) as [u lu]. destruct (steepest_of _ (row_out E x) _) as [d ld]. simpl in *. rewrite <- sgn_IZR.
+  destruct (steepest_of _ _ _) as [u lu], (steepest_of _ _ _) as [d ld]. simpl in *. rewrite <- sgn_IZR.
   apply IZR_lt in Pu, Pd. rewrite <- (sgn_scale (IZR lu * IZR ld) (_ - _)) by now apply Rmult_lt_0_compat.
   f_equal. unfold ratio. rewrite minus_IZR, !mult_IZR. simpl. field. lra.
 Qed.

@@ -164,7 +164,7 @@ Proof.
 Qed.
 
 (* whatever end n is not asked for: another is found, no larger than the one that x leads to *)
-Lemma knows_other f x t n : NoDup (f x) -> knows f x t -> t <> n -> exists s, In s (f x) /\ s <> n /\ value s <= value t.
+Lemma knows_else f x t n : NoDup (f x) -> knows f x t -> t <> n -> exists s, In s (f x) /\ s <> n /\ value s <= value t.
 Proof.
   intros Nd [I|[E M]] Ne; [exists t; auto using Z.le_refl|]. destruct (f x) as [|a [|b [|]]]; try discriminate.
   inversion Nd as [|? ? Na _]; subst. destruct (Nat.eq_dec a n) as [->|]; [exists b | exists a]; simpl in *; intuition.
@@ -186,6 +186,7 @@ Proof.
   destruct (two_least_found tails fixed below turns ends reached) as (_ & Nr & Kr); auto; [intros; now apply Fx|].
   destruct (two_least_found heads fixed (fun t => - above t) turns ends leading) as (_ & Nl & Kl); auto; [intros; now apply Fx|].
   pose proof (End _ _ _ Lt) as [Fx' Et]. pose proof (End _ _ _ Lt') as [_ Et'].
-  destruct (knows_other tails fixed _ _ _ _ t (Nr x) (Kr x t' Et' Lt') ltac:(auto)) as (s' & I' & N' & V').
-  destruct (knows_other heads fixed _ _ _ _ s' (Nl x) (Kl x t Et Lt) ltac:(auto)) as (s & I & N & V). specialize (Ch x s s' Fx' I I' N). lia.
+  destruct (knows_else tails fixed _ _ _ _ t (Nr x) (Kr x t' Et' Lt') ltac:(auto)) as (s' & I' & N' & V').
+  destruct (knows_else heads fixed _ _ _ _ s' (Nl x) (Kl x t Et Lt) ltac:(auto)) as (s & I & N & V).
+  specialize (Ch x s s' Fx' I I' N). lia.
 Qed.
