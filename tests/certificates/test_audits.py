@@ -178,6 +178,8 @@ def test_few_audits_certify_most_moves_of_a_maze() -> None:
 def test_few_decisions_or_none() -> None:
     alone = wf.Graph.from_edges([], [], num_vertices=1)
     assert wf.audit_decisions(wf.solve(alone, wf.Labels([0], [0.0]), goal=0)).result.share == 1.0
+    nobody = sample_of(0, np.empty(0, int), proved=0, risk=0.1, confidence=0.9)
+    assert nobody.certify(np.empty(0, bool)).share == 1.0
     answer = wf.solve(PATH, wf.Labels([0, 3], [0.0, 3.0]), goal=0)
     audit = wf.audit_decisions(answer)
     assert (audit.state, audit.result.share) == (None, 1.0)

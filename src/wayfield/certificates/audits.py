@@ -222,7 +222,7 @@ class Audit:
     def _go_on(self) -> None:
         """Certify slices as the tests allow, choose the state to audit next, update the result."""
         self._slice: int | None = None
-        while self._slice is None and self._tested <= len(self._slices):
+        while self._tested <= len(self._slices):
             j = self._tested
             sizes = (min(self._rounds, each.size) for each in self._slices[:j])
             waiting = (i for i, size in enumerate(sizes) if len(self._found[i]) < size)

@@ -97,12 +97,11 @@ HALVINGS = 50
 
 
 class Moments(NamedTuple):
-    """Per choice: mean cost-to-go, variance of cost and of reach in one sample, sample size."""
+    """Per choice: mean cost-to-go, and the variance of cost and of reach in one sample."""
 
     cost: FloatArray
     cost_variance: FloatArray
     reach_variance: FloatArray
-    size: FloatArray
 
 
 class Noise(NamedTuple):
@@ -145,7 +144,6 @@ def moments(
             mean,
             np.add.reduceat(odds * cost**2, first) + within,
             np.add.reduceat(odds * arrived**2, first),
-            moves.totals,
         )
 
 
@@ -159,7 +157,7 @@ def tilted(moves: Transitions, policy: IntArray, values: FloatArray, of: Moments
     # choices of a state one after the other, the policy's own first, then by their cost
     order = np.lexsort((of.cost[choice], choice != taken[choice], moves.states[choice]))
     choice = choice[order]
-    own, size = taken[choice], of.size[choice]
+    own, size = taken[choice], moves.totals[choice]
     begins = np.flatnonzero(np.append(True, np.diff(own) != 0))
     group = np.repeat(begins, np.diff(np.append(begins, choice.size)))
 
