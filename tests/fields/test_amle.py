@@ -18,7 +18,7 @@ from exact_amle import exact_amle, exact_directed_amle
 from wayfield.fields.amle import method as amle
 from wayfield.fields.amle.kernels import Bracket, Fixing, bracket, divide, fix, iterate
 from wayfield.fields.amle.kernels.fill import with_near_ties
-from wayfield.fields.amle.kernels.pressure import UNFIXED
+from wayfield.fields.amle.kernels.retrace import UNFIXED
 from wayfield.numerics.csr import Arcs
 from wayfield.numerics.jit import compiling
 from worlds import (

@@ -18,7 +18,6 @@ from exact_plaplacian import exact_plaplacian, tilt
 from wayfield.errors import OutOfTime
 from wayfield.fields import Extension, harmonic, plaplacian, time_limit
 from wayfield.fields import linear as _linear
-from wayfield.fields import newton as _newton
 from wayfield.fields.harmonic import System
 from wayfield.fields.kernels import violations
 from wayfield.fields.linear import Direct, Interior, Thin
@@ -539,7 +538,9 @@ def test_slopes_that_underflow_prove_nothing() -> None:
 def test_clipping_moves_no_label_and_leaves_no_nan() -> None:
     """Labels next to each other lie off their midrange, which is no double, by over half."""
     labels = np.array([-2.0, 1.0]) * 2.0**-52
-    equation = _newton.Equation(_linear.Interior.of(path(4), np.array([1, 2])), 3.0, np.ptp(labels))
+    equation = plaplacian.Equation(
+        _linear.Interior.of(path(4), np.array([1, 2])), 3.0, np.ptp(labels)
+    )
     field = np.array([labels[0], np.nan, 1.0, labels[1]])
     high, low = equation.clipped(Pair(field, np.full(4, 1e-40)), 1.0)
     assert high.tolist() == [labels[0], 0.0, -labels[0], labels[1]]
@@ -601,7 +602,7 @@ def test_a_cap_that_runs_out(maze: tuple[wf.Graph, wf.Labels]) -> None:
 def test_a_bracket_that_fails_is_not_handed_out(
     maze: tuple[wf.Graph, wf.Labels], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_newton, "MOST_BOUND_ATTEMPTS", 0)
+    monkeypatch.setattr(plaplacian, "MOST_BOUND_ATTEMPTS", 0)
     with pytest.raises(wf.NotConverged, match="bracket could not be verified"):
         solve(*maze, 4.0)
     extension = solve(*maze, 4.0, check=False)

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..checks import frozen
 from ..typing import BoolArray, FloatArray, IntArray
 from .jit import njit
 
@@ -63,7 +62,7 @@ def rows_of_edges(
         shortest = np.minimum.reduceat(rows.lengths, at)
         longer = int(np.count_nonzero(rows.lengths > shortest[place - 1]))
         indptr = np.append(0, place)[rows.indptr].astype(rows.indptr.dtype)
-        rows = Arcs(*map(frozen, (indptr, rows.indices[at], shortest)))
+        rows = Arcs(indptr, rows.indices[at], shortest)
     return rows, merged, longer
 
 
@@ -73,7 +72,7 @@ def reverse_arcs(arcs: Arcs) -> Arcs:
     columns = sparse.csr_array((arcs.lengths, arcs.indices, arcs.indptr), shape=(n, n)).tocsc()
     offset = np.int32 if arcs.indices.size < 2**31 else np.int64
     indptr, indices = columns.indptr.astype(offset), columns.indices.astype(np.int32, copy=False)
-    return Arcs(*map(frozen, (indptr, indices, columns.data)))
+    return Arcs(indptr, indices, columns.data)
 
 
 def reverse_slots(arcs: Arcs) -> IntArray:
