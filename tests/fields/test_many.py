@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from hypothesis import given
 
 import wayfield as wf
 from exact import contains, exact_harmonic
-from executor_work import Slow
+from executor_work import KillsItsWorker, Posting, Slow, Travels
 from methods import choose, methods
 from wayfield.errors import OutOfTime
 from wayfield.fields import Extension, Method, Problem, Shared, Solution, harmonic, time_limit
@@ -161,7 +162,7 @@ def test_the_first_failure_is_named() -> None:
 def test_ctrl_c_waits_for_no_running_solve(call: str, tmp_path: Path) -> None:
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "import wayfield as wf; from executor_work import Slow\n"
+        "import wayfield as wf; from executor_work import KillsItsWorker, Posting, Slow, Travels\n"
         "graph, sets = wf.Graph.from_edges([0], [1]), [wf.Labels([0], [0.0])] * 9\n"
         f"wf.{call}"
     )
@@ -237,6 +238,22 @@ def test_progress_is_in_order_and_ours(
 
     wf.extend_many(maze, goals, wf.AMLE(), executor=processes, progress=progress)
     assert calls == [(k + 1, len(GOALS)) for k in range(len(GOALS))]
+
+
+def test_each_process_reads_the_work_once(maze: wf.Graph, goals: list[wf.Labels]) -> None:
+    Travels.arrivals = 0
+    theirs = wf.extend_many(maze, goals, Travels(), executor=Posting())
+    assert Travels.arrivals == 1
+    assert all_same(theirs, wf.extend_many(maze, goals, wf.AMLE()))
+
+
+def test_a_process_pool_that_breaks_is_said(maze: wf.Graph) -> None:
+    sets = [wf.Labels([0, 1], [0.0, 13.0])] * 3
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        with pytest.raises(BrokenProcessPool):
+            wf.extend_many(maze, sets, KillsItsWorker(os.getpid()), executor=pool)
+        with pytest.raises(wf.InputError, match="the executor takes no more tasks"):
+            wf.extend_many(maze, sets, wf.AMLE(), executor=pool)
 
 
 def test_a_dask_worker_that_is_killed_costs_nothing(
