@@ -108,16 +108,6 @@ def test_shared_brackets_contain_exact_rationals() -> None:
         assert contains(extension, exact_harmonic(graph, each))
 
 
-def test_goals_with_little_in_common(maze: wf.Graph) -> None:
-    rng = np.random.default_rng(2)
-    labels = [
-        wf.Labels(rng.choice(maze.num_vertices, 20, replace=False), rng.normal(size=20))
-        for _ in range(4)
-    ]
-    for each, extension in zip(labels, wf.extend_many(maze, labels, wf.Harmonic()), strict=True):
-        assert same(extension, wf.extend(maze, each, wf.Harmonic()))
-
-
 def test_orphans_and_components_the_shared_labels_miss() -> None:
     graph = wf.Graph.from_edges([0, 1, 3, 4], [1, 2, 4, 5], num_vertices=7)
     shared = [wf.Labels([0, 2, k], [0.0, 2.0, 5.0]) for k in (3, 4, 5)]
@@ -203,18 +193,6 @@ def test_processes_give_the_bits_of_threads(
     theirs = wf.extend_many(maze, goals, method, executor=processes)
     assert all_same(ours, theirs)
     assert all(field.graph is maze and field.method == method for field in theirs)
-
-
-@pytest.mark.parametrize("each", [False, True], ids=["one prior", "a prior each"])
-def test_priors_travel(
-    each: bool, maze: wf.Graph, goals: list[wf.Labels], processes: ProcessPoolExecutor
-) -> None:
-    truth = np.array([wf.cost_to_go(maze, goal) for goal in GOALS])
-    prior = 1.1 * (truth if each else truth[0])
-    ours = wf.extend_many(maze, goals, wf.Harmonic(), prior=prior)
-    theirs = wf.extend_many(maze, goals, wf.Harmonic(), prior=prior, executor=processes)
-    assert all_same(ours, theirs)
-    assert all(np.array_equal(a.prior, b.prior) for a, b in zip(ours, theirs, strict=True))
 
 
 def test_somebody_elses_threads_serve_and_are_left_running(
