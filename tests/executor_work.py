@@ -8,7 +8,7 @@ import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,7 +16,6 @@ import numpy as np
 
 import wayfield as wf
 from wayfield.fields.base import Problem, Solution
-from wayfield.numerics import workers as _workers
 from wayfield.typing import FloatArray
 
 
@@ -52,28 +51,29 @@ def process_number(graph: wf.Graph, labels: wf.Labels) -> FloatArray:
     return np.full(graph.num_vertices, float(os.getpid()))
 
 
-@dataclass
-class Posting(Executor):
-    """Runs in this process what would be sent to another one, and weighs it."""
+@dataclass(frozen=True)
+class Travels:
+    """The exact AMLE, which counts how often it has arrived somewhere."""
 
-    weights: list[int] = field(default_factory=list)
+    number: int = 0
+    arrivals: ClassVar[int] = 0
+    directed: ClassVar[bool] = True
+
+    def __setstate__(self, _: object) -> None:
+        Travels.arrivals += 1
+
+    def solve(self, problem: Problem) -> Solution:
+        return wf.AMLE().solve(problem)
+
+
+class Posting(Executor):
+    """Runs in this process what would be sent to another one."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        parcel = pickle.dumps((fn, args, kwargs))
-        self.weights.append(len(parcel))
-        task, its_args, its_kwargs = pickle.loads(parcel)
+        task, its_args, its_kwargs = pickle.loads(pickle.dumps((fn, args, kwargs)))
         future: Future[Any] = Future()
         try:
             future.set_result(task(*its_args, **its_kwargs))
         except Exception as error:
             future.set_exception(error)
         return future
-
-
-@dataclass
-class Overseas(Posting):
-    """As if on another machine: files of ours cannot be read there."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        assert fn is _workers._from_file
-        return super().submit(fn, f"{args[0]}.not-here", *args[1:])

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import wayfield as wf
@@ -18,7 +15,6 @@ from exact_amle import exact_amle, exact_directed_amle
 from wayfield.fields.amle import method as amle
 from wayfield.fields.amle.kernels import Bracket, Fixing, bracket, divide, fix, iterate
 from wayfield.fields.amle.kernels.fill import with_near_ties
-from wayfield.fields.amle.kernels.pressure import UNFIXED
 from wayfield.numerics.csr import Arcs
 from wayfield.numerics.jit import compiling
 from worlds import (
@@ -45,13 +41,6 @@ def test_maze_cells_have_narrow_brackets(maze: str, refinement: int) -> None:
         result = wf.extend(graph, labels, wf.AMLE())
         assert result.width <= 1e-12 * labels.span
         assert result.residual <= 1e-13 * labels.span
-
-
-def test_extreme_scales() -> None:
-    for scale in (1e-90, 1e90):
-        labels = wf.Labels([0, 3], [scale, 4 * scale])
-        result = wf.extend(path(4), labels, wf.AMLE())
-        np.testing.assert_allclose(result.values, scale * np.arange(1, 5), rtol=1e-15)
 
 
 def test_labels_next_to_underflow_make_no_false_claim() -> None:
@@ -94,23 +83,6 @@ def test_a_loop_on_the_way() -> None:
     assert np.array_equal(result.values, [1.0, 7.0, 6.0, 5.0])
     flat = wf.extend(graph, wf.Labels([0, 3], [1.0, 5.0]), wf.AMLE(fill="flat"))
     assert np.array_equal(flat.values, [1.0, 5.0, 5.0, 5.0])
-
-
-@given(st.integers(0, 2**32 - 1), st.booleans())
-@settings(max_examples=60, deadline=None)
-def test_symmetric_digraph_is_the_undirected_graph(seed: int, unit: bool) -> None:
-    """Equal on walks of positive slope; flat fill makes them equal everywhere."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(4, 40))
-    there = random_graph(rng, n, "unit" if unit else "real", backbone="tree", edges=n)
-    one_way = replace(there, directed=True)
-    labels = random_labels(rng, there, int(rng.integers(2, max(3, n // 3))))
-    undirected = wf.extend(there, labels, wf.AMLE())
-    directed = wf.extend(one_way, labels, wf.AMLE(fill="flat"))
-    np.testing.assert_allclose(directed.values, undirected.values, rtol=0, atol=1e-12 * labels.span)
-    cost = wf.extend(there, labels, wf.AMLE(fill="cost"))
-    same = wf.extend(one_way, labels, wf.AMLE(fill="cost"))
-    np.testing.assert_allclose(cost.values, same.values, rtol=0, atol=1e-12 * labels.span)
 
 
 def test_cost_fill_leaves_no_plateau_on_undirected_graphs() -> None:
@@ -420,16 +392,6 @@ def holds(found: Bracket, exact: list[Fraction]) -> bool:
         if above < np.inf and not value <= field + Fraction(above):
             return False
     return True
-
-
-def test_a_dead_end_is_left_or_takes_the_constant() -> None:
-    labelled = np.array([True, False, True, False])
-    values = np.array([0.0, 0.0, 1.0, 0.0])
-    left = fix(PATH, PATH, labelled, values, leave_flat=True)
-    assert left.fixed.tolist() == [True, True, True, False]
-    assert left.batch[3] == UNFIXED
-    assert np.isnan(left.values[3])
-    assert fix(PATH, PATH, labelled, values, leave_flat=False).values[3] == 1.0
 
 
 @pytest.mark.parametrize("seed", range(24))

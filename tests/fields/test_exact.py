@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import product
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -22,6 +24,8 @@ from exact_plaplacian import exact_plaplacian
 from methods import choose
 from wayfield.fields import Extension, Method, linear
 from wayfield.fields.amle.kernels import divide
+from wayfield.numerics import proof_file
+from wayfield_verify import verify
 from worlds import ANY_VALUE, BACKBONES, LENGTHS, VALUES, network, random_graph, small_problems
 
 SHAPES = [*BACKBONES, "cycle", "any"]
@@ -83,6 +87,7 @@ def check(field: Extension, exact: Sequence[Any], kind: str) -> None:
         assert field.lower is not None
         linear_width = 0.0 if not (power or isinstance(method, wf.AMLE)) else 1e-11 * labels.span
         assert field.width <= linear_width + 8 * room or labels.span == 0.0 == field.width
+        assert field.residual <= 1e-12 * labels.span + 8 * room
     elif field.lower is None:
         assert field.status is wf.Status.UNVERIFIED
     if isinstance(method, wf.AMLE):
@@ -128,6 +133,21 @@ def test_brackets_hold_the_exact_directed_field(fill: str, shape: str) -> None:
             graph, labels = world(shape, kind, seed, 6 + 2 * seed, directed=True)
             field = wf.extend(graph, labels, wf.AMLE(fill=fill), check=SPREADS[kind] <= 4)
             check(field, exact_directed_amle(graph, labels, fill), kind)
+
+
+@pytest.mark.parametrize("method", EXACT, ids=str)
+def test_every_bracket_is_proved_by_the_checker(method: Method, tmp_path: Path) -> None:
+    for seed, (shape, kind) in enumerate(product(SHAPES, ("unit", "real"))):
+        graph, labels = world(shape, kind, seed, 12)
+        given = wf.extend(graph, labels, method, prior=np.arange(12) / 3.0 if seed % 3 else None)
+        report = verify(given.write_proof(tmp_path / "field.proof"))
+        assert report
+
+
+@pytest.mark.parametrize(("most", "width"), [(0, 1), (255, 1), (256, 2), (65_536, 4), (2**32, 8)])
+def test_a_proof_counts_in_as_few_bytes_as_hold_the_largest(most: int, width: int) -> None:
+    _, payload = proof_file.counts("test", np.array([0, most]))
+    assert bytes(payload) == bytes(width) + most.to_bytes(width, "little")
 
 
 @pytest.mark.parametrize("method", choose(bracket=True), ids=str)

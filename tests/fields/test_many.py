@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from hypothesis import given
 
 import wayfield as wf
 from exact import contains, exact_harmonic
-from executor_work import Slow
+from executor_work import KillsItsWorker, Posting, Slow, Travels
 from methods import choose, methods
 from wayfield.errors import OutOfTime
 from wayfield.fields import Extension, Method, Problem, Shared, Solution, harmonic, time_limit
@@ -107,16 +108,6 @@ def test_shared_brackets_contain_exact_rationals() -> None:
         assert contains(extension, exact_harmonic(graph, each))
 
 
-def test_goals_with_little_in_common(maze: wf.Graph) -> None:
-    rng = np.random.default_rng(2)
-    labels = [
-        wf.Labels(rng.choice(maze.num_vertices, 20, replace=False), rng.normal(size=20))
-        for _ in range(4)
-    ]
-    for each, extension in zip(labels, wf.extend_many(maze, labels, wf.Harmonic()), strict=True):
-        assert same(extension, wf.extend(maze, each, wf.Harmonic()))
-
-
 def test_orphans_and_components_the_shared_labels_miss() -> None:
     graph = wf.Graph.from_edges([0, 1, 3, 4], [1, 2, 4, 5], num_vertices=7)
     shared = [wf.Labels([0, 2, k], [0.0, 2.0, 5.0]) for k in (3, 4, 5)]
@@ -161,7 +152,7 @@ def test_the_first_failure_is_named() -> None:
 def test_ctrl_c_waits_for_no_running_solve(call: str, tmp_path: Path) -> None:
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "import wayfield as wf; from executor_work import Slow\n"
+        "import wayfield as wf; from executor_work import KillsItsWorker, Posting, Slow, Travels\n"
         "graph, sets = wf.Graph.from_edges([0], [1]), [wf.Labels([0], [0.0])] * 9\n"
         f"wf.{call}"
     )
@@ -204,18 +195,6 @@ def test_processes_give_the_bits_of_threads(
     assert all(field.graph is maze and field.method == method for field in theirs)
 
 
-@pytest.mark.parametrize("each", [False, True], ids=["one prior", "a prior each"])
-def test_priors_travel(
-    each: bool, maze: wf.Graph, goals: list[wf.Labels], processes: ProcessPoolExecutor
-) -> None:
-    truth = np.array([wf.cost_to_go(maze, goal) for goal in GOALS])
-    prior = 1.1 * (truth if each else truth[0])
-    ours = wf.extend_many(maze, goals, wf.Harmonic(), prior=prior)
-    theirs = wf.extend_many(maze, goals, wf.Harmonic(), prior=prior, executor=processes)
-    assert all_same(ours, theirs)
-    assert all(np.array_equal(a.prior, b.prior) for a, b in zip(ours, theirs, strict=True))
-
-
 def test_somebody_elses_threads_serve_and_are_left_running(
     maze: wf.Graph, goals: list[wf.Labels]
 ) -> None:
@@ -237,6 +216,22 @@ def test_progress_is_in_order_and_ours(
 
     wf.extend_many(maze, goals, wf.AMLE(), executor=processes, progress=progress)
     assert calls == [(k + 1, len(GOALS)) for k in range(len(GOALS))]
+
+
+def test_each_process_reads_the_work_once(maze: wf.Graph, goals: list[wf.Labels]) -> None:
+    Travels.arrivals = 0
+    theirs = wf.extend_many(maze, goals, Travels(), executor=Posting())
+    assert Travels.arrivals == 1
+    assert all_same(theirs, wf.extend_many(maze, goals, wf.AMLE()))
+
+
+def test_a_process_pool_that_breaks_is_said(maze: wf.Graph) -> None:
+    sets = [wf.Labels([0, 1], [0.0, 13.0])] * 3
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        with pytest.raises(BrokenProcessPool):
+            wf.extend_many(maze, sets, KillsItsWorker(os.getpid()), executor=pool)
+        with pytest.raises(wf.InputError, match="the executor takes no more tasks"):
+            wf.extend_many(maze, sets, wf.AMLE(), executor=pool)
 
 
 def test_a_dask_worker_that_is_killed_costs_nothing(

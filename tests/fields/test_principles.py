@@ -103,23 +103,6 @@ def test_subdivision(method: Method, problem: Problem, k: int) -> None:
 
 
 @of_each
-def test_paths_are_linear(method: Method) -> None:
-    lengths = np.random.default_rng(1).uniform(0.1, 3.0, 199)
-    result = wf.extend(path(200, lengths), wf.Labels([0, 199], [2.0, 5.0]), method)
-    along = np.concatenate([[0.0], np.cumsum(lengths)])
-    np.testing.assert_allclose(result.values, 2.0 + 3.0 * along / along[-1], rtol=1e-13)
-
-
-@of_each
-def test_dead_ends_take_the_value_at_their_mouth(method: Method) -> None:
-    """A tree hung on vertex 1 of the path 0 - 1 - 2, and one on the labelled vertex 0."""
-    graph = wf.Graph.from_edges([0, 1, 1, 3, 3, 0, 6, 6], [1, 2, 3, 4, 5, 6, 7, 8])
-    result = wf.extend(graph, wf.Labels([0, 2], [0.0, 1.0]), method)
-    np.testing.assert_allclose(result.values[[1, 3, 4, 5]], 0.5, rtol=1e-14)
-    np.testing.assert_allclose(result.values[[6, 7, 8]], 0.0, atol=1e-15)
-
-
-@of_each
 def test_orphans_are_nan_and_the_rest_is_solved(method: Method) -> None:
     graph = wf.Graph.from_edges([0, 1, 3], [1, 2, 4], num_vertices=6)
     result = wf.extend(graph, wf.Labels([0, 2], [0.0, 2.0]), method, unreachable="nan")

@@ -44,13 +44,6 @@ def test_labels_are_exact_and_of_size_one(name: str, way: str) -> None:
     assert np.array_equal(scaled.values(scaled.field)[::2], problem.labels.values)
 
 
-def test_centred_labels_lie_on_both_sides_of_zero() -> None:
-    scaled = Scaled.centred(path_problem([10.0, 11.0, 14.0]))
-    assert scaled.offset == 12.0
-    assert scaled.field.high[[0, 4]].tolist() == [-0.5, 0.5]
-    assert scaled.span == 1.0
-
-
 @pytest.mark.parametrize(
     ("values", "offset"), [([0.0, 5.0, 7.0], 0.0), ([70.0, 71.0, 72.0], 71.0), ([-9.0, -8.0], -8.5)]
 )

@@ -17,7 +17,7 @@ from wayfield.fields.amle import method as amle
 from wayfield.fields.amle.exact import rational_amle, ties_decided
 from wayfield.fields.amle.kernels import Fixing, fix
 from wayfield.fields.amle.kernels.fill import disputed
-from wayfield.fields.amle.kernels.pressure import UNFIXED
+from wayfield.fields.amle.kernels.retrace import UNFIXED
 from wayfield.fields.base import Problem, make_problem
 from wayfield.fields.proof import FillRule
 from wayfield.typing import FloatArray

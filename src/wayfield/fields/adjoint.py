@@ -21,13 +21,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from ..errors import WayfieldError
+from ..graphs.graph import Graph
 from ..graphs.labels import Labels
 from ..numerics.doubledouble import EPSILON
 from ..numerics.laplacian import Iterative, prepared
 from ..numerics.workers import check_time
-from ..typing import BoolArray, FloatArray
+from ..typing import BoolArray, FloatArray, IntArray
 from .base import Problem, Solution
 from .derivatives import (
     STEPS,
@@ -39,7 +42,6 @@ from .derivatives import (
     moved,
 )
 from .linear import Direct, Interior, LinearSolver, symmetric_solver
-from .newton import plateaus
 
 REFINED, INACCURATE = 1e-12, 1e-6
 """Residuals of the adjoint, relative to the cotangent: where refinement stops; where it failed."""
@@ -48,6 +50,20 @@ BLUR = 1e-4
 FAINT = 1e-8
 """Scale of a row without a slope, as a share of the least scale beside it."""
 MOST_REFINEMENTS = 8
+
+
+def plateaus(graph: Graph, flat: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the connected pieces of flat vertices, and their rims.
+
+    The result is the (n,) piece of each vertex and, for each arc that leaves a piece, the piece and
+    the arc's head.
+    """
+    tails, heads = graph.tails, graph.indices
+    inside, out = flat[tails] & flat[heads], flat[tails] & ~flat[heads]
+    arcs = np.ones(int(inside.sum()), np.int8), (tails[inside], heads[inside])
+    joined = sparse.coo_array(arcs, shape=(flat.size, flat.size))
+    _, piece = connected_components(joined, directed=False)
+    return piece, piece[tails[out]], heads[out]
 
 
 class Adjoint:

@@ -192,7 +192,7 @@ class Graph:
             edges = number_of(longer // ways, "parallel edges")
             message = f"{edges} of different length: the shortest is kept"
             warnings.warn(message, InputWarning, stacklevel=2)
-        return cls(*arcs, directed, positions, loops, merged // ways)  # type: ignore[arg-type]
+        return cls(*map(frozen, arcs), directed, positions, loops, merged // ways)  # type: ignore[arg-type]
 
     @classmethod
     def from_scipy(cls, matrix: Any, directed: bool | None = None) -> Self:
@@ -326,7 +326,7 @@ class Graph:
         """Arcs into each vertex; for an undirected graph the same arrays as `arcs`."""
         if not self.directed:
             return self.arcs
-        return reverse_arcs(self.arcs)
+        return Arcs(*map(frozen, reverse_arcs(self.arcs)))
 
     @cached_property
     def renumbered(self) -> Renumbered | None:
@@ -451,8 +451,8 @@ class Graph:
             negated, _, _ = rows_of_edges(n, tails, heads, -self.lengths, both_ways=True)
             longest = -negated.lengths
             mean = (arcs.lengths + longest) / 2
-            arcs = arcs._replace(lengths=frozen(longest if how == "max" else mean))
-        return replace(self, **arcs._asdict(), directed=False)
+            arcs = arcs._replace(lengths=longest if how == "max" else mean)
+        return replace(self, **Arcs(*map(frozen, arcs))._asdict(), directed=False)
 
     # ---------------------------------------------------------------- files
 

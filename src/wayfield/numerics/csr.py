@@ -62,7 +62,7 @@ def rows_of_edges(
         shortest = np.minimum.reduceat(rows.lengths, at)
         longer = int(np.count_nonzero(rows.lengths > shortest[place - 1]))
         indptr = np.append(0, place)[rows.indptr].astype(rows.indptr.dtype)
-        rows = _read_only(Arcs(indptr, rows.indices[at], shortest))
+        rows = Arcs(indptr, rows.indices[at], shortest)
     return rows, merged, longer
 
 
@@ -72,13 +72,7 @@ def reverse_arcs(arcs: Arcs) -> Arcs:
     columns = sparse.csr_array((arcs.lengths, arcs.indices, arcs.indptr), shape=(n, n)).tocsc()
     offset = np.int32 if arcs.indices.size < 2**31 else np.int64
     indptr, indices = columns.indptr.astype(offset), columns.indices.astype(np.int32, copy=False)
-    return _read_only(Arcs(indptr, indices, columns.data))
-
-
-def _read_only(arcs: Arcs) -> Arcs:
-    for array in arcs:
-        array.flags.writeable = False
-    return arcs
+    return Arcs(indptr, indices, columns.data)
 
 
 def reverse_slots(arcs: Arcs) -> IntArray:

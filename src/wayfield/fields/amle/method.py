@@ -55,8 +55,7 @@ from ..kernels import imbalance
 from ..proof import BracketProof, FillRule
 from ..scaling import Scaled
 from .exact import rational_amle, ties_decided
-from .kernels import Bracket, Fixing, bracket, fix, in_original
-from .kernels.barriers import barriers
+from .kernels import Bracket, Fixing, barriers, bracket, fix, in_original
 from .kernels.fill import certainly_filled, fill
 from .tape import Tape, tape_of
 

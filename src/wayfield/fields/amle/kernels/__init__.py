@@ -11,10 +11,10 @@ from ....numerics.csr import Renumbered
 from ....numerics.doubledouble import Pair
 from .chains import trace
 from .divide import fix
-from .proof import Bracket, bracket
+from .proof import Bracket, barriers, bracket
 from .retrace import Chains, Fixing
 
-__all__ = ["Bracket", "Chains", "Fixing", "bracket", "fix", "in_original", "trace"]
+__all__ = ["Bracket", "Chains", "Fixing", "barriers", "bracket", "fix", "in_original", "trace"]
 
 
 def in_original(

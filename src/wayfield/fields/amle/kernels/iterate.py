@@ -44,8 +44,7 @@ import numpy as np
 from ....numerics.csr import Arcs
 from ....numerics.jit import njit
 from ....typing import BoolArray, FloatArray, IntArray
-from .pressure import UNFIXED
-from .retrace import Fixing, Positions
+from .retrace import UNFIXED, Fixing, Positions
 
 VALUE, SLOPE, UP, DOWN = range(4)
 """Columns of `Pointers.record`: value and slope when frozen, length of the arcs up and down."""

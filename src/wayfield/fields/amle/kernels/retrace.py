@@ -29,9 +29,10 @@ from ....numerics.doubledouble import Pair, add, divide, divide_double, multiply
 from ....numerics.heap import Heap, drop_least, push
 from ....numerics.jit import njit
 from ....typing import BoolArray, FloatArray, IntArray
-from .pressure import UNFIXED
 
 NO_PATH = -1
+UNFIXED = 2**31 - 1
+"""Batch of a vertex that is not fixed; labels have -1."""
 
 
 class Positions(NamedTuple):
