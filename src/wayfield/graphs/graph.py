@@ -192,8 +192,8 @@ class Graph:
             edges = number_of(longer // ways, "parallel edges")
             message = f"{edges} of different length: the shortest is kept"
             warnings.warn(message, InputWarning, stacklevel=2)
-        indptr, indices, lengths = map(frozen, arcs)
-        return cls(indptr, indices, lengths, directed, positions, loops, merged // ways)
+        arcs = Arcs(*map(frozen, arcs))
+        return cls(*arcs, directed, positions, loops, merged // ways)  # type: ignore[arg-type]
 
     @classmethod
     def from_scipy(cls, matrix: Any, directed: bool | None = None) -> Self:
