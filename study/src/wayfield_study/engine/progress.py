@@ -111,7 +111,7 @@ class Display:
         self._counts[experiment] = _Count(tasks, tasks if work is None else work, bar)
 
     def recall(self, experiment: str, rows: Sequence[Row]) -> None:
-        """Count a task that an earlier run finished, or one more; it has no rows if it failed."""
+        """Count a task that is done, by an earlier run or this one; no rows if it failed."""
         count = self._counts[experiment]
         count.done += 1
         count.measure, values = headline(rows) if rows else (count.measure, {})
