@@ -113,7 +113,8 @@ Proof.
     destruct (surely_cv choices_proper choices_inside Le ends h' y M Hy Su (- high y)) as (T & HT); [lra|].
     specialize (HT T (le_n _)). apply Rabs_def2 in HT.
     pose proof (R_above_finite M Hi ltac:(specialize (HM y Hy); lra) ltac:(apply HM) T h' y Hy).
-    pose proof (arrive_range choices_proper choices_inside Le ends T h' y Hy). lra. }
+    enough (0 <= arrive ends pi T h' y) by lra.
+    apply (value_range choices_proper choices_inside Le) with (hi := 1); auto; intros; lra. }
   pose proof (R_above_finite 0 Hi (Rle_refl 0) ltac:(intros y Hy; specialize (Pos y Hy); lra) t h x Hx). lra.
 Qed.
 End Arrival.
@@ -149,8 +150,8 @@ Proof.
   { intros x k Hx En Pl Lv. pose proof (plan_choice n choices ends quits plan plan_allowed x k Hx En Pl) as Ch.
     pose proof (choices_proper x k Ch) as Pr. unfold base at 2 4. rewrite Lv. destruct (infinite x) eqn:Ix.
     - assert (Top : forall o, In o k -> base (next o) <= top).
-      { intros o Ho. pose proof (Low _ (choices_inside x k o Hx Ch Ho)). unfold base, top in *.
-        destruct (leaves ends low (next o)); [lra|]. destruct (infinite (next o)); [lra | intuition lra]. }
+      { intros o Ho. pose proof (HM _ (choices_inside x k o Hx Ch Ho)). unfold base, top.
+        destruct (leaves ends low (next o)), (infinite (next o)); lra. }
       split; [now apply mean_most|]. intros E. destruct (ways_out x k Hx En (proj2 (proj1 (leaves_false _ _ _) Lv)) Ix Pl) as (o & Ho & Wo).
       exists o. split; [assumption|]. pose proof (mean_below k (fun o => base (next o)) top o Pr Top Ho) as B.
       assert (Lower : leaves ends low (next o) = true \/ infinite (next o) = false -> False).

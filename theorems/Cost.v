@@ -50,10 +50,14 @@ Proof.
   destruct (Su 1) as (T & HT); [lra|]. specialize (HT T (le_n _)). specialize (One T). lra.
 Qed.
 
-Lemma L_finite l M : hopeless -> sub_cost l -> (forall x, (x < n)%nat -> l x <= M) ->
-  forall t h x, (x < n)%nat -> surely ends pi h x -> l x <= paid ends Y price pi t h x + M * alive ends pi t h x.
+(** A policy that ends surely costs at least l in the limit, if l is a lower barrier. *)
+Theorem theorem_L l : hopeless -> sub_cost l -> forall h x, (x < n)%nat -> costs_at_least ends Y price pi h x (l x).
 Proof.
-  intros Ho Sub HM t h x Hx Su. unfold paid, alive. rewrite value_linear, Rmult_0_r, !Rplus_0_r.
+  intros Ho Sub h x Hx s Su Cv. destruct (bound_of n l) as (M & HM). rewrite <- (Rplus_0_r s).
+  apply (@Rle_cv_lim (fun _ => l x) (fun t => paid ends Y price pi t h x + M * alive ends pi t h x)).
+  2: apply constant_cv.
+  2: apply CV_plus; [exact Cv | now apply (surely_cv choices_proper choices_inside Le)].
+  intros t. unfold paid, alive. rewrite value_linear, Rmult_0_r, !Rplus_0_r. clear s Cv.
   assert (Fin : forall h x, (x < n)%nat -> surely ends pi h x -> infinite x = false).
   { intros h' y Hy Sy. destruct (infinite y) eqn:Iy; [|reflexivity]. now destruct (theorem_I Ho h' y Hy Iy). }
   apply (value_ge choices_proper Le ends (fun h x => (x < n)%nat /\ surely ends pi h x) l); [| |auto].
@@ -64,16 +68,6 @@ Proof.
     pose proof (fun o => surely_next choices_proper choices_inside Le ends h' y q k o Hy En Hm Sy) as Nx.
     split; [exact Nx|]. apply drift; [eauto|]. rewrite Rmult_1_l.
     apply Q2; [assumption|]. intros o Hin. destruct (Nx o Hin). eauto.
-Qed.
-
-(** A policy that ends surely costs at least l in the limit, if l is a lower barrier. *)
-Theorem theorem_L l : hopeless -> sub_cost l -> forall h x, (x < n)%nat -> costs_at_least ends Y price pi h x (l x).
-Proof.
-  intros Ho Sub h x Hx s Su Cv. destruct (bound_of n l) as (M & HM). rewrite <- (Rplus_0_r s).
-  apply (@Rle_cv_lim (fun _ => l x) (fun t => paid ends Y price pi t h x + M * alive ends pi t h x)).
-  - intros t. apply L_finite; auto. intros y Hy. now apply HM.
-  - apply constant_cv.
-  - apply CV_plus; [exact Cv | now apply (surely_cv choices_proper choices_inside Le)].
 Qed.
 
 (* ---------- Theorem U *)

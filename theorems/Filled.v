@@ -221,14 +221,12 @@ Definition is_fill (G : graph) fixed rate (u : field) x s :=
   (exists t l, walk G fixed x t l /\ s = u t + rate * l) /\
   (forall t l, walk G fixed x t l -> s <= u t + rate * l).
 
-Lemma walk_end G fixed x t l : walk G fixed x t l -> fixed t.
-Proof. induction 1; auto. Qed.
-
 (** Filling is monotone in the values of the fixed vertices. *)
 Theorem fill_monotone G (fixed : nat -> Prop) rate (u v : field) x s r : (forall t, fixed t -> u t <= v t) ->
   is_fill G fixed rate u x s -> is_fill G fixed rate v x r -> s <= r.
 Proof.
-  intros H [_ Lu] [(t & l & W & ->) _]. specialize (Lu t l W). specialize (H t (walk_end _ _ _ _ _ W)). lra.
+  intros H [_ Lu] [(t & l & W & ->) _]. specialize (Lu t l W).
+  assert (F : fixed t) by (clear Lu; induction W; assumption). specialize (H t F). lra.
 Qed.
 
 (* ---------- Theorem 4 for flat fill *)

@@ -33,10 +33,8 @@ Lemma into_within G D x a : within G D -> In x D -> In a (into G x) -> In a G /\
 Proof. intros W Hx Ha. apply in_into in Ha as [Ha <-]. repeat split; auto. now apply W. Qed.
 Lemma out_within G D x a : within G D -> In x D -> In a (out G x) -> In a G /\ tail a = x /\ In (head a) D.
 Proof. intros W Hx Ha. apply in_out in Ha as [Ha <-]. repeat split; auto. now apply W. Qed.
-Lemma inb_iff x K : inb x K = true <-> In x K.
-Proof. unfold inb. destruct (in_dec Nat.eq_dec x K); split; easy. Qed.
 Lemma in_among G K a : In a (among G K) <-> In a G /\ In (tail a) K /\ In (head a) K.
-Proof. unfold among. rewrite filter_In, Bool.andb_true_iff, !inb_iff. tauto. Qed.
+Proof. unfold among, inb. rewrite filter_In. destruct (in_dec _ (tail a) K), (in_dec _ (head a) K); intuition easy. Qed.
 Lemma among_positive G K : positive G -> positive (among G K).
 Proof. intros P a H. apply in_among in H. now apply P. Qed.
 Lemma among_within G K : within (among G K) K.

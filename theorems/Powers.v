@@ -308,7 +308,7 @@ Qed.
 
 Lemma sum_of_powers_encloses l unit q bits : counted l -> positive_frac unit -> (0 <= rest q < 2 ^ Z.of_nat (places q))%Z ->
   let (least, most) := sum_of_powers l unit q bits in
-  IZR least <= powerRZ 2 bits * / Rpower (ratio unit) (real q) * weighed (real q) l <= IZR most.
+  IZR least <= powerRZ 2 bits * Rpower (/ ratio unit) (real q) * weighed (real q) l <= IZR most.
 Proof.
   intros C U Q. unfold weighed, rsum. induction l as [|[s c] l IH]; simpl; [lra|].
   destruct (C (s, c) (or_introl eq_refl)) as [Ps Pc]. simpl in Ps, Pc.
@@ -316,9 +316,7 @@ Proof.
   destruct (sum_of_powers l unit q bits) as [least most]. simpl. destruct (ratio_quotient s unit Ps U) as [Pq Rq].
   pose proof (power_encloses (quotient s unit) q bits (proj1 Pq) (proj2 Pq) Q) as Pw. destruct (power (quotient s unit) q bits) as [[lo hi] e].
   rewrite Rq, <- Rpower_mult_distr in Pw by (try apply Rinv_0_lt_compat; now apply ratio_pos).
-  assert (Ri : Rpower (/ ratio unit) (real q) = / Rpower (ratio unit) (real q)).
-  { unfold Rpower. rewrite ln_Rinv, <- exp_Ropp by now apply ratio_pos. f_equal. lra. }
-  rewrite Ri in Pw. destruct Pw as (_ & L1 & L2). set (x := Rpower (ratio s) (real q) * / Rpower (ratio unit) (real q)) in *.
+  destruct Pw as (_ & L1 & L2). set (x := Rpower (ratio s) (real q) * Rpower (/ ratio unit) (real q)) in *.
   pose proof (two_pos bits) as Tb. destruct (shifted_encloses lo hi (e + bits)) as [S1 S2]. rewrite two_add in S1, S2.
   apply (Rmult_le_compat_r (powerRZ 2 bits)) in L1, L2; [|lra..]. apply IZR_lt in Pc. rewrite !plus_IZR, !mult_IZR.
   assert (B : IZR (shifted down lo (e + bits)) <= x * powerRZ 2 bits <= IZR (shifted up hi (e + bits))) by lra.
@@ -332,7 +330,7 @@ Proof.
   destruct (bits <=? MOST_BITS)%Z; [|discriminate].
   pose proof (sum_of_powers_encloses ups unit q bits Cu U Q) as Eu. pose proof (sum_of_powers_encloses downs unit q bits Cd U Q) as Ed.
   destruct (sum_of_powers ups unit q bits) as [lu mu], (sum_of_powers downs unit q bits) as [ld md].
-  assert (K : 0 < powerRZ 2 bits * / Rpower (ratio unit) (real q)) by (apply Rmult_lt_0_compat; [apply two_pos | apply Rinv_0_lt_compat, exp_pos]).
+  assert (K : 0 < powerRZ 2 bits * Rpower (/ ratio unit) (real q)) by (apply Rmult_lt_0_compat; [apply two_pos | apply exp_pos]).
   specialize (IH (bits * 2)%Z). rewrite <- (sgn_scale _ _ K), Rmult_minus_distr_l in IH |- *.
   destruct (Z.ltb_spec md lu) as [H|_]; [apply IZR_lt in H; intros E; injection E as <-; sign|].
   destruct (Z.ltb_spec mu ld) as [H|_]; [apply IZR_lt in H; intros E; injection E as <-; sign | exact IH].

@@ -183,8 +183,6 @@ Qed.
 
 Lemma alive_range ends t h x : (x < n)%nat -> 0 <= alive ends pi t h x <= 1.
 Proof. apply value_range; intros; lra. Qed.
-Lemma arrive_range ends t h x : (x < n)%nat -> 0 <= arrive ends pi t h x <= 1.
-Proof. apply value_range; intros; lra. Qed.
 
 (* a policy that surely ends does so from wherever it may lead *)
 Lemma surely_next ends h x q k o : (x < n)%nat -> ends x = false -> In (q, Take k) (pi h x) ->
