@@ -320,3 +320,11 @@ def test_a_truth_moved_at_one_vertex_is_found_out(case) -> None:
     moved[candidates[-1]] *= 1.001
     with pytest.raises(wf.InputError, match="violates the Bellman identity"):
         half_gap(graph, truth, moved, goal)
+
+
+def test_no_converse_of_the_theorem_a_scaled_truth() -> None:
+    path = wf.Graph.from_edges(range(9), range(1, 10))
+    truth = wf.cost_to_go(path, 0)
+    audit = half_gap(path, 3.0 * truth, truth, 0)
+    assert audit.plan.reached.all()
+    assert not audit.start_holds[1:].any()

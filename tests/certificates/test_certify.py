@@ -362,3 +362,8 @@ def test_the_same_graph_in_other_arrays_will_do() -> None:
     again = certify(copy, cert.labels, cert.extension, cert.plan, np.array(0.5))
     assert np.array_equal(again.gap, cert.gap)
     assert again.error == 0.5
+
+
+def test_half_the_test_would_certify_wrong_moves(attacks) -> None:
+    """Replace 2 · error by error, and the adversaries win."""
+    assert sum(int(((c.gap > c.error) & ~optimal).sum()) for c, _, optimal in attacks) > 15
