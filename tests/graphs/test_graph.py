@@ -117,10 +117,11 @@ def test_any_integer_type_will_do_and_is_left_alone(dtype: str) -> None:
 
 
 def test_what_is_dropped_is_warned_of() -> None:
-    with pytest.warns(InputWarning, match="2 self-loops dropped"):
+    with pytest.warns(InputWarning, match="2 self-loops dropped") as loops:
         Graph.from_edges([0, 1, 1], [0, 2, 1])
-    with pytest.warns(InputWarning, match="2 parallel edges of different length"):
+    with pytest.warns(InputWarning, match="2 parallel edges of different length") as parallel:
         Graph.from_edges([0, 0, 1, 1], [1, 1, 0, 2], [2.0, 0.5, 0.7, 3.0])
+    assert [each.filename for each in (*loops, *parallel)] == [__file__] * 2
 
 
 # -------------------------------------------------------------------- other constructors
