@@ -228,3 +228,26 @@ def test_theorem_no_better_bound_holds_for_these_distributions() -> None:
         values = [field[x] for x in range(graph.num_vertices)]
         found = fidelity(ordering(graph, values, wf.cost_to_go(graph, 0), 0))
         assert found.inverted == pytest.approx(found.bound)
+
+
+def test_expected_fidelity_has_the_rate_of_the_gaps() -> None:
+    """With G(t) ≤ C t^α the theorem's bound is at most its closed form."""
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        graph = random_graph(rng, 60, "real", backbone="tree", edges=80)
+        truth = wf.cost_to_go(graph, 0)
+        noise = rng.uniform(0.0, 0.05) * rng.standard_normal(60)
+        audit = ordering(graph, truth + noise, truth, 0)
+        found = fidelity(audit)
+        decides = audit.half_gap.decides & ~np.isnan(audit.tau_nbr)
+        m = 2.0 * audit.half_gap.error[decides].mean() * (1.0 + 1e-9)
+        # the least C with G(t) ≤ C t at the gaps themselves, each pair with its own weight
+        gaps = []
+        for s in np.flatnonzero(decides):
+            q = [length + truth[y] for y, length in rows(graph)[int(s)].items()]
+            some = [abs(a - b) for a, b in combinations(q, 2)]
+            gaps += [(gap, 1.0 / len(some) / decides.sum()) for gap in some]
+        gaps.sort()
+        summed = np.cumsum([weight for _, weight in gaps])
+        c = max(total / gap for (gap, _), total in zip(gaps, summed, strict=True))
+        assert found.bound <= 2.0 * np.sqrt(c * m) + 1e-9

@@ -332,3 +332,43 @@ def test_what_was_measured_is_not_proposed_again(lengths, labels, directed, foll
     assert next_labels(line, labels, 0).tolist() == following
     known = wf.Labels(range(n + 1), np.append(0.0, np.cumsum(lengths)))
     assert next_labels(line, known, 0, k=2).tolist() == []
+
+
+def test_what_is_surrounded_by_labels_is_proved() -> None:
+    """The paper's corollary on mazes: 2 · (2h) < 2 leaves the states whose neighbours are labelled.
+
+    In general, an error below half the true gap leaves M = W = V, as all three are lengths of walks
+    with the same ends, so the interval test proves whatever the corollary does.
+    """
+    graph, labels = maze_problem("medium", 3, goal=5, fraction=0.5, seed=1)
+    known = labels.mask(graph)
+    surrounded = np.array([known[graph.neighbours(s)].all() for s in range(graph.num_vertices)])
+    answer = wf.solve(graph, labels, goal=5)
+    truth = wf.cost_to_go(graph, 5)
+    right = truth[answer.plan.successor] + 1.0 == truth
+    assert surrounded.sum() > 20
+    assert answer.certificate.proved[surrounded & right].all()
+
+
+def test_no_rule_can_vouch_for_one_move_from_labels_alone() -> None:
+    """Two worlds with the same graph and labels, and different best moves at the same state.
+
+    In the open a shortest path avoids any one neighbour c. If the arcs out of c cost more than
+    the graph says, only a label at c would show it, and the move to c is wrong. So a rule that sees
+    only graph and labels cannot state the risk of one move. The interval test assumes that no arc
+    is too cheap.
+    """
+    square = wf.Graph.from_edges([0, 0, 1, 2, 1, 2], [1, 2, 3, 3, 4, 4], directed=False)
+    labels = wf.Labels([0, 3, 4], [0.0, 2.0, 2.0])
+    honest = wf.cost_to_go(square, 0)
+    arcs = np.column_stack([square.tails, square.indices])
+    c = int(wf.solve(square, labels, goal=0).plan.successor[3])
+    slow = np.where(arcs[:, 0] == c, 9.0, 1.0)
+    world = wf.Graph.from_edges(arcs[:, 0], arcs[:, 1], slow, directed=True)
+    truth = wf.cost_to_go(world, 0)
+    assert honest[1] == honest[2]  # two moves at 3 are equally good
+    # all that changes is at c, which has no label
+    assert np.flatnonzero(truth != honest).tolist() == [c]
+    assert c not in labels.vertices
+    assert 1.0 + truth[c] > truth[3]  # the plan's move is wrong there, and right in the graph
+    assert wf.solve(square, labels, goal=0).certificate.proved[3]
