@@ -18,7 +18,7 @@ from wayfield.audit import amle_half_gap, half_gap, pool
 from wayfield.certificates.kernels import along_walks
 from wayfield.graphs.labels import label_distance
 from wayfield.plans.kernels import visit_counts
-from worlds import any_fields, labelled_graphs, noisy_fields, seven
+from worlds import any_fields, labelled_graphs, noisy_fields, random_graph, seven
 
 # ------------------------------------------------------------------ twins
 
@@ -320,6 +320,28 @@ def test_a_truth_moved_at_one_vertex_is_found_out(case) -> None:
     moved[candidates[-1]] *= 1.001
     with pytest.raises(wf.InputError, match="violates the Bellman identity"):
         half_gap(graph, truth, moved, goal)
+
+
+@pytest.mark.parametrize("kind", ["unit", "whole", "real"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_theorem_on_a_thousand_fields_that_err_as_badly_as_they_may(kind, directed) -> None:
+    rng = np.random.default_rng(7)
+    certified = broken = 0
+    for _ in range(5):
+        graph = random_graph(rng, 40, kind, backbone="tree", edges=60, directed=directed)
+        goal = int(rng.integers(40))
+        truth = wf.cost_to_go(graph, goal)
+        gap = half_gap(graph, truth, truth, goal).gap
+        smallest = np.min(gap[np.isfinite(gap)], initial=1.0)
+        for factor in np.repeat([0.999, 1.0, 1.001, 2.0, 8.0], 10):
+            sign = rng.choice([-1.0, 0.0, 1.0], 40)
+            audit = half_gap(graph, truth + sign * factor * smallest / 2, truth, goal)
+            assert audit.chosen_optimal[audit.holds].all()
+            assert audit.plan.reached[audit.start_holds].all()
+            certified += int(audit.start_holds.sum())
+            broken += int((audit.decides & ~audit.chosen_optimal).sum())
+    assert certified > 2_500
+    assert broken > 50  # an error twice the half-gap does break decisions
 
 
 def test_no_converse_of_the_theorem_a_scaled_truth() -> None:

@@ -230,15 +230,6 @@ def test_theorem_no_better_bound_holds_for_these_distributions() -> None:
         assert found.inverted == pytest.approx(found.bound)
 
 
-def test_no_converse_of_the_lemma_a_scaled_truth() -> None:
-    """Large errors that keep every order: τ_nbr is 1 and the bound is -1."""
-    path = wf.Graph.from_edges(range(9), range(1, 10))
-    truth = wf.cost_to_go(path, 0)
-    audit = ordering(path, 7.0 * truth, truth, 0)
-    assert audit.tau_nbr[4] == 1.0
-    assert audit.bound[4] == -1.0
-
-
 def test_expected_fidelity_has_the_rate_of_the_gaps() -> None:
     """With G(t) ≤ C t^α the theorem's bound is at most its closed form."""
     rng = np.random.default_rng(8)
@@ -260,3 +251,12 @@ def test_expected_fidelity_has_the_rate_of_the_gaps() -> None:
         summed = np.cumsum([weight for _, weight in gaps])
         c = max(total / gap for (gap, _), total in zip(gaps, summed, strict=True))
         assert found.bound <= 2.0 * np.sqrt(c * m) + 1e-9
+
+
+def test_no_converse_of_the_lemma_a_scaled_truth() -> None:
+    """Large errors that keep every order: τ_nbr is 1 and the bound is -1."""
+    path = wf.Graph.from_edges(range(9), range(1, 10))
+    truth = wf.cost_to_go(path, 0)
+    audit = ordering(path, 7.0 * truth, truth, 0)
+    assert audit.tau_nbr[4] == 1.0
+    assert audit.bound[4] == -1.0

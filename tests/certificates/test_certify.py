@@ -367,3 +367,13 @@ def test_the_same_graph_in_other_arrays_will_do() -> None:
 def test_half_the_test_would_certify_wrong_moves(attacks) -> None:
     """Replace 2 · error by error, and the adversaries win."""
     assert sum(int(((c.gap > c.error) & ~optimal).sum()) for c, _, optimal in attacks) > 15
+
+
+def test_the_converse_is_not_claimed() -> None:
+    """An optimal move that is not certified, and an optimal start that is not."""
+    truth = np.array([0.0, 1.0, 2.0, 3.0])
+    cert = certificate(PATH, truth, 0, error=1.5)
+    assert optimal_moves(PATH, truth, cert.plan).all()
+    assert cert.certified.tolist() == [True, False, False, True]
+    assert not cert.start_certified[1:].any()
+    assert cert.plan.cost.tolist() == truth.tolist()
