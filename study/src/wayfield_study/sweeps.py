@@ -27,6 +27,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Literal, get_args
@@ -40,6 +41,7 @@ from wayfield.fields.harmonic import Harmonic
 from wayfield.fields.names import WORDS, Word
 from wayfield.graphs.graph import Graph
 from wayfield.graphs.labels import Labels
+from wayfield.numerics.jit import compiling
 from wayfield.typing import BoolArray, FloatArray
 
 from .kernels.midrange import jacobi, unit_sweeps
@@ -47,6 +49,8 @@ from .kernels.midrange import jacobi, unit_sweeps
 WORDS["sweeps"] = Word("MidrangeSweeps", number="sweeps", usual=300, home=__name__)
 
 Start = Literal["harmonic", "mean", "upper", "lower"]
+MANY_UPDATES = 1_000_000
+"""Updates of a value that take longer in Python than the sweeps take to compile."""
 TOGETHER = 32
 """Fields that are swept side by side; fixed, so that results do not depend on the workers."""
 
@@ -150,13 +154,16 @@ def swept(
     Without a tolerance, on unit lengths, they are swept side by side: every value and residual is
     that of the field alone, to the last bit.
     """
-    if tolerance > 0.0 or not graph.is_unit:
-        return [
-            jacobi(graph.arcs, mask, graph.is_unit, values, sweeps, relaxation, tolerance)
-            for mask, values in zip(fixed, fields, strict=True)
-        ]
-    arcs, held = (graph.indptr, graph.indices), np.stack(fixed, axis=1)
-    done = unit_sweeps(*arcs, held, np.stack(fields, axis=1), sweeps, relaxation)
-    moved = np.abs(unit_sweeps(*arcs, held, done, 1, 1.0) - done)
+    # a kernel foresees its cost by the size of its arguments, not by a number of sweeps
+    long = sweeps * graph.num_vertices * len(fields) > MANY_UPDATES
+    with compiling("always") if long else nullcontext():
+        if tolerance > 0.0 or not graph.is_unit:
+            return [
+                jacobi(graph.arcs, mask, graph.is_unit, values, sweeps, relaxation, tolerance)
+                for mask, values in zip(fixed, fields, strict=True)
+            ]
+        arcs, held = (graph.indptr, graph.indices), np.stack(fixed, axis=1)
+        done = unit_sweeps(*arcs, held, np.stack(fields, axis=1), sweeps, relaxation)
+        moved = np.abs(unit_sweeps(*arcs, held, done, 1, 1.0) - done)
     residuals = np.where(held, 0.0, moved).max(axis=0, initial=0.0)
     return list(zip(done.T.copy(), residuals.tolist(), [sweeps] * len(fields), strict=True))
