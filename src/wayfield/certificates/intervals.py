@@ -69,7 +69,7 @@ from ..graphs.graph import Graph, are_exact, check_graph
 from ..graphs.labels import Labels, check_labels
 from ..numerics.csr import Arcs
 from ..numerics.doubledouble import EPSILON
-from ..numerics.shortest import cone
+from ..numerics.shortest import cone, sweep_cones
 from ..plans.planning import Plan
 from ..typing import BoolArray, FloatArray, IntArray
 from ..words import percent
@@ -265,8 +265,11 @@ def _intervals(
     at, values = labels
     for side, given in ((below, -values), (above, values)):
         side[at] = np.nextafter(given + error, np.inf) if error else given
-    known = np.flatnonzero(np.isfinite(above))
-    _spread(arcs, reverse, unit, below, above, (known, known), slack)
+    if reverse is arcs:
+        changed = sweep_cones(arcs, above, below, slack)
+    else:
+        changed = 2 * (np.flatnonzero(np.isfinite(above)),)
+    _spread(arcs, reverse, unit, below, above, changed, slack)
     return np.maximum(-below, 0.0), above
 
 

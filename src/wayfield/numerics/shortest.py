@@ -1,4 +1,8 @@
-"""Shortest paths from a set of sources: breadth first on unit lengths, Dijkstra otherwise."""
+"""Shortest paths from a set of sources: breadth first on unit lengths, Dijkstra otherwise.
+
+`sweep_cones` and `cone` can round all sums up: a rounded sum plus 2⁻⁵² of itself is at least the
+exact sum.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,12 @@ from ..typing import FloatArray, IntArray
 from .csr import Arcs
 from .heap import Heap, drop_least, push
 from .jit import njit
+
+FAR, FEW, SLOW = 0.05, 0.25, 0.7
+"""When to sweep over n vertices. Sweeps begin if the indices of neighbours differ by less than the
+first share of n on average. They stop when a sweep makes fewer changes, in both fields together,
+than the second share of n. They also stop when it makes more than the third share of the changes
+two sweeps before."""
 
 
 @njit(cache=True, nogil=True)
@@ -70,6 +80,63 @@ def shortest_tree(
     begin(sources, offsets, best, origin)
     search(arcs, sources, best, 1.0, 0.0, False, origin, slot)
     return best, origin, slot
+
+
+@njit(cache=True, nogil=True)
+def sweep_cones(
+    arcs: Arcs, one: FloatArray, other: FloatArray, slack: float
+) -> tuple[IntArray, IntArray]:
+    """Lower two fields to the least of ``field(neighbour) + length``, by sweeps over all vertices.
+
+    The graph is undirected. Sweeps are made only if neighbours have close indices, as on grids. If
+    many vertices are given, a few sweeps in the order of memory do nearly all the work of `cone`.
+    They stop when few vertices change, or hardly fewer than before.
+
+    Return the vertices from which each field may still be lowered: those that changed last. Each
+    sum is raised by its share `slack`.
+    """
+    indptr, indices, lengths = arcs
+    n, grow, shrink = one.size, 1.0 + slack, 1.0 - slack
+    changed = np.empty((2, n), np.int32)
+    first = second = 0
+    for x in range(n):
+        # without branches, which would be mispredicted half of the time
+        changed[0, first] = changed[1, second] = x
+        first += one[x] < np.inf
+        second += other[x] < np.inf
+    apart = 0
+    step = max(1, indices.size // 1000)
+    for x in range(0, n, step):
+        for e in range(indptr[x], indptr[x + 1]):
+            apart += abs(x - indices[e]) - FAR * n
+    forward = True
+    before = last = 8 * n
+    now = 4 * n if apart < 0 else 0
+    while FEW * n <= now <= SLOW * before:
+        first = second = 0
+        for k in range(n):
+            x = k if forward else n - 1 - k
+            least = lowest = np.inf
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                length = lengths[e]
+                through = one[y] + length
+                least = through if through < least else least
+                through = other[y] + length
+                lowest = through if through < lowest else lowest
+            least *= grow if least > 0.0 else shrink
+            less = least < one[x]
+            one[x] = least if less else one[x]
+            changed[0, first] = x
+            first += less
+            lowest *= grow if lowest > 0.0 else shrink
+            less = lowest < other[x]
+            other[x] = lowest if less else other[x]
+            changed[1, second] = x
+            second += less
+        before, last, now = last, now, first + second
+        forward = not forward
+    return changed[0, :first], changed[1, :second]
 
 
 def cone(arcs: Arcs, sources: IntArray, best: FloatArray, unit: bool, slack: float) -> None:
