@@ -54,9 +54,8 @@ Qed.
 Theorem theorem_L l : hopeless -> sub_cost l -> forall h x, (x < n)%nat -> costs_at_least ends Y price pi h x (l x).
 Proof.
   intros Ho Sub h x Hx s Su Cv. destruct (bound_of n l) as (M & HM). rewrite <- (Rplus_0_r s).
-  apply (@Rle_cv_lim (fun _ => l x) (fun t => paid ends Y price pi t h x + M * alive ends pi t h x)).
-  2: apply constant_cv.
-  2: apply CV_plus; [exact Cv | now apply (surely_cv choices_proper choices_inside Le)].
+  apply (@Rle_cv_lim (fun _ => l x) (fun t => paid ends Y price pi t h x + M * alive ends pi t h x));
+    [|apply constant_cv | apply CV_plus; [exact Cv | now apply (surely_cv choices_proper choices_inside Le)]].
   intros t. unfold paid, alive. rewrite value_linear, Rmult_0_r, !Rplus_0_r. clear s Cv.
   assert (Fin : forall h x, (x < n)%nat -> surely ends pi h x -> infinite x = false).
   { intros h' y Hy Sy. destruct (infinite y) eqn:Iy; [|reflexivity]. now destruct (theorem_I Ho h' y Hy Iy). }
@@ -66,8 +65,7 @@ Proof.
   - intros h' y q m (Hy & Sy) En Hm Al. destruct (Sub y Hy (Fin h' y Hy Sy)) as [_ Q]. destruct (Q En) as [Q1 Q2].
     destruct m as [| |k]; simpl in Al; [trivial | specialize (Q1 Al); lra|].
     pose proof (fun o => surely_next choices_proper choices_inside Le ends h' y q k o Hy En Hm Sy) as Nx.
-    split; [exact Nx|]. apply drift; [eauto|]. rewrite Rmult_1_l.
-    apply Q2; [assumption|]. intros o Hin. destruct (Nx o Hin). eauto.
+    split; [exact Nx|]. apply drift; [eauto|]. rewrite Rmult_1_l. apply Q2; [assumption|]. intros o [Ho' So]%Nx. eauto.
 Qed.
 
 (* ---------- Theorem U *)
@@ -97,9 +95,8 @@ Proof.
   assert (E : forall t, a t = value ends 1 Y price (- M) pi t h x).
   { intros t. unfold a, paid, alive. rewrite value_linear. f_equal; try (extensionality y); lra. }
   assert (Gr : Un_growing a).
-  { intros t. rewrite !E. apply (value_grows choices_proper choices_inside Le ends); auto.
-    - intros y Hy. specialize (B1 y Hy). unfold M. lra.
-    - unfold M. lra. }
+  { intros t. rewrite !E. apply (value_grows choices_proper choices_inside Le ends); auto;
+      unfold M; [intros y Hy; specialize (B1 y Hy) |]; lra. }
   assert (Up : forall t, a t <= u x).
   { intros t. rewrite E. apply (value_le choices_proper Le ends (fun _ x => (x < n)%nat /\ infinite x = false) u); [| |auto].
     - intros _ y (Hy & Iy). specialize (B2 y Hy). repeat split; [assumption | unfold M; lra | auto].

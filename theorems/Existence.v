@@ -65,9 +65,6 @@ Variable u : field.
 Hypothesis u_above : forall v x, sub v -> In x D -> v x <= u x.
 Hypothesis u_least : forall x s, In x D -> (forall v, sub v -> v x <= s) -> u x <= s.
 
-Lemma near x s : In x D -> s < u x -> ~ (forall v, sub v -> v x <= s).
-Proof. intros Hx H F. apply (u_least x s Hx) in F. lra. Qed.
-
 Lemma continuous_at v x t : In x D -> ~ In x L -> forall e, 0 < e -> exists d, 0 < d /\
   forall s, Rabs (s - t) < d -> Rabs (B (upd v x s) x - B (upd v x t) x) < e.
 Proof.
@@ -87,7 +84,8 @@ Proof.
   - intros x Hx HL. apply u_least; auto. intros v Sv. now apply Sv.
   - intros x Hx HL. destruct (Rle_dec 0 (B u x)) as [|N]; [assumption|exfalso].
     destruct (continuous_at u x (u x) Hx HL (- B u x)) as (d & Hd & C); [lra|].
-    apply (near x (u x - d) Hx); [lra|]. intros v Sv. destruct (Rle_dec (v x) (u x - d)); [assumption|exfalso].
+    apply (Rlt_not_le (u x) (u x - d)); [lra|]. apply u_least; [assumption|]. intros v Sv.
+    destruct (Rle_dec (v x) (u x - d)); [assumption|exfalso].
     pose proof (u_above v x Sv Hx). specialize (C (v x) ltac:(apply Rabs_def1; lra)).
     rewrite own in C. apply Rabs_def2 in C. assert (B v x <= B (upd u x (v x)) x).
     { apply monotone; auto; [|now rewrite upd_same]. intros y Hy.
@@ -149,7 +147,7 @@ Lemma slope_cont v x y z l : continuity (fun t => (upd v x t y - upd v x t z) / 
 Proof. unfold upd. destruct (Nat.eqb y x), (Nat.eqb z x); reg. Qed.
 
 Lemma steepest_flat c A : steepest (fun _ => c) A = 0.
-Proof. unfold steepest, fall. induction A; simpl; [lra|]. rewrite IHA. unfold Rdiv, Rmax. destruct (Rle_dec _ _); lra. Qed.
+Proof. unfold steepest, fall. induction A; simpl; [lra|]. rewrite IHA. apply Rmax_right. unfold Rdiv. lra. Qed.
 
 Lemma amle_exists (G : graph) (D L : list nat) (Y : field) :
   positive G -> within G D -> exists u, solves D L (balance_amle G) Y u.

@@ -32,8 +32,8 @@ Qed.
 Lemma increasing_onto f : (forall s t, s < t -> f s < f t) -> (forall s, exists t, f t = s) -> continuity f.
 Proof.
   intros Inc Onto t e He. destruct (Onto (f t - e / 2)) as (r & Hr), (Onto (f t + e / 2)) as (s & Hs).
-  assert (Back : forall x y, f x < f y -> x < y) by (intros; apply Rnot_le_lt; intros N%(PLaplacian.monotone f Inc); lra).
-  assert (r < t) by (apply Back; lra). assert (t < s) by (apply Back; lra).
+  assert (r < t) by (apply Rnot_le_lt; intros N%(PLaplacian.monotone f Inc); lra).
+  assert (t < s) by (apply Rnot_le_lt; intros N%(PLaplacian.monotone f Inc); lra).
   exists (Rmin (t - r) (s - t)). split; [apply Rmin_glb_lt; lra|]. intros x [_ Hx]. simpl in *.
   unfold R_dist in *. pose proof (Rmin_l (t - r) (s - t)). pose proof (Rmin_r (t - r) (s - t)).
   apply Rabs_def2 in Hx. assert (f r < f x) by (apply Inc; lra). assert (f x < f s) by (apply Inc; lra).
@@ -66,10 +66,9 @@ Lemma bracket Y a b : lower_barrier D L B Y a -> upper_barrier D L B Y b ->
 Proof.
   intros [La Ba] [Lb Bb]. destruct (exist Y) as (u & Lu & Bu). exists u. split; [now split|]. split.
   - intros x Hx. split; [apply (compare a u) | apply (compare u b)]; auto; intros y Hy H;
-      try (rewrite Lu by assumption); try (rewrite Bu by assumption); auto; lra.
+      rewrite ?Lu, ?Bu by assumption; auto; lra.
   - intros v [Lv Bv] x Hx. apply Rle_antisym; [apply (compare v u) | apply (compare u v)]; auto;
-      intros y Hy H; try (rewrite Lu, Lv by assumption); try (rewrite Bu by assumption);
-      try (rewrite Bv by assumption); lra.
+      intros y Hy H; rewrite ?Lu, ?Lv, ?Bu, ?Bv by assumption; lra.
 Qed.
 
 (* labels that are off by at most delta move the extension by no more *)

@@ -261,7 +261,7 @@ Theorem theorem_W_worst_above : (forall x k, (x < n)%nat -> ends x = false -> in
     costs_at_most ends (fun y => IZR (value_of y)) (IZR price) pi h x (IZR (above x)).
 Proof.
   intros Check. apply plan_upper. intros x k p Hx En Ix Pl O _. destruct (Check x k Hx En Ix Pl) as [A U].
-  destruct (choices_valid x k (plan_known x k Hx En Pl)) as [V _]. pose proof (unreached lost k p V A O) as Av. split; [assumption|].
+  destruct (choices_valid x k (plan_known x k Hx En Pl)) as [V _]. pose proof (unreached _ k p V A O) as Av. split; [exact Av|].
   apply Z.leb_le, IZR_le in U. destruct (extreme_avoiding k 1 (fun r => fee r + above (head r))%Z (or_introl eq_refl) V (worst_room k V A)) as (M & _).
   specialize (M p O Av). rewrite mult_IZR in M. lra.
 Qed.

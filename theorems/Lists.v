@@ -84,8 +84,6 @@ Lemma wsum_plus {A} (w f g : A -> R) l : wsum w (fun a => f a + g a) l = wsum w 
 Proof. unfold wsum, rsum. induction l; simpl; lra. Qed.
 Lemma wsum_scal {A} (w f : A -> R) r l : wsum w (fun a => r * f a) l = r * wsum w f l.
 Proof. unfold wsum, rsum. induction l; simpl; lra. Qed.
-Lemma wsum_ext {A} (w f g : A -> R) l : (forall a, In a l -> f a = g a) -> wsum w f l = wsum w g l.
-Proof. intros H. apply rsum_ext. intros a Ha. now rewrite H. Qed.
 (* if nothing is negative, a part of the sum is no more than all *)
 Lemma wsum_one {A} (w f : A -> R) l a : (forall a, In a l -> 0 <= w a /\ 0 <= f a) -> In a l -> w a * f a <= wsum w f l.
 Proof. intros H. apply (sum_part (fun a => w a * f a)). intros b Hb. now apply Rmult_le_pos; apply H. Qed.

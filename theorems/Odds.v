@@ -126,7 +126,7 @@ Proof.
       pose proof (at_most f barred tau p B Sp) as M. rewrite T, !(sum_permutes _ _ _ E) in M.
       rewrite <- (sum_permutes _ _ _ P) in H.
       assert (Mf : mean_of f p = IZR side * mean_of number p).
-      { unfold mean_of. rewrite <- wsum_scal. apply wsum_ext. intros. apply mult_IZR. }
+      { unfold mean_of. rewrite <- wsum_scal. apply rsum_ext. intros. f_equal. apply mult_IZR. }
       assert (Lf : sum (fun r => low r * f r)%Z (rows k) = (side * sum (fun r => low r * number r) (rows k))%Z).
       { unfold sum, f. clear. induction (rows k) as [|r l IH]; simpl; lia. }
       rewrite Z.mul_add_distr_l, H, <- Lf, !plus_IZR, mult_IZR, minus_IZR, <- Mf. lra.
@@ -165,8 +165,7 @@ Proof.
     destruct (Z.eq_dec (low r) 0) as [Z0|]; [right | now left]. pose proof (B q r I) as Bq.
     split; [apply Z.lt_nge; intros Le%IZR_le | intros H0; rewrite H0 in Bq; lra].
     rewrite <- S, <- (sum_permutes _ _ _ E), <- rsum_snd in Le.
-    apply (sums_agree _ fst) with (a := (q, r)) in Le; [|intros [q' r']; apply B | exact I].
-    simpl in Le. rewrite Z0 in Le. lra.
+    apply (fun H => sums_agree _ fst p H Le) in I; [|intros [q' r']; apply B]. simpl in I. rewrite Z0 in I. lra.
 Qed.
 
 (** `may_stay`: some odds of the choice give every outcome elsewhere the probability 0. *)

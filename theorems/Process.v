@@ -147,8 +147,8 @@ Lemma value_linear ends fee e gu op fee' e' gu' op' r t h x :
   value ends (fee + r * fee') (fun y => e y + r * e' y) (gu + r * gu') (op + r * op') pi t h x.
 Proof.
   revert h x. induction t as [|t IH]; intros h x; simpl; destruct (ends x); auto.
-  rewrite <- dsum_scal. unfold dsum. rewrite <- wsum_plus. apply wsum_ext. intros [q [| |k]] _; simpl; auto.
-  rewrite <- wsum_scal, <- wsum_plus. apply wsum_ext. intros o _. rewrite <- IH. lra.
+  rewrite <- dsum_scal. unfold dsum. rewrite <- wsum_plus. apply rsum_ext. intros [q [| |k]] _; simpl; auto. f_equal.
+  rewrite <- wsum_scal, <- wsum_plus. apply rsum_ext. intros o _. rewrite <- IH. lra.
 Qed.
 
 (* Induction over moves: a field f that rises in the mean, where I holds, is no more than the value;
@@ -212,7 +212,7 @@ Proof. intros e He. exists 0%nat. intros t _. rewrite (proj2 (R_dist_refl r r) e
 Lemma surely_cv ends h x M : (x < n)%nat -> surely ends pi h x -> Un_cv (fun t => M * alive ends pi t h x) 0.
 Proof.
   intros Hx Su. rewrite <- (Rmult_0_r M). apply CV_mult; [apply constant_cv|]. intros e He.
-  destruct (Su e He) as (T & HT). exists T. intros t Ht%HT. pose proof (alive_range ends t h x Hx). apply Rabs_def1; lra.
+  destruct (Su e He) as (T & HT). exists T. intros t L%HT. pose proof (alive_range ends t h x Hx). apply Rabs_def1; lra.
 Qed.
 
 (* A field that falls in the mean with every move, by a fixed amount: the walk stops. *)

@@ -58,10 +58,6 @@ Let G := map arc_of E.
 
 Lemma filter_arcs (f : arc -> bool) : filter f G = map arc_of (filter (fun e => f (arc_of e)) E).
 Proof. unfold G. clear lengths. induction E as [|e l IH]; simpl; [reflexivity|]. rewrite IH. now destruct (f (arc_of e)). Qed.
-Lemma out_arcs x : out G x = map arc_of (filter (fun e => Nat.eqb (fst (fst e)) x) E).
-Proof. apply (filter_arcs (fun a => Nat.eqb (tail a) x)). Qed.
-Lemma into_arcs x : into G x = map arc_of (filter (fun e => Nat.eqb (snd (fst e)) x) E).
-Proof. apply (filter_arcs (fun a => Nat.eqb (head a) x)). Qed.
 Lemma slope_of e y z : In e E -> (field_of y - field_of z) / (scale * IZR (snd e)) = unit / scale * ratio ((values y - values z)%Z, snd e).
 Proof. intros He. apply lengths, IZR_lt in He. unfold field_of, ratio. simpl. rewrite minus_IZR. field. lra. Qed.
 Lemma units_pos : 0 < unit / scale.
@@ -86,7 +82,8 @@ Qed.
 (** `_steepness`: the loops over whole numbers, multiplied out, give the sign of S+ - S-. *)
 Theorem steepness_sign x : steepness values x (row_out E x) (row_in E x) = sgn (balance_amle G field_of x).
 Proof.
-  unfold balance_amle, S_up, S_down, steepness, row_out, row_in. rewrite out_arcs, into_arcs.
+  unfold balance_amle, S_up, S_down, steepness, row_out, row_in, out, into.
+  rewrite !filter_arcs. cbn [arc_of head tail].
   assert (Row : forall f to (there : nat * nat * Z -> bool), (forall e, In e E -> there e = true ->
       fall field_of (arc_of e) = unit / scale * ratio (f (to e), snd e)) ->
     let found := steepest_of f (map (fun e : nat * nat * Z => (to e, snd e)) (filter there E)) (0, 1)%Z in
@@ -95,6 +92,7 @@ Proof.
       try (intros e He; apply filter_In in He as [He T]); auto; [simpl; lia | unfold ratio; simpl; lra |].
     replace (ratio (0, 1)%Z) with 0 in R by (unfold ratio; simpl; lra).
     rewrite Rmult_0_r, Rmax_right in R by apply steepest_nonneg. split; [exact P | now symmetry]. }
+  unfold edge in Row |- *.
   Local Ltac at_vertex := intros e He Hx%Nat.eqb_eq; unfold fall, arc_of; simpl; rewrite Hx; now apply slope_of.
   destruct (Row (fun y => values y - values x)%Z (fun e => fst (fst e)) (fun e => Nat.eqb (snd (fst e)) x))
     as [Pu ->]; [at_vertex|].
@@ -125,7 +123,7 @@ Definition slopes x := map (fun s => ((values (fst s) - values x)%Z, snd s)) (ro
 Theorem balance_in_units p x : sgn (balance_p p G field_of x) =
   sgn (fold_right Rplus 0 (map (fun s => power_of (p - 1) (ratio s)) (slopes x))).
 Proof.
-  unfold balance_p, PLaplacian.balance, Lists.rsum. rewrite out_arcs.
+  unfold balance_p, PLaplacian.balance, Lists.rsum, out. rewrite filter_arcs. cbn [arc_of tail]. unfold edge.
   rewrite <- (sgn_scale (Rpower (unit / scale) (p - 1)) (fold_right _ _ (map _ (slopes x)))) by apply exp_pos. f_equal.
   unfold slopes, row_out. rewrite !map_map. simpl. clear G. assert (H : forall e, In e (filter (fun e => Nat.eqb (fst (fst e)) x) E) -> In e E /\ fst (fst e) = x).
   { intros e He. apply filter_In in He. now rewrite Nat.eqb_eq in He. }
