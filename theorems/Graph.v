@@ -40,7 +40,7 @@ Proof. intros P a H. apply in_among in H. now apply P. Qed.
 Lemma among_within G K : within (among G K) K.
 Proof. intros a H. apply in_among in H. tauto. Qed.
 
-(* for an equation B u = 0 on D outside L: if v is balanced upwards and u downwards, v is no higher if it is not on L *)
+(* for an equation B u = 0 on D outside L: a subsolution v is no higher than a supersolution u, if it is not on L *)
 Definition no_higher (D L : list nat) (B : field -> nat -> R) (v u : field) :=
   (forall x, In x D -> In x L -> v x <= u x) ->
   (forall x, In x D -> ~ In x L -> 0 <= B v x) -> (forall x, In x D -> ~ In x L -> B u x <= 0) ->
