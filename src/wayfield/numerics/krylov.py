@@ -174,4 +174,6 @@ def largest(a: FloatArray) -> float:
     for i in range(a.size):
         if not abs(a[i]) <= most:  # NaN is the largest of all
             most = abs(a[i])
+            if np.isnan(most):
+                break
     return most
