@@ -254,7 +254,8 @@ def test_encodings_that_are_named(encoding: str, file: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     ["yes,-1,no", "True,reverse,False", "1,-1,0", "FT,TF,", "1.0,-1.0,0.0", "yes,-1,reversible",
-     "ja,-1,nein", "Oui,−1,Non", "sí,-1,no", "sim,-1,não", "YES, -1 , ",
+     "vrai,sens inverse,double sens", "único,inverso,doble", "ja,-1,nein", "Oui,−1,Non",
+     "sí,-1,no", "sim,-1,não", "YES, -1 , ",
      "[True; False],['-1'; 'no'],[False; False]"],
 )  # fmt: skip
 def test_ways(heading: str, words: str, file: Path) -> None:
@@ -271,6 +272,19 @@ def test_ways(heading: str, words: str, file: Path) -> None:
     assert found == ["ab3", "cb5", "cd7", "dc7"]
     assert read_edges(file, directed=True).to_graph()[0].num_arcs == 3
     assert not read_edges(file, {"oneway": "none"}).one_way
+
+
+@pytest.mark.parametrize("heading", ["SENS", "sens_circulation", "Richtung", "direction"])
+def test_a_column_that_may_say_which_way_is_asked_about(heading: str, file: Path) -> None:
+    put(file, f"u,v,km,{heading}\na,b,3,1\n")
+    *_, note = read_edges(file).notes
+    assert f"'{heading}' is not read: every edge is open both ways; if it says" in str(note)
+
+
+def test_speeds_need_metres(file: Path) -> None:
+    put(file, "u,v,length_km,maxspeed\na,b,3,50\n")
+    with pytest.raises(wf.InputError, match="lengths in metres, but 'length_km' says km"):
+        read_edges(file, {"speed": "maxspeed"})
 
 
 # ------------------------------------------------------------------ what is refused, and where

@@ -228,13 +228,14 @@ def test_one_slip_costs_nothing() -> None:
     trips, _ = drive(world, 9, 50)
     ends = pairs(np.random.default_rng(1), graph.num_vertices, 100)
     truth, errors = times(world, ends), []
-    for wrong in (1.0, 10.0):
+    for wrong in (1.0, 10.0, 1e3, 1e6):  # a decimal slip, and codes for "missing"
         measured = trips.times.copy()
         measured[17] *= wrong
         model = travel.fit(graph, travel.Trips(trips.starts, trips.ends, measured))
         assert np.flatnonzero(model.odd).tolist() == ([17] if wrong > 1.0 else [])
         errors.append(np.mean(np.abs(model.predict(*ends.T)[:, 0] / truth - 1)))
-    assert errors[1] < errors[0] + 0.003
+        assert sum(finding.kind == "trip" for finding in model.findings) == (wrong > 1.0)
+    assert max(errors[1:]) < errors[0] + 0.003
 
 
 def test_a_start_up_time_is_found() -> None:

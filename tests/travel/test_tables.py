@@ -42,6 +42,15 @@ def test_numbers_of_rows_come_before_trips_without_a_header(tmp_path: Path) -> N
     assert read_trips(file, names).starts.tolist() == [0, 1, 0]
 
 
+@pytest.mark.parametrize("heading", ["dist", "dist_km", "speed_kmh", "Geschwindigkeit"])
+def test_distances_and_speeds_are_no_times(heading: str, tmp_path: Path) -> None:
+    file, names = tmp_path / "trips.csv", Names(["a", "b"])
+    file.write_text(f"from,to,{heading},travel\na,b,30,7\nb,a,40,8.5\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match=f"'{heading}' seems to hold distances or speeds"):
+        read_trips(file, names)
+    assert read_trips(file, names, {"cost": "travel"}).times.tolist() == [7, 8.5]
+
+
 def test_numbers_of_rows_are_no_times(tmp_path: Path) -> None:
     file, names = tmp_path / "trips.csv", Names(["a", "b"])
     file.write_text("Nr,from,to,note\n1,a,b,x\n2,b,a,y\n3,a,b,z\n", encoding="utf-8")

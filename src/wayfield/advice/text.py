@@ -462,6 +462,8 @@ def advise(answer: Answer, facts: Mapping[str, Any]) -> Message:
         (answer.goal not in answer.labels.vertices,
             ("the goal has no label, so nothing leads there: label it",)),
         # one value wherever the goal can be reached from
+        (known.size > 1 and np.ptp(known) == 0.0 and np.ptp(answer.labels.values) > 0.0,
+            ("the method's field is constant, though the labels differ: try ", USE_AMLE)),
         (known.size > 1 and np.ptp(known) == 0.0,
             (f"{reason}, so the field is constant: label states with different values",)),
         ((labels["per_graph_distance"] or 0.0) < 0.0,

@@ -44,7 +44,7 @@ wayfield plan arcs.tsv.gz values.parquet --goal 17 --directed --json
 
 0 success; 1 it ran, but a solve missed its guarantee, a --start does not arrive, a file \
 could not be written or a check failed; 2 bad input, reported in one line with file, row and \
-column; 130 stopped by Ctrl-C, 143 by SIGTERM.
+column; 3 times and distances do not go together; 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
 app = typer.Typer(

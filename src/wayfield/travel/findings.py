@@ -2,7 +2,7 @@
 
     road × a     both directions of a road take a times as long, a in `AMOUNTS`; ∞: closed
     area × a     all roads in a ball do
-    trip         one measurement is off by about its own size, 3 or 10 times it
+    trip         one measurement is off by about its own size, 3, 10 or many more times it
     start, wait  a constant time per trip, or at every crossing: beside every hypothesis above
     nothing      none of these
 
@@ -40,11 +40,13 @@ if TYPE_CHECKING:
 AMOUNTS: dict[str, tuple[float, ...]] = {
     "road": (0.25, 0.4, 0.6, 1.6, 2.5, 4.0, 8.0, np.inf),
     "area": (0.5, 0.7, 1.4, 2.0, 3.0),
-    "trip": (1.0, 10.0, 100.0),
+    "trip": (1.0, 10.0, 100.0, 1e3, 1e5, 1e7, 1e9, 1e11),
 }
 PRIOR = {"road": 0.3, "area": 0.2, "trip": 0.2, "start": 0.2, "wait": 0.1}
 CLOSED = 0.3
 """Share of a road's prior for being closed."""
+GROSS = 0.02
+"""Share of a trip's prior for each amount above 100: for times that stand for "missing"."""
 COARSE = 0.2
 """Relative standard deviation of an amount around its place in the grid."""
 SAID = 0.9
@@ -273,6 +275,8 @@ class _Search:
                     continue
                 gone = setting if np.isinf(amount) else gone
                 share = 1.0 / len(AMOUNTS[kind])
+                if kind == "trip":
+                    share = GROSS if amount > 100.0 else (1.0 - 5 * GROSS) / 3
                 if kind == "road":
                     finite = len(AMOUNTS[kind]) - 1
                     share = CLOSED if np.isinf(amount) else (1.0 - CLOSED) / finite

@@ -102,7 +102,7 @@ class HeldOut:
             f"{others}; {100 * self.below:.0f} % took less than their p90"
         )
         best = min(rivals, key=lambda name: rivals[name])
-        if rivals[best] < mine:
+        if f"{100 * rivals[best]:.1f}" != f"{100 * mine:.1f}" and rivals[best] < mine:
             text += f". Here {best} is better: prefer it, or measure more"
         return text
 

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from ..errors import InputError, Option
 from ..graphs.names import Names
 from ..graphs.tables.cells import checked_costs, read_columns, refuse_cells, refuse_strangers
-from ..graphs.tables.columns import Roles, matching_columns, unit_of
+from ..graphs.tables.columns import TABLE_WORDS, Roles, bare, matching_columns, tokens, unit_of
 from ..graphs.tables.read import PAIR_ROLES
 from ..graphs.tables.sheet import Progress, Style, open_sheet
 from ..typing import FloatArray
 
 COST = Option("cost", within="columns")
+_NO_TIME = frozenset(TABLE_WORDS["other headings"]["no time"])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,6 +105,10 @@ def read_trips(
         if role == "cost" and role not in given and sheet.counts(named[role]):
             column = f"{sheet.path}: column {sheet.called(named[role])} numbers the rows, and no "
             raise InputError(f"{column}other is a time; name the column of times: ", COST)
+        heading = sheet.header[named[role]] if sheet.header else ""
+        if role == "cost" and role not in given and _NO_TIME & set(map(bare, tokens(heading))):
+            column = f"{sheet.path}: column {sheet.called(named[role])} seems to hold distances or "
+            raise InputError(f"{column}speeds; name the column of times: ", COST)
     at = {role: named[role] for role in roles}
     found = read_columns(sheet, at, style, progress, names)
     start, end = found.vertices.values()

@@ -67,7 +67,7 @@ FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 FORWARD, BOTH, BACKWARD = 1, 0, -1
 _WAYS = {"": BOTH}
 for _word, _way in (("forward", FORWARD), ("backward", BACKWARD), ("both", BOTH), ("at times", 0)):
-    _WAYS |= dict.fromkeys(TABLE_WORDS["ways"][_word], _way)
+    _WAYS |= dict.fromkeys((cell.replace("_", " ") for cell in TABLE_WORDS["ways"][_word]), _way)
 
 MPH, KNOT = 1.609344, 1.852
 _UNITS = {"": 1.0, "km/h": 1.0, "kmh": 1.0, "kph": 1.0, "mph": MPH, "knots": KNOT}

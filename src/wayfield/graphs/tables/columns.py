@@ -61,10 +61,10 @@ def looks_like_header(rows: Sequence[Sequence[str]], roles: Sequence[str]) -> bo
     return len(hits) >= min(2, len(first)) and below.isdisjoint(first)
 
 
-def oneway_columns(header: Sequence[str] | None) -> list[int]:
-    """Return the columns with a heading about the direction of edges."""
+def oneway_columns(header: Sequence[str] | None, words: str = "one way") -> list[int]:
+    """Return the columns with a heading about the direction of edges, or perhaps about it."""
     headings = [bare("".join(tokens(heading))) for heading in header or ()]
-    return [i for i, word in enumerate(headings) if word in _OTHER["one way"]]
+    return [i for i, word in enumerate(headings) if word in _OTHER[words]]
 
 
 def are_degrees(x: str, y: str) -> bool:

@@ -53,6 +53,7 @@ from .columns import (
     matching_columns,
     oneway_columns,
     tokens,
+    unit_of,
 )
 from .sheet import Progress, Sheet, Style, open_sheet
 
@@ -172,6 +173,9 @@ def read_edges(
     sheet = open_sheet(path, style, EDGE_ROLES[:3])
     roles = _edge_roles(sheet, wanted | ({"oneway": NO_COLUMN} if directed else {}))
     at = {role: roles[role] for role in EDGE_ROLES if roles.get(role, UNUSED) != UNUSED}
+    heading = sheet.header[at["length"]] if sheet.header and "length" in at else ""
+    if "speed" in at and unit_of(heading) == "km":
+        raise InputError(f"{sheet.path}: speeds need lengths in metres, but {heading!r} says km")
     if "speed" in at and "length" not in at:
         raise InputError(f"{sheet.path}: a speed column needs a length column, and there is none")
     found = read_columns(sheet, at, style, progress)
@@ -197,6 +201,12 @@ def read_edges(
             taken = f"{sheet.path}: {sheet.called(at['length'])} is the length, not "
             notes.append(Message(taken, f"{' or '.join(others)}; ", named, " names another"))
         notes += roles.notes
+    if not directed and "oneway" not in {*at, *wanted}:
+        for i in oneway_columns(sheet.header, "perhaps one way"):
+            if i not in at.values():
+                both = f"{sheet.path}: {sheet.called(i)} is not read: every edge is open both ways"
+                which = Option("oneway", sheet.called(i).strip("'"))
+                notes.append(Message(both, "; if it says which way, pass ", which))
     if directed and any(i not in at.values() for i in oneway_columns(sheet.header)):
         arcs = f"{sheet.path}: every row is an arc by "
         notes.append(Message(arcs, Option("directed", True), ", whatever its way"))
