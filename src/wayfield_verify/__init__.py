@@ -5,7 +5,8 @@ It shares no code with wayfield and uses only the standard library. A proof is a
 bounds, perhaps a plan, and what is needed to prove them. Or it holds a Markov decision process, a
 plan, its expected cost and its probability of arrival. `verify` proves all of it again in exact
 arithmetic, or says where the proof fails. It relies only on Python's integers and on the
-mathematics of wayfield's documentation pages "Proofs that travel" and "Proofs of expected cost".
+mathematics of wayfield's documentation pages "Proofs that travel", "Proofs of plans" and
+"Proofs of expected cost".
 
 On the command line: ``python -m wayfield_verify FILE``.
 """

@@ -10,7 +10,7 @@ an `f64`: the section's length, divided by the number of its entries, says which
 bit x mod 8 of byte x // 8 for vertex x, the lowest bit first; bits beyond the last vertex are 0.
 
 **Begin.** Bytes 0 to 15 are the ASCII text ``wayfield proof 1``. Bytes 16 to 47 are the SHA-256 of
-all that follow. It finds accidents, before anything is parsed, and is no part of the proof.
+all that follow. It detects damage before anything is parsed, and is not part of the proof.
 
 **Sections** follow to the end of the file. Each is a tag of four ASCII letters, the length of its
 contents in bytes as a `u64`, and its contents. They come in this order, each once; those marked *

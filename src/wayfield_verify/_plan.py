@@ -14,11 +14,10 @@ less.
   rounding per step, and is infinite where the goal is not reached.
 - **Proved moves.** Suppose that every label is within the file's label error of the true
   cost-to-go V, that V is 0 at the goal and nowhere negative, and that no arc costs more than its
-  length. Let M(x) be the
-  least label + error + distance from x to the label. Let W(x) be the largest label − error −
-  distance from the label to x, or 0 if that is negative. Then W ≤ V ≤ M. A move from x to c is
-  optimal among the arcs of the graph if ℓ(x, c) + M(c) ≤ ℓ(x, b) + W(b) for every other arc x → b,
-  provided these arcs cost what the graph says.
+  length. Let M(x) be the least label + error + distance from x to the label. Let W(x) be the
+  largest label − error − distance from the label to x, or 0 if that is negative. Then W ≤ V ≤ M. A
+  move from x to c is optimal among the arcs of the graph if ℓ(x, c) + M(c) ≤ ℓ(x, b) + W(b) for
+  every other arc x → b, provided these arcs cost what the graph says.
 - **Optimal moves.** Let each arc cost its length, and let |u − V| ≤ e for the true cost-to-go V.
   Then a move to c that leads every rival b by more than e_b + e_c is the one optimal move (the
   half-gap lemma). This is checked for every u between the bounds:

@@ -213,7 +213,8 @@ def compare(
     Success is the share of the starts with a path to the goal that reach it. Cost is the ratio to
     the graph's own shortest paths. The margin is the error of the values that the median route
     tolerates. Left out is the error at labels that were left out in turn and predicted from the
-    others, or by the graph distance times one factor. It is the only figure that needs no truth.
+    others, or by the graph distance times one factor. Only this figure does not take the graph to
+    be right.
 
     Example: wayfield compare roads.csv known.csv --goal Bern
 

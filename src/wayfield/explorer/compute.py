@@ -332,7 +332,7 @@ def sample(scene: Scene, share: float, seed: int) -> dict[str, Any]:
 
 
 def next_label(scene: Scene) -> dict[str, Any]:
-    """Return the state whose cost-to-go is known least, or None if all are known."""
+    """Return the state whose cost-to-go is least certain, or None if all are known."""
     found = next_labels(graph_of(scene.world), labels_of(scene), scene.goal)
     return {"state": int(found[0]) if found.size else None}
 

@@ -1,15 +1,15 @@
 """What a method is given and what it returns: a Dirichlet problem, and a solution.
 
 A method is a small frozen settings object with a ``solve``. `extension.extend` poses the problem
-and checks the result, once for all methods. Functions and objects of a user's own become methods in
-``own.py``.
+and checks the result, once for all methods. Functions and objects of a user's own become methods
+here, too.
 
 **Prior fields.** With P the prior, Y the labels and E the method, u = P + E(Y − P). The usual prior
 is the cost-to-go on the given graph; the labels correct it. At a label u = Y. If all labels agree
 with the prior, u = P exactly.
 
 A correction is not a cost, so it has no slope of its own: the AMLE continues it flat beyond the
-last label, and the Lipschitz envelopes take the constant of the corrections (`Corrects`).
+last label, and the Lipschitz envelopes take the constant of the corrections (`correcting`).
 
 *Guarantee.* Y − P is rounded, by at most δ (known exactly: Knuth's two-sum). Extensions with a
 bracket are monotone in the labels and preserve constants (``docs/proofs.md`` for the AMLE), so E

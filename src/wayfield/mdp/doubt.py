@@ -50,7 +50,7 @@ The effect of the tilt on the plan's field, and the variance under the tilted od
 pessimistic end. The worse of the two counts.
 
 Guarantee
-    None that holds for every process. Intervals for the odds have one (`intervals.guaranteed`), and
+    None that holds for every process. Intervals for the odds have one (`intervals.confident`), and
     are wide. The how-to "How sure is my agent?" has the coverage; `benchmarks/coverage.py`
     measures it, and says which families were used to choose the rule.
 

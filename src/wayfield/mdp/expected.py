@@ -253,14 +253,15 @@ class ExpectedCost(KeepsReadOnly):
             action had at the state, and with small odds one never seen there.
         guarantee : bool
             Return bounds that hold with probability `level` whatever the process, at all states at
-            once, if the samples of each choice are independent. They are several times as wide. The
-            plan may have been made from these counts; if it was given (`plan`, `under`), they are
-            narrower. An outcome never seen may lead anywhere; it is taken to cost no more than the
-            costliest move that was seen, and no less than the cheapest. Nothing is known of states
-            where nobody took an action: the plan makes no move there. A walk that may end up in one
-            gives up; where that is not allowed, the upper bound on its cost is infinite. Where
-            costs differ within an outcome, only the bounds on reach are of use. All costs must be
-            positive.
+            once, if the samples of each choice are independent and their number was fixed in
+            advance; `support` must then hold all possible outcomes. They are several times as wide.
+            The plan may have been made from these counts; if it was given (`plan`, `under`), they
+            are narrower. An outcome never seen may lead anywhere; it is taken to cost no more than
+            the costliest move that was seen, and no less than the cheapest. Nothing is known of
+            states where nobody took an action: the plan makes no move there. A walk that may end up
+            in one gives up; where that is not allowed, the upper bound on its cost is infinite.
+            Where costs differ within an outcome, only the bounds on reach are of use. All costs
+            must be positive.
 
         Examples
         --------

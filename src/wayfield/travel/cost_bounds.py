@@ -30,8 +30,9 @@ at most `level`. Of N walks, let A be those with the D largest scores. If more t
 walks exceed s_(k), they are at least D, so s_(k) is below all scores of A. Then at most m − k walks
 drawn are in A. ∎
 
-**Cost over least cost.** Pass the least costs of some audited routes as `predicted`: then a plan's
-route costs at most `factor` times the least, from all but the share 1 − level of the starts.
+**Cost over least cost.** Pass the least costs of some routes from random starts as `predicted`, and
+a confidence. With this confidence a plan's route costs at most `factor` times the least, from all
+but the share 1 − level of the starts.
 
 References
 ----------

@@ -62,7 +62,7 @@ class Search:
 
 
 def search(lattice: Sequence[int] = (4, 4), candidates: int = 588, seed: int = 20260510) -> Search:
-    """Look for labelled lattice graphs where harmonic-greedy reaches more often than AMLE-greedy.
+    """Search for labelled lattice graphs where harmonic-greedy reaches more often than AMLE-greedy.
 
     Parameters
     ----------

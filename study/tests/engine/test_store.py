@@ -247,7 +247,7 @@ def test_code_has_a_say_where_it_computes_and_remarks_have_none(package: Path) -
         "wayfield/numerics/heap.py": {"numerics"},
         "wayfield/numerics/workers.py": set(),
         "wayfield/graphs/maps.txt": {"graphs"},
-        "wayfield/graphs/tables/text.py": set(),
+        "wayfield/graphs/tables/sheet.py": set(),
         "wayfield_study/kernels/energy.py": {"kernels"},
         "wayfield_study/experiments/mazes.py": {"experiments"},
         "wayfield_study/experiments/rollout.py": set(),  # has a version of its own

@@ -326,7 +326,7 @@ export class Core {
     this.press("next-label", {}, "Bounding every cost-to-go …", ({ state }) => {
       if (state !== null) this.edit(withLabel(this.scene, state));
       this.role("finding").textContent = state === null
-        ? "The labels determine all costs-to-go." : `Labelled ${this.called(state)}: its cost-to-go was known least.`;
+        ? "The labels determine all costs-to-go." : `Labelled ${this.called(state)}: its cost-to-go was the least certain.`;
     });
   }
 

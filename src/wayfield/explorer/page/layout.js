@@ -90,7 +90,7 @@ export function pageHtml(palettes) {
       <h2>Labels</h2>
       <div class="pair"><label><span>share, %</span><input type="number" min="0.1" max="100" step="0.1" data-role="fraction" value="2"></label>
         <label><span>seed</span><input type="number" min="0" max="4294967295" step="1" data-role="seed" value="54"></label></div>
-      <div class="buttons">${button("sample", "Sample labels", "True values at newly drawn vertices")}${button("clear", "Only the goal", "Delete all labels but the goal's")}${button("next", "Next label", "Label the state whose cost-to-go is known least")}</div>
+      <div class="buttons">${button("sample", "Sample labels", "True values at newly drawn vertices")}${button("clear", "Only the goal", "Delete all labels but the goal's")}${button("next", "Next label", "Label the state whose cost-to-go is least certain")}</div>
       <label class="row"><span>noise</span><input type="range" min="0" max="40" step="1" data-role="noise" aria-label="Noise of the labels"><output data-role="noise-value"></output>${button("shake", "↻", "Other noise of the same size")}</label>
     </section>
     <section>

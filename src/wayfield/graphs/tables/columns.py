@@ -180,7 +180,7 @@ class Roles(dict[str, int]):
                 )
 
     def find(self, role: str, *others: Iterable[int]) -> bool:
-        """Give a role its column: the first free one with its heading, or of others.
+        """Assign a role its column: the first free one with its heading, or of others.
 
         Return whether it has one.
         """
@@ -188,7 +188,7 @@ class Roles(dict[str, int]):
         return self.take(role, likely)
 
     def take(self, role: str, likely: Iterable[int]) -> bool:
-        """Give a role the first free one of the likely columns; return whether it has one."""
+        """Assign a role the first free one of the likely columns; return whether it has one."""
         if role not in self:
             free = next((i for i in likely if i not in self.values()), None)
             if free is None:

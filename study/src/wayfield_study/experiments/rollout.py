@@ -364,7 +364,7 @@ def brackets(rows: Records) -> Iterator[StudyFinding]:
 
 
 def about(rows: Records) -> str:
-    """Say what ran: the paper's methods, or others."""
+    """Return a sentence on what ran: the paper's methods, or others."""
     if len(rows) and not {HARMONIC.name, SWEEPS.name, EXACT.name} <= set(rows.values("arm")):
         return (
             "The methods below, planned on by argmin Q with lowest-index ties, and with exit ties."

@@ -62,7 +62,7 @@ class FittingGraph:
 
     @cached_property
     def witnesses(self) -> dict[str, Witness]:
-        """Both fields and their plans, the AMLE in three ways: see `audit.lattice_search`."""
+        """Both fields and their plans, the AMLE in three ways: see `lattice_search`."""
         names = np.setdiff1d(np.arange(SIDE**2), self.left_out)
         graph = induced(names, SIDE, SIDE)
         vertices = np.searchsorted(names, sorted((self.goal, *self.others)))

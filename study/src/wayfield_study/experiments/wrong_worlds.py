@@ -21,13 +21,13 @@ MAZES = (
 )
 """Layouts and steps along the side of a cell, taken in turn by the seed."""
 TRIES = 400
-"""Places at which a wall is tried, at most."""
+"""Largest number of places at which a wall is tried."""
 HALF_WALL = 0.45
 """Half the length of a wall, in sides of a cell."""
 PATCH = (2.0, 10.0)
 """Least and largest factor on the costs in a patch."""
 PLACES = 1_500
-"""Of a network of roads."""
+"""Number of places in a network of roads."""
 SPEEDS = ((0.5, 1.0, 1.5), (0.2, 0.5, 0.3))
 """Lengths of roads relative to their length in the plane, and how often each occurs."""
 INCIDENTS = 0.02
@@ -35,7 +35,7 @@ INCIDENTS = 0.02
 
 
 class DecisionCase(NamedTuple):
-    """A graph and what its arcs come to in the world."""
+    """A graph, and what its arcs cost in the world."""
 
     graph: wf.Graph
     goal: int
@@ -83,7 +83,7 @@ def _judged(graph: wf.Graph, goal: int, costs: FloatArray) -> DecisionCase:
 
 
 def walls(graph: wf.Graph, goal: int, side: int, count: int, rng: Rng) -> FloatArray:
-    """Put straight walls across open ground, the goal still within reach of all."""
+    """Draw straight walls across open ground; every state can still reach the goal."""
     positions, costs = _positions(graph), graph.lengths
     start, end = positions[graph.tails], positions[graph.indices]
     for _ in range(TRIES):
@@ -103,7 +103,7 @@ def walls(graph: wf.Graph, goal: int, side: int, count: int, rng: Rng) -> FloatA
 
 
 def slow_patches(graph: wf.Graph, goal: int, side: int, count: int, rng: Rng) -> FloatArray:
-    """Make discs in which moving costs more; later discs lie on earlier ones."""
+    """Draw discs in which moving costs more; later discs cover earlier ones."""
     positions, slow = _positions(graph), np.ones(graph.num_vertices)
     for _ in range(count):
         factor, radius = rng.uniform(*PATCH), rng.uniform(0.3, 1.0) * side

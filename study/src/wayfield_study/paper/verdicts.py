@@ -117,11 +117,11 @@ def view(
     Parameters
     ----------
     table : PaperTable
-        Which.
+        The table of the paper.
     claims : mapping of str to Claim
-        By id.
+        Claims by the figure's id.
     columns : sequence of str
-        Those to show side by side; all if none are named.
+        Columns to show side by side; all if none are named.
 
     Returns
     -------
@@ -152,9 +152,9 @@ def as_csv(table: PaperTable, claims: Mapping[str, Claim]) -> str:
     Parameters
     ----------
     table : PaperTable
-        Which table.
+        The table of the paper.
     claims : mapping of str to Claim
-        By the figure's id.
+        Claims by the figure's id.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From a buffer to the goal, on many worlds: who arrives, and who keeps what was predicted.
+"""From a buffer to the goal, on many worlds: who arrives, and whose predictions hold.
 
 A cell is a world and a seed. Its buffer is collected by persistent random actions, every planner
 reads it, and each task is walked many times (`worlds` has the worlds' common part, `planners` the

@@ -131,13 +131,13 @@ class PointCell(Settings):
     graph : str
         One of `GRAPHS`, or another number of neighbours.
     seed : int
-        Of the data, the landmarks and the episodes.
+        Seed of the data, the landmarks and the episodes.
     share : float
         Share of the million steps that is collected.
     landmarks : int
-        How many.
+        Number of landmarks.
     episodes : int
-        In all, a fifth of them for each of OGBench's tasks.
+        Number of episodes, a fifth of them for each of OGBench's tasks.
     """
 
     dataset: str
