@@ -102,3 +102,12 @@ def test_unreachable_goal_is_as_pessimistic_as_can_be() -> None:
     two = wf.Graph.from_edges([0, 2], [1, 3])
     found = wf.contradictions(two, wf.Labels([0, 3], [0.0, 1.0]))
     assert found.pessimistic.excess.tolist() == [np.inf]
+
+
+def test_the_goal_need_not_be_the_label_of_least_value() -> None:
+    """Costs 0 and 1 fit both labels; only for the wrong goal they seem impossible."""
+    graph = wf.Graph.from_edges([1], [0], directed=True)
+    labels = wf.Labels([0, 1], [0.5, 0.4], error=0.6)
+    assert wf.contradictions(graph, labels).pessimistic.labels.tolist() == [0]
+    assert not wf.contradictions(graph, labels, goal=0).pessimistic.labels.size
+    assert "against" not in wf.solve(graph, labels, goal=0).summary()

@@ -10,6 +10,7 @@ import lzma
 import re
 import zipfile
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -574,3 +575,18 @@ def test_any_text_is_a_table_or_an_input_error(
 def test_the_library_names_no_options_of_the_command_line() -> None:
     for module in Path(files.__file__).parent.glob("*.py"):
         assert not re.search(r"--[a-z]", module.read_text(encoding="utf-8")), module
+
+
+def test_durations_in_parquet_are_minutes(tmp_path: Path) -> None:
+    file, times = tmp_path / "edges.parquet", [timedelta(minutes=5), timedelta(hours=30, seconds=6)]
+    for unit in ("s", "ms", "us"):
+        lengths = pa.array(times, pa.duration(unit))
+        pq.write_table(pa.table({"from": ["a", "b"], "to": ["b", "c"], "length": lengths}), file)
+        assert read_edges(file).lengths.tolist() == [5.0, 1800.1]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "undefined"])
+def test_an_encoding_that_does_not_fit_is_refused(encoding: str, file: Path) -> None:
+    file.write_bytes("a,b,1\n".encode("utf-16-le"))
+    with pytest.raises(wf.InputError, match="not a text file"):
+        read_edges(file, None, Style(encoding=encoding))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -367,3 +369,12 @@ def test_the_same_trips_give_the_same_model() -> None:
     one, two = (travel.fit(graph, trips) for _ in range(2))
     assert np.array_equal(one.graph.lengths, two.graph.lengths)
     assert np.array_equal(one.predict([0], [9]), two.predict([0], [9]))
+
+
+def test_a_model_can_be_pickled() -> None:
+    graph = city(5)
+    trips, _ = drive(graph, 5, 20)
+    model = travel.fit(graph, trips)
+    again = pickle.loads(pickle.dumps(model))
+    ends = pairs(np.random.default_rng(1), graph.num_vertices, 10).T
+    assert np.array_equal(again.predict(*ends), model.predict(*ends))

@@ -159,7 +159,7 @@ def facts(
             "seconds": answer.field.seconds,
             "bracket_width": answer.field.width,
             "residual": answer.field.residual,
-            "contradictions": contradictions(graph, labels).against,
+            "contradictions": contradictions(graph, labels, answer.goal).against,
             "plan": {
                 "can_reach": moves.num_able,
                 "reach": moves.num_arrived,

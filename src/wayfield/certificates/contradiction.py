@@ -178,7 +178,7 @@ class Contradictions:
         return f"Contradictions({against_text(self.against, self.num_labels, 'labels') or 'none'})"
 
 
-def contradictions(graph: Graph, labels: Labels) -> Contradictions:
+def contradictions(graph: Graph, labels: Labels, goal: int | None = None) -> Contradictions:
     """Find which labels the graph contradicts, by how much, and along which arcs.
 
     Parameters
@@ -186,7 +186,10 @@ def contradictions(graph: Graph, labels: Labels) -> Contradictions:
     graph : Graph
         The believed graph, directed or not.
     labels : Labels
-        Costs to one goal, each within ``labels.error``; the goal is the label of least value.
+        Costs to one goal, each within ``labels.error``.
+    goal : int, optional
+        The goal's vertex. If it is not given, or has no label, the goal is the label of least
+        value.
 
     Examples
     --------
@@ -220,11 +223,12 @@ def contradictions(graph: Graph, labels: Labels) -> Contradictions:
         frozen(tails[leaving].astype(np.int64)), frozen(bounds.origin[entered]), frozen(excess)
     )
 
-    # labels below the graph's distance to the goal, the label of least value
-    goal = int(np.argmin(values))
-    distance, _ = dijkstra(graph.reverse_arcs, vertices[[goal]], values[[goal]], 1.0)
+    # labels below the graph's distance to the goal
+    where = np.flatnonzero(vertices == goal)
+    at = int(where[0]) if where.size else int(np.argmin(values))
+    distance, _ = dijkstra(graph.reverse_arcs, vertices[[at]], values[[at]], 1.0)
     over = distance[vertices] - values - 2.0 * labels.error
-    over[goal] = 0.0
+    over[at] = 0.0
     below = np.flatnonzero(over > LABEL_ROUNDING * np.abs(values).max())
     below = below[np.argsort(-over[below], kind="stable")]
 

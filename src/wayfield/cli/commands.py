@@ -145,6 +145,10 @@ def plan(
                 more["proof"] = str(answer.write_proof(proof, names))
             except OSError as error:
                 more["no_proof"] = f"{error.strerror or error} ({proof})"
+            except InputError as error:
+                if answer.field.lower is None:  # the method has no proofs: another one is asked for
+                    raise
+                more["no_proof"] = str(error)
         box = Outbox(out, force)
 
         def write() -> dict[str, Any]:

@@ -154,7 +154,7 @@ class Network:
         near = sparse.csr_array((weights, graph.indices, graph.indptr), shape=(n, n))
         near = (near + near.T) / 2
         degree = sparse.diags_array(np.ravel(near.sum(axis=1)) + FREEDOM)
-        self._factor = splu((degree - near).tocsc())
+        self._precision = (degree - near).tocsc()
         probe = np.random.default_rng(0).choice(n, min(n, 20), replace=False)
         columns = np.zeros((n, probe.size))
         columns[probe, np.arange(probe.size)] = 1.0
@@ -175,6 +175,13 @@ class Network:
         if classes is not None:
             kind = np.unique(classes, return_inverse=True)[1]
             self.kinds = sparse.csr_array((np.ones(e), (np.arange(e), kind[chosen])))
+
+    @cached_property
+    def _factor(self) -> Any:
+        return splu(self._precision)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_factor"}
 
     @cached_property
     def opposite(self) -> IntArray:

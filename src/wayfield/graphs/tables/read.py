@@ -252,8 +252,10 @@ def _edge_roles(sheet: Sheet, columns: Mapping[str, str]) -> Roles:
             at.take(role, (i for i, word in enumerate(words) if _is(word, letter)))
     at.take("length", (i for i, word in enumerate(words) if word == ["t"]))
     # a number or the name of an edge is none of its ends
-    of_edges = ["", *TABLE_WORDS["other headings"]["edge"]]
-    likely = sorted(at.in_order(), key=lambda i: bool(words) and "".join(words[i][:1]) in of_edges)
+    of_edges = TABLE_WORDS["other headings"]["edge"]
+    without = {i for i, heading in enumerate(sheet.header or ()) if not heading.strip()}
+    without |= {i for i, word in enumerate(words) if word and word[0] in of_edges}
+    likely = sorted(at.in_order(), key=without.__contains__)
     for role in EDGE_ROLES[:2]:
         if not at.take(role, likely):
             taken = ", ".join(f"{each} = {sheet.called(i)}" for each, i in at.items())

@@ -31,6 +31,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import filterfalse, islice
 from pathlib import Path
 from typing import Any
@@ -381,11 +382,15 @@ class TextSheet(Sheet):
 def _flaw(data: bytes, encoding: str) -> str:
     """Return the first byte that an encoding has not, with its row; a NUL; or nothing."""
     try:
-        return "\x00" if "\x00" in data.decode(encoding) else ""
-    except UnicodeDecodeError as error:
+        # as a stream is decoded: without a byte-order mark, UTF-16 is refused
+        text = codecs.getincrementaldecoder(encoding)().decode(data, True)
+    except UnicodeError as error:
+        if not isinstance(error, UnicodeDecodeError):
+            return "row 1"
         before = data[: error.start].replace(b"\r\n", b"\n")
         row = 1 + before.count(b"\n") + before.count(b"\r")
         return f"row {row}: byte 0x{data[error.start]:02x}"
+    return "\x00" if "\x00" in text else ""
 
 
 def _is_nothing(line: str) -> bool:
@@ -499,6 +504,8 @@ class ParquetSheet(Sheet):
             column = column.cast(column.type.value_type)
         if index in self.fractional:
             column = column.cast(pa.float64())
+        if pa.types.is_duration(column.type):
+            return [_as_cell(value) for value in column.cast(pa.duration("us"), False).to_pylist()]
         try:
             cells = column.cast(pa.string()).fill_null("")
             return list(cells.to_numpy(zero_copy_only=False).tolist())  # quicker than to_pylist
@@ -510,4 +517,7 @@ class ParquetSheet(Sheet):
 def _as_cell(value: object) -> str:
     if isinstance(value, bytes):
         return value.decode(errors="replace")
+    if isinstance(value, timedelta):  # as text: h:mm:ss
+        minutes, seconds = divmod(value.total_seconds(), 60.0)
+        return f"{minutes // 60:.0f}:{minutes % 60:02.0f}:{seconds:09.6f}"
     return "" if value is None else str(value)

@@ -445,7 +445,8 @@ def _start(
     # if some walk is steeper, cones of this slope are useless
     if (least > most).any():
         return everyone, labelled
-    v[:] = 0.5 * (cones[:, 0] + cones[:, 1])
+    with np.errstate(invalid="ignore"):  # where no label is near: from -inf to inf
+        v[:] = 0.5 * (cones[:, 0] + cones[:, 1])
     held = np.ones(v.size, np.bool_)
     held[where] = False
     return where, held
