@@ -292,9 +292,7 @@ def findings(rows: Records) -> Iterator[StudyFinding]:
 
 
 EXPERIMENT = make_experiment(
-    "directed", "Directed worlds", 1, run, cells,
-    "One-way mazes, terrain and replay-like graphs with exact labels: the directed AMLE "
-    "with both greedy rules, and methods on the symmetrised graph, beside reverse Dijkstra.",
+    "directed", 1, run, cells,
     {"charts": charts, "tables": tables, "findings": findings},
     effort=lambda cell: float(cell.size),
     read_grid=read_grid,

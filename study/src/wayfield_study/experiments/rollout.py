@@ -30,7 +30,7 @@ from ..paper.grid import (
     SEEDS,
 )
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
-from ..report import Chart, Section, StudyFinding, Table, against, power
+from ..report import Chart, StudyFinding, Table, against, power
 from .comparison import (
     SUCCESS,
     Rate,
@@ -40,6 +40,7 @@ from .comparison import (
     failing,
     looks_of,
     printed_series,
+    section,
     shares,
     success,
     with_labels,
@@ -376,54 +377,16 @@ def about(rows: Records) -> str:
     )
 
 
-SECTIONS = (
-    Section(
+EXPERIMENT = maze_experiment(
+    "rollout", "Main rollouts", 4, run, cells, 4.0,
+    section(
         "rollouts",
-        "Main rollouts",
-        about,
-        compared={
-            "main": ("success", "sd", "low", "high"),
-            "lift": (),
-            "wilson": (),
-            "by-r": (),
-            "by-lf": (),
-            "by-lf-means": (),
-            "taxonomy": (),
-            "grid-medium": ("harmonic", "amle", "lift"),
-            "grid-large": ("harmonic", "amle", "lift"),
-            "setup": (),
-            "sentences": (),
-        },
+        about=about,
         charts=charts,
         tables=tables,
         findings=on_papers_cells([artefact, reach, brackets]),
-        notes=(
-            "The run bootstrap resamples whole cells; Wilson's interval takes all rollouts as "
-            "independent, which pairs that share labels and goals are not.",
-        ),
     ),
-    Section(
-        "failures",
-        "How plans fail",
-        "Every failing walk ends in a loop. The loop either passes through a label or does "
-        "not; a field that solves its equation exactly has no strict minimum away from the "
-        "labels, so the second kind needs a plateau. Strict minima are counted at any vertex "
-        "but the goal, labels included, in the field of each cell's first goal.",
-        compared={"failures": ("total", "interior", "boundary", "strict_minima")},
-        tables=failure_tables,
-    ),
-    Section(
-        "baselines",
-        "Reference baselines",
-        "The value of the nearest label, and the true cost-to-go, planned on by the same rule.",
-        compared={
-            "baselines": (),
-            "baselines-by-r": ("amle", "nearest", "oracle"),
-            "baseline-gaps": (),
-        },
-    ),
-)
-EXPERIMENT = maze_experiment(
-    "rollout", "Main rollouts", 4, run, cells, 4.0, *SECTIONS,
+    section("failures", tables=failure_tables),
+    section("baselines"),
     measures=measures, compares=True, for_queries=PAIR_COLUMNS,
 )  # fmt: skip

@@ -32,8 +32,6 @@ CANDIDATES = 588
 SIDE = 4
 """Of the lattice that the paper's number of witnesses is for."""
 OTHER_SEEDS = tuple(range(101, 111))
-PAPERS = ("seven-nodes", "subdivision", "search")
-"""The paper's tables of small graphs."""
 
 
 # -------------------------------------------------------------------- cells
@@ -127,7 +125,7 @@ def _seven_node_rows(drawn: SevenNode) -> list[Row]:
 def measures(tables: Tables) -> dict[str, Measure]:
     """Measure the paper's seven nodes, its subdivisions and its search."""
     rows = tables.get("witnesses", NO_ROWS)
-    figures = figures_of(*PAPERS)
+    figures = figures_of("seven-nodes", "subdivision", "search")
     found = {figure.id: NOT_RUN for figure in figures}
     if len(some := rows.where(table="seven_node")):
         values = {
@@ -182,10 +180,7 @@ def cells(profile: Profile) -> list[GraphCell]:
 
 
 EXPERIMENT = make_experiment(
-    "witnesses", "Small graphs", 2, run, cells,
-    "The seven-node graph on which harmonic turns the wrong way, in rationals, its "
-    "subdivisions, and a search for graphs on which the AMLE does worse.",
-    {"compared": dict.fromkeys(PAPERS, ()), "tables": tables},
+    "witnesses", 2, run, cells, {"tables": tables},
     effort=lambda cell: 3500.0,  # the searches take long
     measures=measures,
 )  # fmt: skip
@@ -213,9 +208,5 @@ def by_seed(rows: Records) -> list[Table]:
 
 
 OTHER_SEARCHES = make_experiment(
-    "other_searches", "Other draws of the adversarial search", 1, run_search, search_cells,
-    "The paper tries 588 “random connected induced subgraphs” and finds five witnesses. Here "
-    "are the numbers that other seeds find.",
-    {"tables": by_seed},
-    effort=lambda cell: 1200.0,
-)  # fmt: skip
+    "other_searches", 1, run_search, search_cells, {"tables": by_seed}, effort=lambda cell: 1200.0
+)
