@@ -384,9 +384,7 @@ def buffer_tables(rows: Records) -> list[Table]:
     for (maze, style), some in rows.by("maze", "style").items():
         for look in BUFFER_LOOKS:
             chosen = some.where(arm=look.name)
-            counts = [
-                str(chosen.total(end)) for end in ("arrived", "looped", "fell", "out_of_time")
-            ]
+            counts = [str(chosen.total(ending.replace(" ", "_"))) for ending in Ending]
             shares = [say_share(chosen), f"{chosen.mean('predicted'):.3f}"]
             arrived = f"{counts[0]} of {chosen.total('episodes')}"
             name = f"{maze}, {style}, {look.title}"

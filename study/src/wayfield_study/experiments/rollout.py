@@ -257,24 +257,26 @@ def charts(rows: Records) -> Iterator[Chart]:
 
 PAPERS = {HARMONIC.name: "harmonic", SWEEPS.name: "amle"}
 """The paper's names of its two methods, by the arms that stand for them."""
+
+
+def _printed(figure: str) -> dict[str, str]:
+    """Return the id of a figure that the paper has for both of its methods, by arm."""
+    return {arm: figure.format(method) for arm, method in PAPERS.items()}
+
+
+_BASELINES = {arm.name: f"baselines/{arm.name}/success" for arm in (NEAREST, ORACLE)}
 RATES = {
-    "success, sampled pairs": replace(
-        SUCCESS,
-        printed={arm: f"main/{method}/success" for arm, method in PAPERS.items()}
-        | {arm: f"baselines/{arm}/success" for arm in (NEAREST.name, ORACLE.name)},
-    ),
+    "success, sampled pairs": replace(SUCCESS, printed=_printed("main/{}/success") | _BASELINES),
     "success, all starts": Rate("reached_all", "starts_all", 5),
     "cost / least, of those that arrive": Rate("cost_all", "least_cost_all", 3),
     "least / cost, of all": Rate("weighted", "pairs", 3),
 }
 LOOPS = {
-    "fail": Rate("failed", "pairs", 2, True, {a: f"failures/{m}/total" for a, m in PAPERS.items()}),
+    "fail": Rate("failed", "pairs", 2, True, _printed("failures/{}/total")),
     "in a loop through a label": Rate(
-        "boundary", "pairs", 2, True, {a: f"failures/{m}/boundary" for a, m in PAPERS.items()}
+        "boundary", "pairs", 2, True, _printed("failures/{}/boundary")
     ),
-    "in another loop": Rate(
-        "interior", "pairs", 2, True, {a: f"failures/{m}/interior" for a, m in PAPERS.items()}
-    ),
+    "in another loop": Rate("interior", "pairs", 2, True, _printed("failures/{}/interior")),
     "at a dead end": Rate("dead_ends", "pairs", 2, True),
 }
 

@@ -24,7 +24,6 @@ from ..report import Table
 from ..witnesses import DECISION, SevenNode, seven_node, seven_node_values, subdivision
 from .comparison import Settings, make_experiment
 
-SUBDIVISIONS = (1, 2, 4, 8, 16)
 SEED = 20260510
 """Of the paper's search."""
 CANDIDATES = 588
@@ -105,7 +104,7 @@ def _seven_node_rows(drawn: SevenNode) -> list[Row]:
         values = {row["item"]: row["value"] for row in rows if row["quantity"] == field}
         errors = [abs(values[str(drawn.names[x])] - float(truth[x])) for x in near]
         rows.append(_figure("seven_node", DECISION, f"{field}_error", max(errors)))
-    for row in subdivision(SUBDIVISIONS):
+    for row in subdivision():
         truth = wf.cost_to_go(graph.subdivide(row.k), drawn.goal)
         best = drawn.names[min(near, key=lambda x: truth[x])]
         rows.append(_figure("subdivision", row.k, "true_branch", best))

@@ -46,9 +46,8 @@ EPISODES = 100
 TASKS = 5
 FEWEST_SEEDS = 2
 """Seeds without which nothing is stated."""
-LANDMARKS = {1.0: 1000, 0.1: 500}
-"""By the share of the data; `FEWEST` for others."""
-FEWEST = 300
+LANDMARKS = {1.0: 1000, 0.1: 500, 0.03: 300, 0.01: 300}
+"""By the share of the data."""
 OURS, REFERENCE, ORACLE = "planner", "dijkstra", "oracle"
 
 
@@ -168,9 +167,8 @@ def point_grid(
     episodes: int = EPISODES,
 ) -> list[PointCell]:
     """List every combination, those with the same data beside each other."""
-    landmarks = LANDMARKS.get(share, FEWEST)
     return [
-        PointCell(dataset, graph, seed, share, landmarks, episodes)
+        PointCell(dataset, graph, seed, share, LANDMARKS[share], episodes)
         for dataset, seed, graph in product(datasets, seeds, graphs)
     ]
 
