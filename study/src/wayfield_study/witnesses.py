@@ -185,11 +185,6 @@ class Witness:
         """Vertices that are not labelled, from which success is counted."""
         return np.flatnonzero(~self.labels.mask(self.graph))
 
-    def success(self, plan: Plan) -> float:
-        """Share of the unlabelled vertices from which the plan reaches the goal; 1 if none."""
-        reached = plan.reached[self.starts]
-        return float(reached.mean()) if reached.size else 1.0
-
     @property
     def harmonic_wins(self) -> bool:
         """Whether harmonic-greedy reaches the goal from more vertices than AMLE-greedy."""

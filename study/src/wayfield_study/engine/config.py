@@ -12,7 +12,7 @@ import importlib
 import math
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -150,21 +150,6 @@ def check_size(*lists: Sequence[Any]) -> None:
     size = math.prod(map(len, lists))
     if size > MOST_CELLS:
         raise InputError(f"a grid must have at most {MOST_CELLS:,} cells, got {size:,}")
-
-
-def read_lists(
-    given: Mapping[str, Any], lists: Mapping[str, tuple[Sequence[Any], Reader[Any]]]
-) -> list[list[Any]]:
-    """Read the lists of a ``[grid]``, each with its default and a reader for its entries."""
-    refuse_others(given, tuple(lists), "grid.")
-    found = [read_list(given, key, default, read) for key, (default, read) in lists.items()]
-    check_size(*found)
-    return found
-
-
-def one_of(choices: Iterable[str]) -> Reader[str]:
-    """Return a reader of names."""
-    return partial(as_choice, choices=tuple(choices))
 
 
 def real(least: float, most: float) -> Reader[float]:

@@ -38,7 +38,7 @@ SETTINGS = {"paper/grid.py"}
 """Files in such rooms that hold settings of experiments nevertheless."""
 MAPS = "maps.txt"
 """The benchmark mazes: data that figures depend on as on source."""
-SHARED = {"__init__", "mazes", "methods", "shared", "trial"}
+SHARED = {"__init__", "mazes", "methods", "trial"}
 """Modules that many experiments compute with."""
 
 

@@ -1,9 +1,8 @@
-"""The study's statistics: three kinds of 95 % interval, and figures to compare with published ones.
+"""The study's statistics: two kinds of 95 % interval, and figures to compare with published ones.
 
 The *run bootstrap* resamples whole cells with replacement, since pairs within a cell share a
 graph, labels and goals; the *Wilson* interval takes every rollout as independent, as the paper
-does, and is therefore too narrow. Both are reported. *Student's t* is for few figures that are
-independent, such as one difference for every seed.
+does, and is therefore too narrow. Both are reported.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from wayfield.checks import as_finite
 from wayfield.errors import InputError
@@ -60,22 +58,6 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
     scale = 1 + _Z**2 / trials
     low, high = float((middle - spread) / scale), float((middle + spread) / scale)
     return max(low, 0.0), min(high, 1.0)
-
-
-def t_interval(values: ArrayLike) -> tuple[float, float]:
-    """Return the mean and half the width of its 95 % t interval; NaN for a single figure.
-
-    Examples
-    --------
-    >>> mean, half = t_interval([0.1, 0.2, 0.3])
-    >>> print(f"{mean:.3f} ± {half:.3f}")
-    0.200 ± 0.248
-    """
-    figures = _figures(values)
-    if figures.size == 1:
-        return float(figures[0]), float("nan")
-    error = figures.std(ddof=1) / np.sqrt(figures.size)
-    return float(figures.mean()), float(stdtrit(figures.size - 1, 0.975) * error)
 
 
 def _figures(values: ArrayLike) -> FloatArray:

@@ -1,6 +1,7 @@
 """The experiments, one module each with all that belongs to it, and the studies they make up.
 
-A new experiment is a module with an ``EXPERIMENT`` and a line in `EXPERIMENTS`.
+A new experiment is a module with an ``EXPERIMENT`` and a place in `_MADE_OF`. The words of the
+studies and of their reports are in ``words.toml``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 from wayfield.errors import InputError
 
 from ..engine import Cell, Experiment, Profile, Study, load_config
-from ..paper.grid import PAIRS
+from ..report import Cover
 from . import (
     antmaze,
     beyond,
@@ -35,7 +36,7 @@ from . import (
     solver_audit,
     witnesses,
 )
-from .comparison import Estimate, Paired, over_seeds, paired
+from .comparison import WORDS, Estimate, Paired, over_seeds, paired
 from .directed import WorldCell
 from .mazes import SAMPLE, MazeCell, grid, read_grid
 from .methods import find_method
@@ -64,69 +65,28 @@ PAPER: tuple[Experiment[Any], ...] = (
 verdicts rest; in the order of the report."""
 EVIDENCE: tuple[Experiment[Any], ...] = (readings.DESIGN, beyond.EXPERIMENT)
 """What ``make evidence`` adds: why the paper is read as it is, and what lies beyond it."""
-PROFILES = (
-    Profile("paper", "the paper's cells, 32 goals each", 32),
-    Profile("quick", "a few small cells of every experiment, half a minute", 4),
-    Profile("full", "the paper's cells with up to 512 goals each: hours", PAIRS),
-)
+_MADE_OF: dict[str, tuple[tuple[Experiment[Any], ...], Callable[..., Cover] | None]] = {
+    "paper": (PAPER, paper_study.cover),
+    "all": ((*PAPER, *EVIDENCE), paper_study.cover),
+    "directed": ((directed.EXPERIMENT,), None),
+    "decisions": (decisions.EXPERIMENTS, None),
+    "pointmaze": (pointmaze.POINT, None),
+    "buffers": ((buffers.EXPERIMENT,), buffers.cover),
+    "antmaze": ((antmaze.EXPERIMENT, antmaze.BUFFER), None),
+}
+"""The experiments of every study, and what its report begins and ends with."""
 
 
-def _profiles(**about: str) -> tuple[Profile, ...]:
-    return tuple(Profile(name, text) for name, text in about.items())
+def _study(name: str) -> Study:
+    """Return a study with the title and the profiles that it has in ``words.toml``."""
+    words, (experiments, cover) = WORDS["studies"][name], _MADE_OF[name]
+    profiles = tuple(Profile(**each) for each in words["profiles"])
+    return Study(name, words["title"], experiments, profiles, cover)
 
 
-_BEYOND = "The paper, why it is read as it is, and what lies beyond it"
-_DECISIONS = "Moves that are proved, audits with a stated risk, and where to measure next"
-_ALL = (
-    Study("paper", "The paper's figures again", PAPER, PROFILES, paper_study.cover),
-    Study("all", _BEYOND, (*PAPER, *EVIDENCE), PROFILES, paper_study.cover),
-    Study(
-        "directed", "One-way mazes, terrain and replay-like graphs", (directed.EXPERIMENT,),
-        _profiles(
-            standard="worlds of 5,000 states, five seeds", quick="small worlds, seconds"
-        ),
-    ),
-    Study(
-        "decisions", _DECISIONS, decisions.EXPERIMENTS,
-        _profiles(
-            standard="13 worlds, three label fractions, 20 seeds: minutes",
-            quick="three worlds, seconds",
-        ),
-    ),
-    Study(
-        "pointmaze", "From a replay buffer to a plan that arrives", pointmaze.POINT,
-        _profiles(
-            standard="three mazes, six graphs, three seeds, less data: minutes",
-            quick="a part of it, under a minute",
-            official="OGBench's own evaluation in MuJoCo; needs the extra sim",
-        ),
-    ),
-    Study(
-        "buffers", "From a buffer to the goal, on many worlds", (buffers.EXPERIMENT,),
-        _profiles(
-            standard="33 worlds of 60,000 rows, about a hundred tasks: minutes",
-            quick="two small worlds, seconds",
-        ),
-        buffers.cover,
-    ),
-    Study(
-        "antmaze", "The paper's plans, walked by an ant", (antmaze.EXPERIMENT, antmaze.BUFFER),
-        _profiles(
-            standard="the paper's grid, giant mazes and the ant's own buffer",
-            quick="a few small cells, a minute",
-        ),
-    ),
-)  # fmt: skip
-STUDIES = {study.name: study for study in _ALL}
-EXPERIMENTS: tuple[Experiment[Any], ...] = (
-    *PAPER,
-    *EVIDENCE,
-    directed.EXPERIMENT,
-    *decisions.EXPERIMENTS,
-    *pointmaze.POINT,
-    buffers.EXPERIMENT,
-    antmaze.EXPERIMENT,
-    antmaze.BUFFER,
+STUDIES = {name: _study(name) for name in _MADE_OF}
+EXPERIMENTS: tuple[Experiment[Any], ...] = tuple(
+    dict.fromkeys(each for study in STUDIES.values() for each in study.experiments)
 )
 """All of them, by name in a study of one's own."""
 

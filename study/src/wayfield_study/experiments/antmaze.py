@@ -61,10 +61,6 @@ GOALS, STARTS = 5, 4
 GIANT = "giant"
 FORECASTS = {"graph": "the graph's verdict", "foreseen": "forecast"}
 """Columns that count the starts expected to arrive, and what to call the forecast."""
-NOTES = (
-    "Intervals are Wilson's, 95 %; every episode counts as independent. Falls are ants on their "
-    "backs, which never get up; loops are ants at rest short of the goal or going round.",
-)
 
 
 _make_once = cache(make)
@@ -291,10 +287,7 @@ def findings(rows: Records) -> Iterator[StudyFinding]:
 
 
 EXPERIMENT = make_experiment(
-    "antmaze", "The paper's plans, walked by an ant", 2, run, cells,
-    "The same labels and fields as in the paper, and an ant that follows the plans in "
-    "MuJoCo. The plan on the true distances is the control.",
-    {"charts": charts, "tables": tables, "findings": findings, "notes": NOTES},
+    "antmaze", 2, run, cells, {"charts": charts, "tables": tables, "findings": findings},
     effort=effort,
     **SIMULATED,
 )  # fmt: skip
@@ -391,9 +384,7 @@ def buffer_tables(rows: Records) -> list[Table]:
     for (maze, style), some in rows.by("maze", "style").items():
         for look in BUFFER_LOOKS:
             chosen = some.where(arm=look.name)
-            counts = [
-                str(chosen.total(end)) for end in ("arrived", "looped", "fell", "out_of_time")
-            ]
+            counts = [str(chosen.total(ending.replace(" ", "_"))) for ending in Ending]
             shares = [say_share(chosen), f"{chosen.mean('predicted'):.3f}"]
             arrived = f"{counts[0]} of {chosen.total('episodes')}"
             name = f"{maze}, {style}, {look.title}"
@@ -405,10 +396,7 @@ def buffer_tables(rows: Records) -> list[Table]:
 
 
 BUFFER = make_experiment(
-    "antmaze_buffer", "From the ant's own buffer", 1, run_buffer, buffer_cells,
-    "The ant wanders about the maze with noisy steps; a planner is made of where it was, "
-    "and the ant then walks OGBench's five tasks by it.",
-    {"tables": buffer_tables},
+    "antmaze_buffer", 1, run_buffer, buffer_cells, {"tables": buffer_tables},
     effort=lambda cell: cell.buffer / 100 + 40 * cell.each * 5,
     **SIMULATED,
 )  # fmt: skip

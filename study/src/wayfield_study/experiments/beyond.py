@@ -8,8 +8,8 @@ from functools import partial
 from ..engine import Records
 from ..paper.grid import AUDIT_SEEDS, SEEDS
 from ..paper.measures import on_cells
-from ..report import Section, StudyFinding
-from .comparison import SUCCESS, across, failing, success
+from ..report import StudyFinding
+from .comparison import SUCCESS, across, failing, section, success
 from .mazes import cells_by_profile, grid, maze_experiment
 from .rollout import rows_of
 
@@ -40,10 +40,8 @@ def on_other_mazes(rows: Records) -> Iterator[StudyFinding]:
     )
 
 
-SECTION = Section(
+SECTION = section(
     "held-out",
-    "Beyond the paper: mazes it has not seen",
-    "The same arms on other public maps.",
     tables=lambda rows: [across(rows, ["maze"], "by-maze", "Success by maze", SUCCESS)],
     findings=on_other_mazes,
 )

@@ -42,8 +42,8 @@ from wayfield.audit.decisions import Ordering
 from ..engine import Records, Row
 from ..paper.grid import AUDIT_SEEDS, SEEDS
 from ..paper.measures import on_cells
-from ..report import Chart, Section, StudyFinding, Table, against
-from .comparison import Rate, across, looks_of, over_seeds, with_labels
+from ..report import Chart, StudyFinding, Table, against
+from .comparison import Rate, across, looks_of, over_seeds, section, with_labels
 from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from .trial import EXACT, Trial, arms_of
 
@@ -229,16 +229,7 @@ def theorem(rows: Records) -> Iterator[StudyFinding]:
     )
 
 
-SECTION = Section(
-    "certificates",
-    "What is certified as labels get sparse",
-    "The paper's statements on every method, from one label besides the goal's to 12 % of the "
-    "vertices. The half-gap test, its bound and its premise along walks use the truth; moves and "
-    "routes are proved by labels and distances alone.",
-    charts=charts,
-    tables=tables,
-    findings=theorem,
-)
+SECTION = section("certificates", charts=charts, tables=tables, findings=theorem)
 EXPERIMENT = maze_experiment(
     "certificates", "Certificates by method", 1, run, cells, 8.0, SECTION, compares=True
 )

@@ -10,8 +10,10 @@ independent. Cells that do not allow a rate (0 / 0) are left out.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import resources
 from itertools import cycle
 from typing import Any, Literal, NamedTuple
 
@@ -31,6 +33,9 @@ from .trial import EXACT, EXIT, HARMONIC, ORACLE, SWEEPS, title_of
 LABELS = ("label_count", "label_fraction")
 CELL = ("maze", "refinement", *LABELS, "seed", "goals")
 """Columns that tell cells apart."""
+_FILE = resources.files(__package__).joinpath("words.toml")
+WORDS: Mapping[str, Any] = tomllib.loads(_FILE.read_text("utf-8"))
+"""Titles, profiles, paragraphs and notes of the studies and of the sections of their reports."""
 
 
 @dataclass(frozen=True)
@@ -43,19 +48,22 @@ class Settings:
         return asdict(self)
 
 
+def section(name: str, **shown: Any) -> Section:
+    """Return a section of a report: its words in ``words.toml``, and what it shows of the rows."""
+    return Section(name, **WORDS["sections"][name] | shown)
+
+
 def make_experiment(
     name: str,
-    title: str,
     version: int,
     run: Callable[[C], list[Row]],
     cells: Callable[[Profile], Sequence[C]],
-    about: str,
     shown: Mapping[str, Any],
     **settings: Any,
 ) -> Experiment[C]:
-    """Make an experiment with one section of the same name; `shown` are the section's functions."""
-    section = Section(name.replace("_", "-"), title, about, **shown)
-    return Experiment(name, title, version, run, cells, sections=(section,), **settings)
+    """Make an experiment with one section of the same name; `shown` is what that shows."""
+    one = section(name.replace("_", "-"), **shown)
+    return Experiment(name, one.title, version, run, cells, sections=(one,), **settings)
 
 
 def share_of(part: str, total: str) -> Figures:

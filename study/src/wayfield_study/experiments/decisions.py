@@ -214,11 +214,8 @@ def findings_proved(rows: Records) -> Iterator[StudyFinding]:
 
 
 PROVED = make_experiment(
-    "proved", "Proved moves", 1, run_proved, cells,
-    "Moves and routes that labels and distances prove optimal, and how far states are from labels "
-    "and from the set Γ where these determine the cost-to-go.",
-    {"tables": tables_proved, "findings": findings_proved},
-)  # fmt: skip
+    "proved", 1, run_proved, cells, {"tables": tables_proved, "findings": findings_proved}
+)
 
 
 # -------------------------------------------------------------------- audits
@@ -367,11 +364,13 @@ def findings_audits(rows: Records) -> Iterator[StudyFinding]:
 
 
 AUDITED = make_experiment(
-    "audits", "Audited moves and routes", 2, run_audits, cells,
-    f"Moves certified by {AUDITS} audits, one after another, or by held-out labels at a risk of "
-    f"{RISK:g}, and routes whose cost is bounded from {AUDITS} others, in worlds whose graph is "
-    "right, lacks passages, or is wrong.",
-    {"tables": tables_audits, "findings": findings_audits},
+    "audits", 2, run_audits, cells,
+    {
+        "about": f"Moves certified by {AUDITS} audits, one after another, or by held-out labels at "
+        f"a risk of {RISK:g}, and routes whose cost is bounded from {AUDITS} others, in worlds "
+        "whose graph is right, lacks passages, or is wrong.",
+        "tables": tables_audits, "findings": findings_audits,
+    },
 )  # fmt: skip
 
 
@@ -438,10 +437,8 @@ def findings_labels(rows: Records) -> Iterator[StudyFinding]:
 
 
 CHOSEN = make_experiment(
-    "next_labels", "Where to measure next", 1, run_labels,
+    "next_labels", 1, run_labels,
     lambda profile: [cell for cell in right_cells(profile) if cell.label_fraction == FRACTIONS[1]],
-    "Five, ten and twenty labels, the goal's included: drawn at random, as far apart as possible, "
-    "or where the bounds on the cost-to-go are widest.",
     {"tables": tables_labels, "findings": findings_labels},
 )  # fmt: skip
 # -------------------------------------------------------------------- which labels decide
@@ -498,8 +495,7 @@ def findings_influence(rows: Records) -> Iterator[StudyFinding]:
 
 
 INFLUENCE = make_experiment(
-    "influence", "Which labels decide", 1, run_influence, right_cells,
-    "The labels that a value rests on, by its derivative: the AMLE beside the harmonic extension.",
+    "influence", 1, run_influence, right_cells,
     {"tables": tables_influence, "findings": findings_influence},
 )  # fmt: skip
 EXPERIMENTS = (PROVED, AUDITED, CHOSEN, INFLUENCE)

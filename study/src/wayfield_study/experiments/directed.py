@@ -9,8 +9,9 @@ nothing beats it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,13 +21,14 @@ from scipy.ndimage import gaussian_filter
 from scipy.spatial import KDTree
 
 import wayfield as wf
+from wayfield.checks import as_choice
 from wayfield.fields import Method, check_field
 from wayfield.plans.planning import RuleName, TieName
 from wayfield.typing import BoolArray, FloatArray, IntArray
 from wayfield.words import number_of, percent
 
 from ..engine import Profile, Records, Row
-from ..engine.config import one_of, read_lists, real, whole
+from ..engine.config import Reader, check_size, read_list, real, refuse_others, whole
 from ..report import Chart, Look, StudyFinding, Table, against
 from .comparison import Settings, make_experiment
 from .trial import Arm
@@ -162,14 +164,16 @@ def cells(profile: Profile) -> list[WorldCell]:
 
 def read_grid(given: Mapping[str, Any], folder: Path) -> list[WorldCell]:
     """Read the ``[grid]`` of a study of one's own: every combination of its settings."""
-    lists = {
+    lists: dict[str, tuple[Sequence[Any], Reader[Any]]] = {
         "seeds": (SEEDS, whole(0, 2**63 - 1)),
-        "worlds": (tuple(WORLDS), one_of(WORLDS)),
+        "worlds": (tuple(WORLDS), partial(as_choice, choices=tuple(WORLDS))),
         "sizes": ((SIZE,), whole(4, 10**7)),
         "label_fractions": (FRACTIONS, real(1e-6, 1.0)),
     }
-    combinations = product(*read_lists(given, lists))
-    return [WorldCell(kind, n, f, seed) for seed, kind, n, f in combinations]
+    refuse_others(given, tuple(lists), "grid.")
+    found = [read_list(given, key, default, read) for key, (default, read) in lists.items()]
+    check_size(*found)
+    return [WorldCell(kind, n, f, seed) for seed, kind, n, f in product(*found)]
 
 
 # -------------------------------------------------------------------- arms
@@ -292,9 +296,7 @@ def findings(rows: Records) -> Iterator[StudyFinding]:
 
 
 EXPERIMENT = make_experiment(
-    "directed", "Directed worlds", 1, run, cells,
-    "One-way mazes, terrain and replay-like graphs with exact labels: the directed AMLE "
-    "with both greedy rules, and methods on the symmetrised graph, beside reverse Dijkstra.",
+    "directed", 1, run, cells,
     {"charts": charts, "tables": tables, "findings": findings},
     effort=lambda cell: float(cell.size),
     read_grid=read_grid,

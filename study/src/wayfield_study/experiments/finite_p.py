@@ -21,8 +21,8 @@ from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables, mean_of, s
 from ..paper.figures import Figure, value
 from ..paper.grid import CELL, GRID, SEEDS
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
-from ..report import SHAPES, TONES, Chart, Section, Series, StudyFinding, Table, chart, power
-from .comparison import Rate, by_arm, printed_points, success
+from ..report import SHAPES, TONES, Chart, Series, StudyFinding, Table, chart, power
+from .comparison import Rate, by_arm, printed_points, section, success
 from .mazes import MazeCell, grid, maze_experiment
 from .ordering import rate
 from .solver_audit import BUDGET_ARM, budget_cells
@@ -279,28 +279,8 @@ def monotone(rows: Records) -> Iterator[StudyFinding]:
     )
 
 
-SECTION = Section(
-    "finite-p",
-    "From p = 2 to ∞",
-    "Success along the p-family. “Ours” is L-BFGS-B stopped after 700 iterations as in the "
-    "paper, where that was run; “exact” is the p-Laplacian solved exactly on the same goals. "
-    "The chart shows fields that are solved exactly.",
-    compared={
-        "finite-p": (),
-        "finite-p-by-r": ("p4", "p8", "p16"),
-        "p-family": ("low_tau", "best_agree", "mean_gap", "mean_tau"),
-        "monotone": (),
-    },
-    charts=charts,
-    tables=tables,
-    findings=on_papers_cells([family_end, monotone]),
-    notes=(
-        "The paper's ordering along the family is the mean of the two scopes of the "
-        "ordering audit; so is ours. In that table and in the counts of monotone cells, "
-        "p = 4, 8 and 16 are L-BFGS-B's fields, with the exact ones beside them, and ∞ "
-        "the stopped sweeps, with the exact AMLE beside them; all on the same goals, fewer "
-        "than in the main rollouts.",
-    ),
+SECTION = section(
+    "finite-p", charts=charts, tables=tables, findings=on_papers_cells([family_end, monotone])
 )
 EXPERIMENT = maze_experiment(
     "finite_p", "The family from p = 2 to ∞", 4, run, cells, 18.0, SECTION,

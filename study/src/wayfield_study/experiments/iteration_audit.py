@@ -26,8 +26,8 @@ from ..paper.grid import (
     papers_budget,
 )
 from ..paper.measures import measured, on_papers_cells
-from ..report import Chart, Section, Series, StudyFinding, chart
-from .comparison import printed_points, shares, success
+from ..report import Chart, Series, StudyFinding, chart
+from .comparison import printed_points, section, shares, success
 from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from .trial import EXACT, HARMONIC, SWEEPS, Swept, Trial
 
@@ -126,16 +126,10 @@ def budget(rows: Records) -> Iterator[StudyFinding]:
     )
 
 
-SECTION = Section(
+SECTION = section(
     "iterations",
-    "AMLE against the number of sweeps",
-    f"Midrange sweeps, relaxed by {PAPER_RELAXATION:g}, from the harmonic field, looked at "
+    about=f"Midrange sweeps, relaxed by {PAPER_RELAXATION:g}, from the harmonic field, looked at "
     "whenever a budget is spent; the same labels and pairs at every budget.",
-    compared={
-        "iterations": ("success", "sd", "residual", "residual_max"),
-        "iteration-gap": (),
-        "stable": (),
-    },
     charts=charts,
     findings=on_papers_cells([budget], [budget], AUDITED, AUDIT_SEEDS),
 )

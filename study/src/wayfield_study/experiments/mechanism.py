@@ -11,8 +11,8 @@ from __future__ import annotations
 from ..engine import Measure, Records, Row, Tables
 from ..paper.figures import Figure
 from ..paper.measures import figures_of, measure_slices
-from ..report import Section, Table
-from .comparison import Rate, by_arm
+from ..report import Table
+from .comparison import Rate, by_arm, section
 from .mazes import MazeCell, maze_experiment
 from .ordering import cells
 from .trial import EXACT, HARMONIC, SWEEPS, Trial, arms_of
@@ -90,15 +90,7 @@ def tables(rows: Records) -> list[Table]:
     ]
 
 
-SECTION = Section(
-    "mechanism",
-    "Mechanism audit",
-    "The decisions of the harmonic walks: which equation the true cost satisfies at the "
-    "state and all of its neighbours, where harmonic ranks a worse neighbour first, and "
-    "whether the AMLE puts it right.",
-    tables=tables,
-    compared={"mechanism": ("rate", "count"), "mechanism-main": (), "mechanism-by-r": ()},
-)
 EXPERIMENT = maze_experiment(
-    "mechanism", "Mechanism audit", 4, run, cells, 1.0, SECTION, measures=measures, compares=True
-)
+    "mechanism", "Mechanism audit", 4, run, cells, 1.0, section("mechanism", tables=tables),
+    measures=measures, compares=True,
+)  # fmt: skip

@@ -16,8 +16,8 @@ from ..engine import Measure, Profile, Records, Row
 from ..paper.figures import FIGURES, shown_name, value
 from ..paper.grid import AUDIT_SEEDS, GRID, SEEDS, papers_rows
 from ..paper.measures import measured, on_papers_cells
-from ..report import Section, StudyFinding, Table
-from .comparison import Rate, by_arm
+from ..report import StudyFinding, Table
+from .comparison import Rate, by_arm, section
 from .mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from .trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, arms_of
 
@@ -178,15 +178,8 @@ def printed_formula(rows: Records) -> Iterator[StudyFinding]:
     )
 
 
-SECTION = Section(
-    "ordering",
-    "Ordering audit",
-    "How well a field ranks the neighbours of a state: Kendall's τ-b against the truth, "
-    "over all states once (“all”) and over the states that the method's own walks meet "
-    "(“rollouts”).",
-    compared={"ordering": ("harmonic", "amle")},
-    tables=tables,
-    findings=on_papers_cells([printed_formula], [printed_formula]),
+SECTION = section(
+    "ordering", tables=tables, findings=on_papers_cells([printed_formula], [printed_formula])
 )
 EXPERIMENT = maze_experiment(
     "ordering", "Ordering audit", 4, run, cells, 1.0, SECTION, measures=measures, compares=True

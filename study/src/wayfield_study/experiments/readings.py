@@ -62,8 +62,8 @@ from ..paper.grid import (
 from ..paper.likelihood import GROUPS, Ranking, rank
 from ..paper.measures import as_papers_seeds, measured_values
 from ..paper.rules import Expected, ExpectedFigures, expect
-from ..report import Section, Table
-from .comparison import SUCCESS, across, success, with_labels
+from ..report import Table
+from .comparison import SUCCESS, across, section, success, with_labels
 from .mazes import Draw, MazeCell, cells_by_profile, draw_starts, grid, maze_experiment
 from .ordering import columns_after
 from .trial import SCOPES, Swept, Trial
@@ -518,11 +518,8 @@ def by_level(rows: Records) -> Iterator[Table]:
     )
 
 
-DRAWS_SECTION = Section(
+DRAWS_SECTION = section(
     "other-draws",
-    "Other draws of the adopted reading",
-    "The protocol of the study on seeds on which nothing was chosen: what its figures are on "
-    "average, and how much studies of five seeds vary. Verdicts rest on it.",
     tables=lambda rows: [
         across(with_labels(rows), ["labels"], "by-labels", "Success, other seeds", SUCCESS)
     ],
@@ -530,12 +527,11 @@ DRAWS_SECTION = Section(
 OTHER_DRAWS = maze_experiment(
     "other_draws", "Other draws", 4, run_adopted, other_cells, 1.5, DRAWS_SECTION, read_grid=None
 )
-DESIGN_SECTION = Section(
+DESIGN_SECTION = section(
     "design",
-    "Readings of the paper as a design",
-    f"The paper's cells on seeds {DESIGN_SEEDS[0]} to {DESIGN_SEEDS[-1]} under every combination "
-    "of what its text leaves open: 8 goals of 64 starts each. Which combination fits best is "
-    "further down.",
+    about=f"The paper's cells on seeds {DESIGN_SEEDS[0]} to {DESIGN_SEEDS[-1]} under every "
+    "combination of what its text leaves open: 8 goals of 64 starts each. Which combination fits "
+    "best is further down.",
     tables=by_level,
 )
 DESIGN = maze_experiment(

@@ -30,7 +30,7 @@ from ..paper.grid import (
     SEEDS,
 )
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
-from ..report import Chart, Section, StudyFinding, Table, against, power
+from ..report import Chart, StudyFinding, Table, against, power
 from .comparison import (
     SUCCESS,
     Rate,
@@ -40,6 +40,7 @@ from .comparison import (
     failing,
     looks_of,
     printed_series,
+    section,
     shares,
     success,
     with_labels,
@@ -256,24 +257,26 @@ def charts(rows: Records) -> Iterator[Chart]:
 
 PAPERS = {HARMONIC.name: "harmonic", SWEEPS.name: "amle"}
 """The paper's names of its two methods, by the arms that stand for them."""
+
+
+def _printed(figure: str) -> dict[str, str]:
+    """Return the id of a figure that the paper has for both of its methods, by arm."""
+    return {arm: figure.format(method) for arm, method in PAPERS.items()}
+
+
+_BASELINES = {arm.name: f"baselines/{arm.name}/success" for arm in (NEAREST, ORACLE)}
 RATES = {
-    "success, sampled pairs": replace(
-        SUCCESS,
-        printed={arm: f"main/{method}/success" for arm, method in PAPERS.items()}
-        | {arm: f"baselines/{arm}/success" for arm in (NEAREST.name, ORACLE.name)},
-    ),
+    "success, sampled pairs": replace(SUCCESS, printed=_printed("main/{}/success") | _BASELINES),
     "success, all starts": Rate("reached_all", "starts_all", 5),
     "cost / least, of those that arrive": Rate("cost_all", "least_cost_all", 3),
     "least / cost, of all": Rate("weighted", "pairs", 3),
 }
 LOOPS = {
-    "fail": Rate("failed", "pairs", 2, True, {a: f"failures/{m}/total" for a, m in PAPERS.items()}),
+    "fail": Rate("failed", "pairs", 2, True, _printed("failures/{}/total")),
     "in a loop through a label": Rate(
-        "boundary", "pairs", 2, True, {a: f"failures/{m}/boundary" for a, m in PAPERS.items()}
+        "boundary", "pairs", 2, True, _printed("failures/{}/boundary")
     ),
-    "in another loop": Rate(
-        "interior", "pairs", 2, True, {a: f"failures/{m}/interior" for a, m in PAPERS.items()}
-    ),
+    "in another loop": Rate("interior", "pairs", 2, True, _printed("failures/{}/interior")),
     "at a dead end": Rate("dead_ends", "pairs", 2, True),
 }
 
@@ -376,54 +379,16 @@ def about(rows: Records) -> str:
     )
 
 
-SECTIONS = (
-    Section(
+EXPERIMENT = maze_experiment(
+    "rollout", "Main rollouts", 4, run, cells, 4.0,
+    section(
         "rollouts",
-        "Main rollouts",
-        about,
-        compared={
-            "main": ("success", "sd", "low", "high"),
-            "lift": (),
-            "wilson": (),
-            "by-r": (),
-            "by-lf": (),
-            "by-lf-means": (),
-            "taxonomy": (),
-            "grid-medium": ("harmonic", "amle", "lift"),
-            "grid-large": ("harmonic", "amle", "lift"),
-            "setup": (),
-            "sentences": (),
-        },
+        about=about,
         charts=charts,
         tables=tables,
         findings=on_papers_cells([artefact, reach, brackets]),
-        notes=(
-            "The run bootstrap resamples whole cells; Wilson's interval takes all rollouts as "
-            "independent, which pairs that share labels and goals are not.",
-        ),
     ),
-    Section(
-        "failures",
-        "How plans fail",
-        "Every failing walk ends in a loop. The loop either passes through a label or does "
-        "not; a field that solves its equation exactly has no strict minimum away from the "
-        "labels, so the second kind needs a plateau. Strict minima are counted at any vertex "
-        "but the goal, labels included, in the field of each cell's first goal.",
-        compared={"failures": ("total", "interior", "boundary", "strict_minima")},
-        tables=failure_tables,
-    ),
-    Section(
-        "baselines",
-        "Reference baselines",
-        "The value of the nearest label, and the true cost-to-go, planned on by the same rule.",
-        compared={
-            "baselines": (),
-            "baselines-by-r": ("amle", "nearest", "oracle"),
-            "baseline-gaps": (),
-        },
-    ),
-)
-EXPERIMENT = maze_experiment(
-    "rollout", "Main rollouts", 4, run, cells, 4.0, *SECTIONS,
+    section("failures", tables=failure_tables),
+    section("baselines"),
     measures=measures, compares=True, for_queries=PAIR_COLUMNS,
 )  # fmt: skip

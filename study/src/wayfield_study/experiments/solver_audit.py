@@ -49,8 +49,9 @@ from ..engine import Measure, Profile, Records, Row, mean_of, sd_of
 from ..kernels import energy as kernels
 from ..paper.grid import AUDIT_SEEDS, AUDITED, SEEDS
 from ..paper.measures import measured, on_papers_cells
-from ..report import Section, StudyFinding, Table, power
+from ..report import StudyFinding, Table, power
 from ..rivals.linear import factor
+from .comparison import section
 from .mazes import MazeCell, grid, maze_experiment
 from .trial import Trial
 
@@ -345,17 +346,10 @@ def tables(rows: Records) -> Iterator[Table]:
     )
 
 
-SECTION = Section(
-    "solvers",
-    "Finite-p solvers",
-    "L-BFGS-B, under-relaxed fixed-point sweeps and Newton-CG with the paper's caps, beside the "
-    "exact solver on the same goals.",
-    compared={"solvers": (), "solver-gradient": ()},
-    tables=tables,
-)
 EXPERIMENT = maze_experiment(
-    "solver_audit", "Finite-p solvers", 4, run, cells, 320.0, SECTION, measures=measures
-)
+    "solver_audit", "Finite-p solvers", 4, run, cells, 320.0, section("solvers", tables=tables),
+    measures=measures,
+)  # fmt: skip
 
 
 # -------------------------------------------------------------------- the paper's sweep over p
@@ -419,14 +413,7 @@ def stopped(rows: Records) -> Iterator[StudyFinding]:
     )
 
 
-BUDGET_SECTION = Section(
-    "lbfgs-budget",
-    "Finite p by L-BFGS-B, stopped after 700 iterations",
-    "The solver of the paper's finite-p sweep on all of its cells: how often it calls "
-    "itself converged, and how large the gradient and the residual are where it stops.",
-    compared={"lbfgs": ()},
-    findings=on_papers_cells([stopped]),
-)
+BUDGET_SECTION = section("lbfgs-budget", findings=on_papers_cells([stopped]))
 BUDGET = maze_experiment(
     "lbfgs_budget", "L-BFGS-B, 700 steps", 3, run_budget, budget_cells, 50.0, BUDGET_SECTION,
     measures=budget_measures,

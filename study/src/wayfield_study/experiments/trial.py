@@ -13,7 +13,6 @@ import dataclasses
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, replace
-from itertools import cycle
 from math import inf, isnan
 from typing import Any, NamedTuple, TypeAlias
 
@@ -30,7 +29,7 @@ from wayfield.typing import FloatArray
 from ..engine.proofs import COLUMN, proof_digest
 from ..engine.tasks import Row
 from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS
-from ..report.charts import TONES, Look
+from ..report.charts import Look
 from ..sweeps import MidrangeSweeps, swept
 from .mazes import Draw, MazeCell
 from .methods import find_method
@@ -103,21 +102,16 @@ ORACLE = Look("oracle", "oracle", "oracle", "star")
 ARMS = (HARMONIC, SWEEPS, EXACT, EXACT_EXIT, NEAREST)
 """The paper's, with the AMLE solved exactly beside it."""
 RIVALS = tuple(
-    Arm(name, title, tone, shape, method=find_method(name))
-    for (name, title), tone, shape in zip(
-        {
-            "game": "game p-Laplacian, p = 10",
-            "wnll": "weighted nonlocal Laplacian",
-            "properly-weighted": "properly weighted Laplacian",
-            "poisson": "Poisson learning",
-            "matern": "Matérn process",
-            "biharmonic": "biharmonic",
-            "inverse-distance": "inverse distance",
-            "envelopes": "mean of envelopes",
-        }.items(),
-        cycle(TONES),
-        ("hexagon", "cross", "bar", "dash", "pentagon", "left", "falling", "circle"),
-        strict=False,
+    Arm(name, title, method=find_method(name))
+    for name, title in (
+        ("game", "game p-Laplacian, p = 10"),
+        ("wnll", "weighted nonlocal Laplacian"),
+        ("properly-weighted", "properly weighted Laplacian"),
+        ("poisson", "Poisson learning"),
+        ("matern", "Matérn process"),
+        ("biharmonic", "biharmonic"),
+        ("inverse-distance", "inverse distance"),
+        ("envelopes", "mean of envelopes"),
     )
 )
 COMPARED = (*ARMS, NEAREST.by_exits(), *RIVALS)

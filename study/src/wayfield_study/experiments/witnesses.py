@@ -24,7 +24,6 @@ from ..report import Table
 from ..witnesses import DECISION, SevenNode, seven_node, seven_node_values, subdivision
 from .comparison import Settings, make_experiment
 
-SUBDIVISIONS = (1, 2, 4, 8, 16)
 SEED = 20260510
 """Of the paper's search."""
 CANDIDATES = 588
@@ -32,8 +31,6 @@ CANDIDATES = 588
 SIDE = 4
 """Of the lattice that the paper's number of witnesses is for."""
 OTHER_SEEDS = tuple(range(101, 111))
-PAPERS = ("seven-nodes", "subdivision", "search")
-"""The paper's tables of small graphs."""
 
 
 # -------------------------------------------------------------------- cells
@@ -107,7 +104,7 @@ def _seven_node_rows(drawn: SevenNode) -> list[Row]:
         values = {row["item"]: row["value"] for row in rows if row["quantity"] == field}
         errors = [abs(values[str(drawn.names[x])] - float(truth[x])) for x in near]
         rows.append(_figure("seven_node", DECISION, f"{field}_error", max(errors)))
-    for row in subdivision(SUBDIVISIONS):
+    for row in subdivision():
         truth = wf.cost_to_go(graph.subdivide(row.k), drawn.goal)
         best = drawn.names[min(near, key=lambda x: truth[x])]
         rows.append(_figure("subdivision", row.k, "true_branch", best))
@@ -127,7 +124,7 @@ def _seven_node_rows(drawn: SevenNode) -> list[Row]:
 def measures(tables: Tables) -> dict[str, Measure]:
     """Measure the paper's seven nodes, its subdivisions and its search."""
     rows = tables.get("witnesses", NO_ROWS)
-    figures = figures_of(*PAPERS)
+    figures = figures_of("seven-nodes", "subdivision", "search")
     found = {figure.id: NOT_RUN for figure in figures}
     if len(some := rows.where(table="seven_node")):
         values = {
@@ -182,10 +179,7 @@ def cells(profile: Profile) -> list[GraphCell]:
 
 
 EXPERIMENT = make_experiment(
-    "witnesses", "Small graphs", 2, run, cells,
-    "The seven-node graph on which harmonic turns the wrong way, in rationals, its "
-    "subdivisions, and a search for graphs on which the AMLE does worse.",
-    {"compared": dict.fromkeys(PAPERS, ()), "tables": tables},
+    "witnesses", 2, run, cells, {"tables": tables},
     effort=lambda cell: 3500.0,  # the searches take long
     measures=measures,
 )  # fmt: skip
@@ -213,9 +207,5 @@ def by_seed(rows: Records) -> list[Table]:
 
 
 OTHER_SEARCHES = make_experiment(
-    "other_searches", "Other draws of the adversarial search", 1, run_search, search_cells,
-    "The paper tries 588 “random connected induced subgraphs” and finds five witnesses. Here "
-    "are the numbers that other seeds find.",
-    {"tables": by_seed},
-    effort=lambda cell: 1200.0,
-)  # fmt: skip
+    "other_searches", 1, run_search, search_cells, {"tables": by_seed}, effort=lambda cell: 1200.0
+)

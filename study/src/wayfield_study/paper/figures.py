@@ -207,19 +207,19 @@ FIGURES = {figure.id: figure for table in TABLES.values() for figure in table.fi
 """The figures by id."""
 
 
-def _lines(file: str, parts: int = 2) -> list[list[str]]:
+def read_lines(file: str, parts: int = 2) -> list[list[str]]:
     """Read lines of two parts or more with bars between them."""
     lines = _DATA.joinpath(file).read_text("utf-8").splitlines()
     split = (line.split(" | ", parts - 1) for line in lines if line and not line.startswith("#"))
     return [[part.strip() for part in line] for line in split]
 
 
-NAMES = {line[0]: line[1] for line in _lines("names.txt")}
+NAMES = {line[0]: line[1] for line in read_lines("names.txt")}
 """What the report calls rows and columns; the rest keep their names."""
-RESTATED = [(re.compile(pattern), sources) for pattern, sources in _lines("restated.txt")]
-KINDS = {name: (close, title) for name, close, title in _lines("kinds.txt", 3)}
+RESTATED = [(re.compile(pattern), sources) for pattern, sources in read_lines("restated.txt")]
+KINDS = {name: (close, title) for name, close, title in read_lines("kinds.txt", 3)}
 """How close is close for each kind of figure, as text, and what such figures are."""
-READINGS = {table: text for tables, text in _lines("readings.txt") for table in tables.split()}
+READINGS = {table: text for tables, text in read_lines("readings.txt") for table in tables.split()}
 """How we read what the paper leaves open, by table."""
 
 

@@ -28,21 +28,12 @@ import numpy as np
 
 from wayfield.typing import FloatArray
 
-from .figures import FIGURES, same_as
+from .figures import FIGURES, read_lines, same_as
 from .rules import DEVIATIONS
 
 FREEDOM = 4.0
 """Degrees of freedom of the likelihood."""
-GROUPS = {
-    "medium": ("grid-medium",),
-    "large": ("grid-large",),
-    "spread": ("main", "lift"),
-    "baselines": ("baselines", "baselines-by-r"),
-    "failures": ("failures",),
-    "ordering": ("ordering",),
-    "mechanism": ("mechanism", "mechanism-by-r"),
-    "iterations": ("iterations", "iteration-gap", "stable"),
-}
+GROUPS = {group: tuple(tables.split()) for group, tables in read_lines("groups.txt")}
 """Groups of the paper's tables that are left out together."""
 HEADLINE = tuple(
     name

@@ -52,7 +52,7 @@ class Verdicts:
         counts = {"all": len(self.claims), "independent": len(self.independent)}
         return _render("tally.txt.j2", marks=count_marks(self.independent), **counts).strip()
 
-    def table(self, name: str, columns: tuple[str, ...]) -> str:
+    def table(self, name: str, columns: Sequence[str]) -> str:
         """Write one of the paper's tables with ours beside it, as HTML."""
         return _render("table.html.j2", view=view(TABLES[name], self.by_id, columns))
 

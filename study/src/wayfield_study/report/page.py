@@ -58,7 +58,7 @@ class Section:
         Anchor and heading.
     about : str, or function of Records
         A paragraph on what was done.
-    compared : mapping of str to tuple of str
+    compared : mapping of str to sequence of str
         Published tables to set ours beside, and the columns to show; all if none are named.
     charts, drawings, tables : functions of Records
         What to draw, and which tables of our own to show.
@@ -71,7 +71,7 @@ class Section:
     id: str
     title: str
     about: str | Callable[[Records], str]
-    compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    compared: Mapping[str, Sequence[str]] = field(default_factory=dict)
     charts: Callable[[Records], Iterable[Chart]] | None = None
     drawings: Callable[[Records], Iterable[Chart]] | None = None
     tables: Callable[[Records], Iterable[Table]] | None = None
@@ -127,7 +127,7 @@ class Cover:
     before: Sequence[Block] = ()
     after: Sequence[Block] = ()
     facts: Sequence[Sequence[str]] = ()
-    compare: Callable[[str, tuple[str, ...]], str] | None = None
+    compare: Callable[[str, Sequence[str]], str] | None = None
     files: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -300,10 +300,7 @@ def cover(study: Study, found: Tables) -> Cover:
 
 
 EXPERIMENT = make_experiment(
-    "buffers", "From a buffer to the goal", 1, run, cells,
-    "Buffers of persistent random behaviour in worlds with chance, walls, keys, velocities, "
-    "irrelevant coordinates, angles, deaths and few rows; planners that read nothing else, "
-    "followed by a simple low level or by actions.",
+    "buffers", 1, run, cells,
     {"charts": charts, "tables": tables, "findings": findings},
     effort=lambda cell: float(SETS[cell.set][cell.world].rows),
 )  # fmt: skip

@@ -54,6 +54,8 @@ class World(ABC):
     """Steps that the low level looks ahead."""
     radius: float = 0.4
     """Distance within which a goal is reached."""
+    jitter: float = 0.0
+    """Standard deviation of the noise of a step."""
     sensor: float = 0.0
     """Standard deviation of the noise of observations."""
     has_actions: bool = True
@@ -95,6 +97,10 @@ class World(ABC):
     def blur(self, seen: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Add the noise of the sensor."""
         return seen + self.sensor * rng.normal(size=seen.shape) if self.sensor else seen
+
+    def jittered(self, moved: FloatArray, rng: Rng) -> FloatArray:
+        """Add the noise of a step."""
+        return moved if rng is None else moved + self.jitter * rng.normal(size=moved.shape)
 
     def features(self, states: FloatArray) -> FloatArray:
         """Return the coordinates that matter; a step is about 1 long."""
@@ -231,9 +237,7 @@ class Plane(World):
 
     def step(self, states: FloatArray, actions: Actions, rng: Rng) -> FloatArray:
         """Move."""
-        wish = states[:, :2] + self.controls[actions]
-        if rng is not None:
-            wish = wish + self.jitter * rng.normal(size=wish.shape)
+        wish = self.jittered(states[:, :2] + self.controls[actions], rng)
         return self.moved(states[:, :2], wish)
 
     def draw(self, rng: np.random.Generator, count: int) -> FloatArray:
@@ -462,8 +466,7 @@ class Mass(Plane):
     def step(self, states: FloatArray, actions: Actions, rng: Rng) -> FloatArray:
         """Push and move."""
         here, pace = states[:, :2], (1.0 - self.drag) * states[:, 2:] + self.controls[actions]
-        if rng is not None:
-            pace = pace + self.jitter * rng.normal(size=pace.shape)
+        pace = self.jittered(pace, rng)
         wish = here + pace
         there = self.moved(here, wish)
         return np.hstack([there, np.where(there == wish, pace, 0.0)])
@@ -498,9 +501,7 @@ class Car(Plane):
 
     def step(self, states: FloatArray, actions: Actions, rng: Rng) -> FloatArray:
         """Steer, then drive."""
-        heading = states[:, 2] + self.controls[actions, 0]
-        if rng is not None:
-            heading = heading + self.jitter * rng.normal(size=heading.shape)
+        heading = self.jittered(states[:, 2] + self.controls[actions, 0], rng)
         ahead = self.stride * np.stack([np.cos(heading), np.sin(heading)], axis=1)
         places = self.moved(states[:, :2], states[:, :2] + ahead)
         return np.hstack([places, wrap(heading)[:, None]])
@@ -541,9 +542,7 @@ class Hill(World):
         """Drive."""
         x, v = states.T
         v = v + self.controls[actions, 0] - self.slope * np.cos(3 * x)
-        if rng is not None:
-            v = v + self.jitter * rng.normal(size=v.shape)
-        v = np.clip(v, -0.07, 0.07)
+        v = np.clip(self.jittered(v, rng), -0.07, 0.07)
         x = np.clip(x + v, *self.bounds)
         return np.stack([x, np.where((x == self.bounds[0]) | (x == self.bounds[1]), 0.0, v)], 1)
 
@@ -581,9 +580,7 @@ class Pendulum(World):
         """Swing; an angle of 0 hangs."""
         angle, speed = states.T
         speed = 0.995 * speed + self.controls[actions, 0] - self.weight * np.sin(angle)
-        if rng is not None:
-            speed = speed + self.jitter * rng.normal(size=speed.shape)
-        speed = np.clip(speed, -0.6, 0.6)
+        speed = np.clip(self.jittered(speed, rng), -0.6, 0.6)
         return np.stack([wrap(angle + speed), speed], axis=1)
 
     def draw(self, rng: np.random.Generator, count: int) -> FloatArray:
@@ -642,10 +639,7 @@ class RobotArm(World):
 
     def step(self, states: FloatArray, actions: Actions, rng: Rng) -> FloatArray:
         """Turn a joint, unless the posture is blocked."""
-        wish = states + self.controls[actions]
-        if rng is not None:
-            wish = wish + self.jitter * rng.normal(size=wish.shape)
-        wish = wrap(wish)
+        wish = wrap(self.jittered(states + self.controls[actions], rng))
         return np.where(self.free(wish)[:, None], wish, states)
 
     def draw(self, rng: np.random.Generator, count: int) -> FloatArray:

@@ -46,9 +46,8 @@ EPISODES = 100
 TASKS = 5
 FEWEST_SEEDS = 2
 """Seeds without which nothing is stated."""
-LANDMARKS = {1.0: 1000, 0.1: 500}
-"""By the share of the data; `FEWEST` for others."""
-FEWEST = 300
+LANDMARKS = {1.0: 1000, 0.1: 500, 0.03: 300, 0.01: 300}
+"""By the share of the data."""
 OURS, REFERENCE, ORACLE = "planner", "dijkstra", "oracle"
 
 
@@ -168,9 +167,8 @@ def point_grid(
     episodes: int = EPISODES,
 ) -> list[PointCell]:
     """List every combination, those with the same data beside each other."""
-    landmarks = LANDMARKS.get(share, FEWEST)
     return [
-        PointCell(dataset, graph, seed, share, landmarks, episodes)
+        PointCell(dataset, graph, seed, share, LANDMARKS[share], episodes)
         for dataset, seed, graph in product(datasets, seeds, graphs)
     ]
 
@@ -185,11 +183,6 @@ def cells(profile: Profile) -> list[PointCell]:
 # -------------------------------------------------------------------- what is shown
 
 
-NOTES = (
-    "Success in % of episodes, with Wilson's 95 % interval in brackets where it is not 100 or 0. "
-    "All planners have the same landmarks, low-level policy, starts, goals, noise and random "
-    "outcomes, but Planner gets only the buffer, with its actions, and chooses its own states.",
-)
 NEIGHBOURS = tuple(graph for graph in GRAPHS if graph.startswith("xy-"))
 K_CURVE = (REFERENCE, "ttgs", "cut_off", "amle", OURS)
 
@@ -286,21 +279,10 @@ def findings(rows: Records) -> Iterator[StudyFinding]:
 
 
 SUCCESS = make_experiment(
-    "point_success", "Planners on PointMaze", 4, run, cells,
-    "A million steps are collected in a maze as OGBench describes it, a thousand of them "
-    "become landmarks, and every planner gets a graph on these: the observed changes of "
-    "landmark (time), and nearest neighbours on (x, y) and on noisy features. The routes are "
-    "walked in PointMaze's physics, a hundred episodes over OGBench's five tasks for every seed. "
-    "Planner also predicts how often it arrives, before anything is walked.",
-    {
-        "charts": charts, "tables": tables, "findings": findings,
-        "notes": (
-            *NOTES,
-            "TTGS and GAS stand for their rules on graphs, without learned distances and "
-            "policies; noisy features stand for learned ones.",
-        ),
-    },
-)  # fmt: skip
+    "point_success", 4, run, cells, {"charts": charts, "tables": tables, "findings": findings}
+)
+NOTES = SUCCESS.sections[0].notes[:1]
+"""How success is written, and what all planners share."""
 
 
 # -------------------------------------------------------------------- less data
@@ -334,9 +316,7 @@ def share_tables(rows: Records) -> Iterator[Table]:
 
 
 LESS_DATA = make_experiment(
-    "point_shares", "Less data", 4, run, share_cells,
-    "The same with a tenth of the steps and 500 landmarks, and with 3 and 1 % and 300. "
-    "Observed arcs no longer cover the maze.",
+    "point_shares", 4, run, share_cells,
     {"charts": share_charts, "tables": share_tables, "notes": NOTES},
 )  # fmt: skip
 
@@ -397,10 +377,7 @@ def official_cells(profile: Profile) -> list[PointCell]:
 
 
 OFFICIAL = make_experiment(
-    "point_official", "OGBench's own evaluation", 2, run_official, official_cells,
-    "The planners in OGBench's environments: env.reset(options=dict(task_id=k)), "
-    'info["success"], twenty episodes for each of five tasks. wayfield study pointmaze '
-    "--official runs it; it needs the extra sim.",
+    "point_official", 2, run_official, official_cells,
     {
         "tables": lambda rows: [
             success_table(rows, "official", "OGBench's evaluation: success in %", "dataset")
