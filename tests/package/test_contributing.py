@@ -166,7 +166,7 @@ def test_every_kind_is_added(copy: Path) -> None:
     create(copy, kind, f"{room}/sizes.py", EXPERIMENT)
     init = f"{room}/__init__.py"
     insert(copy, kind, init, "from . import (", "\n    sizes,")
-    insert(copy, kind, init, "    antmaze.EXPERIMENT,", "\n    sizes.EXPERIMENT,")
+    insert(copy, kind, init, "EVIDENCE: tuple[Experiment[Any], ...] = (", "sizes.EXPERIMENT, ")
 
     kind, file = "a figure of the paper", "study/src/wayfield_study/paper/figures.txt"
     insert(copy, kind, file, "percentage points; rates in per cent.\n", FIGURES)
