@@ -522,3 +522,16 @@ def test_large_graphs_need_places() -> None:
     path = wf.Graph.from_edges(range(5000), range(1, 5001))
     assert "over 5,000 vertices, and no positions" in str(_output.why_not_drawn(path))
     assert _output.why_not_drawn(path.with_positions(np.zeros((5001, 2)))) is None
+
+
+def test_without_the_study_its_commands_say_where_they_are() -> None:
+    """`wayfield reproduce` on a machine with the library alone."""
+    code = (
+        "import sys, wayfield.cli as cli; cli._register_others = lambda: None;"
+        "sys.argv = ['wayfield', 'reproduce']; cli.main()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert "reproduce is a command of wayfield-study, which is not installed" in ended.stderr

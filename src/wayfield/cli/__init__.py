@@ -24,6 +24,7 @@ __all__ = ["app", "main"]
 
 FAILED, BAD_INPUT, STOPPED, TERMINATED = 1, 2, 130, 143
 """Exit codes besides 0."""
+OF_THE_STUDY = ("reproduce", "study", "report")
 
 _EPILOG = """\
 [bold]Examples[/]
@@ -86,7 +87,11 @@ def main() -> None:
             if format_message():  # empty: no command at all, and the help has been printed
                 context = getattr(error, "ctx", None)
                 path = context.command_path if context is not None else "wayfield"
-                _complain(f"{format_message()} Try '{path} --help'.", BAD_INPUT)
+                hint = f"{format_message()} Try '{path} --help'."
+                if path == "wayfield" and sys.argv[1] in OF_THE_STUDY:
+                    hint = f"{sys.argv[1]} is a command of wayfield-study, which is not installed: "
+                    hint += "run pip install ./study in your clone of wayfield"
+                _complain(hint, BAD_INPUT)
         elif os.environ.get("WAYFIELD_TRACEBACK"):
             raise
         else:
