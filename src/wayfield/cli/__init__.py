@@ -25,6 +25,7 @@ __all__ = ["app", "main"]
 FAILED, BAD_INPUT, STOPPED, TERMINATED = 1, 2, 130, 143
 """Exit codes besides 0."""
 OF_THE_STUDY = ("reproduce", "study", "report")
+"""Commands of wayfield-study, which registers them by one entry point."""
 
 _EPILOG = """\
 [bold]Examples[/]
@@ -87,11 +88,7 @@ def main() -> None:
             if format_message():  # empty: no command at all, and the help has been printed
                 context = getattr(error, "ctx", None)
                 path = context.command_path if context is not None else "wayfield"
-                hint = f"{format_message()} Try '{path} --help'."
-                if path == "wayfield" and sys.argv[1] in OF_THE_STUDY:
-                    hint = f"{sys.argv[1]} is a command of wayfield-study, which is not installed: "
-                    hint += "run pip install ./study in your clone of wayfield"
-                _complain(hint, BAD_INPUT)
+                _complain(f"{format_message()} Try '{path} --help'.", BAD_INPUT)
         elif os.environ.get("WAYFIELD_TRACEBACK"):
             raise
         else:
@@ -145,13 +142,20 @@ add_command(app, doctor, INSTALLATION)
 def _register_others() -> None:
     """Add the commands that other packages register by entry point, once.
 
-    One that cannot be loaded says so when it is called; all others work.
+    One that is not there or cannot be loaded says so when it is called; all others work.
     """
+    absent = "is a command of wayfield-study, which is not installed: run pip install ./study in "
+    refused = dict.fromkeys(OF_THE_STUDY, f"{absent}your clone of wayfield")
     for entry in entry_points(group="wayfield.commands"):
+        names = OF_THE_STUDY if entry.name == "study" else (entry.name,)
         try:
             entry.load()(app)
         except (ImportError, AttributeError) as error:  # of another version, or cut off
-            _add_refusal(entry.name, f"cannot be loaded: {error}")
+            refused |= dict.fromkeys(names, f"cannot be loaded: {error}")
+        else:
+            refused = {name: why for name, why in refused.items() if name not in names}
+    for name, why in refused.items():
+        _add_refusal(name, why)
 
 
 def _add_refusal(name: str, why: str) -> None:
