@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 from shell import wayfield
+from wayfield import InputError
 from wayfield.advice import Answer
 
 pq = pytest.importorskip("pyarrow.parquet")
@@ -546,6 +547,19 @@ def test_a_full_disk_does_not_take_the_result_away(monkeypatch: pytest.MonkeyPat
     assert answer.code == 1
     assert answer.json["not_written"] == "No space left on device (out)"
     assert (answer.json["files"], answer.json["routes"][0]["steps"]) == ([], 3)
+
+
+def test_a_bracket_without_a_proof_does_not_take_the_result_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_proof(*_: object) -> None:
+        raise InputError("the bracket of this field cannot be written as a proof")
+
+    monkeypatch.setattr(Answer, "write_proof", no_proof)
+    answer = wayfield("plan", *WORDS, "--out", "out", "--proof", "a.proof")
+    assert answer.code == 1
+    assert "proof     not written: the bracket of this field cannot be written" in answer.out
+    assert Path("out/values.csv").exists()
 
 
 def test_nothing_is_left_of_an_interrupted_run(monkeypatch: pytest.MonkeyPatch) -> None:
